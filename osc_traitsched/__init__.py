@@ -1,0 +1,1 @@
+"""An OpenStackClient plugin that says and decides where servers may run."""

@@ -1,0 +1,112 @@
+"""One cloud's services: where they are, and how one request is made."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from osc_traitsched.cloud import problems
+from osc_traitsched.core import errors
+
+#: Train's, and the lowest that every release from Train on understands.
+PLACEMENT_MICROVERSION = "1.36"
+#: Gives hypervisors and services their UUIDs and flavors their extra specs.
+COMPUTE_MICROVERSION = "2.61"
+
+#: Seconds to wait for an answer; Placement needs about three for ten thousand
+#: hosts, and a server that hangs must not hang the command.
+TIMEOUT = 120
+
+
+class Service:
+    """The requests that one service has been sent, and the way to send more.
+
+    :param adapter: an openstacksdk proxy, mounted at the service's endpoint
+    :ivar requests: how many requests have been sent
+    """
+
+    def __init__(
+        self, service_type: str, adapter: Any, microversion: str | None = None
+    ) -> None:
+        self.service_type = service_type
+        self._adapter = adapter
+        self._microversion = microversion
+        self._sent = itertools.count()
+        self.requests = 0
+
+    def get(self, path: str, params: Mapping[str, str] | None = None) -> Any:
+        """Return the JSON body of an answer.
+
+        :raises CloudBroke: whatever else came, or did not come
+        """
+        answer = self._send("GET", path, params=params)
+        try:
+            return answer.json()
+        except ValueError as exc:
+            reason = "the answer is not JSON; is this the service's endpoint?"
+            raise errors.CloudBroke(self.service_type, reason) from exc
+
+    def put(self, path: str, body: Mapping[str, Any] | None = None) -> None:
+        """Write, and make sure that the service says it was written.
+
+        :raises CloudBroke: as :meth:`get`
+        """
+        self._send("PUT", path, json=body)
+
+    def _send(self, method: str, path: str, **kwargs: Any) -> Any:
+        self.requests = next(self._sent) + 1
+        with problems.translated(self.service_type):
+            answer = self._adapter.request(
+                path,
+                method,
+                microversion=self._microversion,
+                timeout=TIMEOUT,
+                raise_exc=False,
+                **{key: value for key, value in kwargs.items() if value is not None},
+            )
+            if answer.status_code >= 400:
+                raise problems.refusal(self.service_type, answer)
+        return answer
+
+
+class Cloud:
+    """The services of one cloud, each found in the catalog at its first use.
+
+    :param sdk: an ``openstack.connection.Connection``
+    """
+
+    def __init__(self, sdk: Any) -> None:
+        self._sdk = sdk
+        self._services: dict[str, Service] = {}
+
+    @property
+    def placement(self) -> Service:
+        """The placement service.
+
+        :raises NotInCatalog: when the catalog has none
+        """
+        return self._service("placement", PLACEMENT_MICROVERSION)
+
+    @property
+    def compute(self) -> Service:
+        """The compute service.
+
+        :raises NotInCatalog: when the catalog has none
+        """
+        return self._service("compute", COMPUTE_MICROVERSION)
+
+    @property
+    def image(self) -> Service:
+        """The image service.
+
+        :raises NotInCatalog: when the catalog has none
+        """
+        return self._service("image", None)
+
+    def _service(self, service_type: str, microversion: str | None) -> Service:
+        if service_type not in self._services:
+            with problems.translated(service_type):
+                adapter = getattr(self._sdk, service_type)
+            self._services[service_type] = Service(service_type, adapter, microversion)
+        return self._services[service_type]

@@ -1,0 +1,226 @@
+"""From the services' answers to a snapshot, in few requests."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib import parse
+
+from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.core import errors, plan, selection, trait
+from osc_traitsched.core.snapshot import (
+    Aggregate,
+    Compute,
+    Holding,
+    Nova,
+    Provider,
+    Snapshot,
+)
+
+#: Up to this many providers are asked for their traits one by one: cheaper
+#: for the server than answering for the whole cloud at once.
+_ONE_BY_ONE = 8
+
+#: One unit of either is free on nearly every host, and the answer then has
+#: the traits of the host's whole tree.
+_BULK_CLASSES = ("VCPU", "MEMORY_MB")
+
+_NO_PARAMS: Mapping[str, str] = {}
+
+
+def snapshot(cloud: Cloud, selectors: selection.Selectors) -> Snapshot:
+    """Read the providers, and Nova's view where the selectors need it.
+
+    Two requests to Placement, however many hosts there are, and Nova's own
+    lists only for selectors that Placement can't answer.
+
+    :raises CloudBroke: when Placement can't be read
+    """
+    placement = cloud.placement
+    listed = placement.get("/resource_providers")["resource_providers"]
+    shares = placement.get("/resource_providers", {"required": trait.SHARING})
+    found = Snapshot(
+        tuple(_provider(body) for body in listed),
+        frozenset(body["uuid"] for body in shares["resource_providers"]),
+    )
+    if selection.needs_nova(selectors, found):
+        return dataclasses.replace(found, nova=_nova(cloud))
+    return found
+
+
+def _provider(body: Any) -> Provider:
+    return Provider(
+        body["uuid"],
+        body["name"],
+        body["generation"],
+        body["root_provider_uuid"],
+        body["parent_provider_uuid"],
+    )
+
+
+def _nova(cloud: Cloud) -> Nova:
+    """Read hosts and aggregates; what can't be read is said, not raised."""
+    try:
+        compute = cloud.compute
+        services = compute.get("/os-services", {"binary": "nova-compute"})["services"]
+        zones = {body["host"]: tuple(body["zone"].split(",")) for body in services}
+        aggregates = compute.get("/os-aggregates")["aggregates"]
+        hypervisors = _pages(compute, "/os-hypervisors/detail", "hypervisors")
+        return Nova(
+            tuple(
+                Compute(
+                    body["id"],
+                    body["hypervisor_hostname"],
+                    body["service"]["host"],
+                    zones.get(body["service"]["host"], ()),
+                )
+                for body in hypervisors
+            ),
+            tuple(
+                Aggregate(
+                    body["id"],
+                    body["uuid"],
+                    body["name"],
+                    tuple(body["hosts"]),
+                    body["metadata"],
+                )
+                for body in aggregates
+            ),
+        )
+    except errors.CloudBroke as exc:
+        return Nova(unasked=exc.reason)
+
+
+def _pages(
+    service: Service, path: str, key: str, params: Mapping[str, str] = _NO_PARAMS
+) -> Iterator[Any]:
+    """Yield the items of a Nova list, page by page."""
+    while True:
+        body = service.get(path, params)
+        yield from body[key]
+        following = [
+            link["href"]
+            for link in body.get(f"{key}_links", ())
+            if link["rel"] == "next"
+        ]
+        if not following:
+            return
+        params = dict(parse.parse_qsl(parse.urlsplit(following[0]).query))
+
+
+def known_traits(placement: Service) -> frozenset[str]:
+    """Return the names of all traits that this Placement knows."""
+    return frozenset(placement.get("/traits")["traits"])
+
+
+def holders(placement: Service, name: str) -> frozenset[str]:
+    """Return the UUIDs of all providers, nested ones too, that have a trait."""
+    body = placement.get("/resource_providers", {"required": name})
+    return frozenset(provider["uuid"] for provider in body["resource_providers"])
+
+
+def holding(placement: Service, provider: Provider) -> Holding:
+    """Read one provider's traits, and the generation from before them.
+
+    Placement reads the generation first (``list_traits_for_resource_provider``
+    in placement/handlers/trait.py), so that it is safe to write with.
+    """
+    body = placement.get(f"/resource_providers/{provider.uuid}/traits")
+    generation = body["resource_provider_generation"]
+    return Holding(
+        dataclasses.replace(provider, generation=generation), frozenset(body["traits"])
+    )
+
+
+def holdings(placement: Service, providers: Iterable[Provider]) -> tuple[Holding, ...]:
+    """Read the traits of providers that were listed before.
+
+    The number of requests does not grow with the number of providers: a few
+    are read one by one, many by bulk answers, and those that every bulk answer
+    leaves out (full hosts; Ironic's) one by one or trait by trait, whichever
+    takes fewer requests.
+
+    :returns: a holding for each provider, in the order given
+    """
+    wanted = tuple(providers)
+    if len(wanted) <= _ONE_BY_ONE:
+        return tuple(holding(placement, provider) for provider in wanted)
+    traits: dict[str, frozenset[str]] = {}
+    for resource_class in _BULK_CLASSES:
+        if not all(provider.uuid in traits for provider in wanted):
+            traits.update(_summarised(placement, resource_class))
+    left = [provider for provider in wanted if provider.uuid not in traits]
+    slow = {h.provider.uuid: h for h in _remaining(placement, left)}
+    return tuple(
+        slow.get(provider.uuid) or Holding(provider, traits[provider.uuid])
+        for provider in wanted
+    )
+
+
+def _summarised(
+    placement: Service, resource_class: str
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the traits of every provider in a tree with one unit free."""
+    body = placement.get("/allocation_candidates", {"resources": f"{resource_class}:1"})
+    for uuid, summary in body["provider_summaries"].items():
+        yield uuid, frozenset(summary["traits"])
+
+
+def _remaining(placement: Service, left: list[Provider]) -> Iterator[Holding]:
+    if len(left) > _ONE_BY_ONE:
+        in_use = placement.get("/traits", {"associated": "true"})["traits"]
+        if len(in_use) < len(left):
+            having = {name: holders(placement, name) for name in in_use}
+            for provider in left:
+                traits = (name for name in in_use if provider.uuid in having[name])
+                yield Holding(provider, frozenset(traits))
+            return
+    for provider in left:
+        yield holding(placement, provider)
+
+
+def requirers(
+    cloud: Cloud, names: Iterable[str]
+) -> dict[str, tuple[plan.Requirer, ...]]:
+    """Return who requires the traits: flavors, images and aggregates.
+
+    :raises CloudBroke: when one of the lists can't be read
+    """
+    found: dict[str, list[plan.Requirer]] = {name: [] for name in names}
+    for requirer, value in _pairs(cloud, found):
+        required = plan.requires(requirer.key, value)
+        if required in found:
+            found[required].append(requirer)
+    return {name: tuple(requirers) for name, requirers in found.items() if requirers}
+
+
+def _pairs(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[plan.Requirer, str]]:
+    """Yield the keys and values of all flavors, images and aggregates."""
+    flavors = _pages(cloud.compute, "/flavors/detail", "flavors", {"is_public": "None"})
+    for flavor in flavors:
+        for key, value in flavor["extra_specs"].items():
+            yield plan.Requirer("flavor", flavor["name"], key), value
+    for aggregate in cloud.compute.get("/os-aggregates")["aggregates"]:
+        for key, value in aggregate["metadata"].items():
+            yield plan.Requirer("aggregate", aggregate["name"], key), value
+    for name in names:
+        for image in _images_requiring(cloud.image, name):
+            title = image["name"] or image["id"]
+            yield plan.Requirer("image", title, f"trait:{name}"), "required"
+
+
+def _images_requiring(image: Service, name: str) -> Iterator[Any]:
+    """Yield the images with the property, hidden and community ones too."""
+    for hidden in ("false", "true"):
+        params = {
+            f"trait:{name}": "required",
+            "visibility": "all",
+            "os_hidden": hidden,
+        }
+        while True:
+            body = image.get("/images", params)
+            yield from body["images"]
+            if "next" not in body:
+                break
+            params = dict(parse.parse_qsl(parse.urlsplit(body["next"]).query))

@@ -1,0 +1,1 @@
+"""The verbs: parse, read, think, show or write."""

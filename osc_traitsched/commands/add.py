@@ -1,0 +1,53 @@
+"""openstack trait-sched add."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+
+from osc_traitsched.cloud import read
+from osc_traitsched.commands import selecting, writing
+from osc_traitsched.core import plan, trait
+from osc_traitsched.views import problems, results
+from osc_traitsched.views.traits import Table
+
+LOG = logging.getLogger(__name__)
+
+
+class AddTraits(writing.Writer):
+    """Add traits to hosts, and leave every other trait as it is.
+
+    Hosts that have the traits already are not written. Adding is safe while
+    others change the same hosts, and the same command again finishes what
+    was interrupted.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument("traits", metavar="TRAIT", nargs="+", help="a trait to add")
+        selecting.add_target_options(parser)
+        parser.add_argument(
+            "--create",
+            action="store_true",
+            help="create custom traits that do not exist yet",
+        )
+        writing.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, plan, and write or show."""
+        names = trait.parse(args.traits)
+        writing.check(args)
+        selectors = selecting.target_selectors(args)
+        cloud = self.cloud()
+        known = read.known_traits(cloud.placement)
+        creates = trait.to_create(names, known) if args.create else ()
+        trait.check_known((name for name in names if name not in creates), known)
+        targets = selecting.targets(cloud, selectors, known)
+        todo = plan.adding(
+            names, targets.snapshot, targets.held, creates, targets.absent
+        )
+        for undoing in plan.undoings(todo.steps):
+            LOG.warning("%s", problems.undoing(undoing, removing=False))
+        return results.added(self.carry_out(cloud.placement, todo, args))

@@ -1,0 +1,67 @@
+"""What all commands share: the cloud, exit codes, and errors as one line."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from cliff import columns
+from osc_lib import exceptions
+from osc_lib.command import command
+
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.core.errors import BadUsage, TraitSchedError
+from osc_traitsched.views import problems
+
+LOG = logging.getLogger(__name__)
+
+#: Formats without lists of their own: a list becomes one field.
+_FLAT_FORMATS = frozenset({"csv", "value"})
+
+_USAGE = 2
+
+
+class Lister(command.Lister):  # type: ignore[misc,unused-ignore]
+    """A command that prints rows.
+
+    :cvar exit_code: what the command exits with when nothing went wrong;
+        ``take_action`` may set it
+    """
+
+    exit_code = 0
+
+    def cloud(self) -> Cloud:
+        """Return the cloud that the user is logged in to."""
+        return Cloud(self.app.client_manager.sdk_connection)
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Run, and word this project's errors; cliff makes them exit 1."""
+        try:
+            super().run(parsed_args)
+        except BadUsage as exc:
+            LOG.error("%s", problems.word(exc))
+            return _USAGE
+        except TraitSchedError as exc:
+            raise exceptions.CommandError(problems.word(exc)) from exc
+        return self.exit_code
+
+    def produce_output(
+        self,
+        parsed_args: argparse.Namespace,
+        column_names: Sequence[str],
+        data: Any,
+    ) -> int:
+        """Print, lists as fields of their own where the format has no lists."""
+        if parsed_args.formatter in _FLAT_FORMATS:
+            data = [tuple(_flat(cell) for cell in row) for row in data]
+        super().produce_output(parsed_args, column_names, data)
+        return 0
+
+
+def _flat(cell: Any) -> Any:
+    if isinstance(cell, columns.FormattableColumn):
+        value = cell.machine_readable()
+        return ",".join(value) if isinstance(value, list) else value
+    return cell

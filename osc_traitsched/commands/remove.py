@@ -1,0 +1,78 @@
+"""openstack trait-sched remove."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+
+from osc_traitsched.cloud import read
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.commands import selecting, writing
+from osc_traitsched.core import errors, plan, trait
+from osc_traitsched.views import problems, results
+from osc_traitsched.views.traits import Table
+
+LOG = logging.getLogger(__name__)
+
+
+class RemoveTraits(writing.Writer):
+    """Remove traits from hosts, and leave every other trait as it is.
+
+    It refuses to take a trait from its last host while a flavor, an image or
+    an aggregate requires it, and to take one that nova-compute owns.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "traits", metavar="TRAIT", nargs="+", help="a trait to remove"
+        )
+        selecting.add_target_options(parser)
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="remove even what is still required, or owned by nova-compute",
+        )
+        writing.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, plan, and write or show."""
+        names = trait.parse(args.traits)
+        writing.check(args)
+        selectors = selecting.target_selectors(args)
+        cloud = self.cloud()
+        known = read.known_traits(cloud.placement)
+        trait.check_known((name for name in names if not trait.is_custom(name)), known)
+        for gone in trait.vanished(names, known):
+            LOG.warning("%s", problems.word(gone))
+        targets = selecting.targets(cloud, selectors, known)
+        todo = plan.removing(names, targets.snapshot, targets.held, targets.absent)
+        _refuse_or_warn(cloud, todo, args.force)
+        return results.removed(self.carry_out(cloud.placement, todo, args))
+
+
+def _refuse_or_warn(cloud: Cloud, todo: plan.Plan, force: bool) -> None:
+    """Read who needs the traits, where they would be gone from the cloud.
+
+    :raises AnswerIsNo: when the plan must not be carried out
+    """
+    owned = plan.undoings(todo.steps)
+    if force:
+        for undoing in owned:
+            LOG.warning("%s", problems.undoing(undoing, removing=True))
+        return
+    if owned:
+        raise plan.OwnedByNova(owned)
+    taken = sorted({name for step in todo.steps for name in step.removed})
+    holders = {name: read.holders(cloud.placement, name) for name in taken}
+    orphans = plan.orphaned(todo.steps, holders)
+    if not orphans:
+        return
+    try:
+        requirers = read.requirers(cloud, orphans)
+    except errors.CloudBroke as exc:
+        raise plan.RequirersUnknown(orphans, exc) from exc
+    if requirers:
+        raise plan.LastHolder(requirers)

@@ -1,0 +1,99 @@
+"""What the commands that write share: options, progress, and the way they end."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import tqdm
+
+from osc_traitsched.cloud import write
+from osc_traitsched.cloud.connection import Service
+from osc_traitsched.commands import base
+from osc_traitsched.core import plan
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.plan import Plan, Result, Status
+from osc_traitsched.views import problems
+
+_CHANGES_TO_MAKE = 3
+_MOST_JOBS = 16
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every command that writes."""
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="show what would be written, and write nothing",
+    )
+    parser.add_argument(
+        "--exit-code",
+        action="store_true",
+        help="with --dry-run: exit 3 when there is something to write",
+    )
+    parser.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=1,
+        metavar="N",
+        help="how many hosts to write at the same time, 1 to "
+        f"{_MOST_JOBS} (default: %(default)s)",
+    )
+
+
+def check(args: argparse.Namespace) -> None:
+    """Accept only options that go together.
+
+    :raises BadUsage: otherwise
+    """
+    if args.exit_code and not args.dry_run:
+        raise BadUsage("--exit-code goes with --dry-run")
+
+
+def _jobs(text: str) -> int:
+    if text.isdecimal() and 1 <= int(text) <= _MOST_JOBS:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"not a number from 1 to {_MOST_JOBS}: {text}")
+
+
+class Writer(base.Lister):
+    """A command that writes; it tries all, reports each, and fails once."""
+
+    def carry_out(
+        self, placement: Service, todo: Plan, args: argparse.Namespace
+    ) -> tuple[Result, ...]:
+        """Carry the plan out, or foresee it for a dry run.
+
+        :returns: one result a provider, and one a host that has none
+        """
+        absent = tuple(plan.absence(host) for host in todo.absent)
+        if args.dry_run:
+            if args.exit_code and todo.has_changes:
+                self.exit_code = _CHANGES_TO_MAKE
+            results = tuple(plan.foreseen(step) for step in todo.steps) + absent
+        else:
+            write.create_traits(placement, todo.creates)
+            results = _written(placement, todo, args.jobs) + absent
+        failed = sum(result.status is Status.FAILED for result in results)
+        if failed:
+            base.LOG.error("%s", problems.failures(failed, len(results)))
+            self.exit_code = 1
+        return results
+
+
+def _written(placement: Service, todo: Plan, jobs: int) -> tuple[Result, ...]:
+    with tqdm.tqdm(
+        total=len(todo.steps),
+        unit="host",
+        delay=1,
+        leave=False,
+        file=sys.stderr,
+        disable=not sys.stderr.isatty(),
+    ) as progress:
+        try:
+            return write.carry_out(
+                placement, todo.steps, jobs, lambda _: progress.update()
+            )
+        except KeyboardInterrupt:
+            base.LOG.error("%s", problems.interrupted(progress.n, len(todo.steps)))
+            raise

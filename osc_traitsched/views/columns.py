@@ -1,0 +1,46 @@
+"""Cells that a person reads abridged and a program reads whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cliff import columns
+
+
+class Names(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+    """Names, one a line; a program gets them all, as a list.
+
+    :param names: all of them, in order
+    :param shown: those that a person sees; all if not given
+    :param rest: what a person is told of the others; may have ``{count}``
+    """
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        shown: Iterable[str] | None = None,
+        rest: str = "",
+    ) -> None:
+        super().__init__(list(names))
+        self._shown = self._value if shown is None else list(shown)
+        self._rest = rest
+
+    def human_readable(self) -> str:
+        """Return the names to show, and a line that counts the others."""
+        hidden = len(self._value) - len(self._shown)
+        lines = list(self._shown)
+        if hidden:
+            lines.append(self._rest.format(count=hidden))
+        return "\n".join(lines)
+
+
+class Indented(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+    """A name that a person sees as deep as it is in its tree."""
+
+    def __init__(self, name: str, depth: int) -> None:
+        super().__init__(name)
+        self._depth = depth
+
+    def human_readable(self) -> str:
+        """Return the name, two columns to the right for each level."""
+        return "  " * self._depth + str(self._value)

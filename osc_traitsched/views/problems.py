@@ -1,0 +1,176 @@
+"""The words for every error and warning: one line each, the answer first."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+
+from osc_traitsched.core import errors, plan
+from osc_traitsched.core.trait import Ownership
+
+_MOST_NAMES = 10
+
+
+@functools.singledispatch
+def word(error: errors.TraitSchedError) -> str:
+    """Return the line that tells the user what is wrong and what would be right."""
+    return str(error)
+
+
+@word.register
+def _(error: errors.CloudBroke) -> str:
+    status = f" (HTTP {error.status})" if error.status else ""
+    return f"{error.service}: {error.reason}{status}"
+
+
+@word.register
+def _(error: errors.ConcurrentUpdate) -> str:
+    return "others changed this provider during every try; run the command again"
+
+
+@word.register
+def _(error: errors.TooOld) -> str:
+    return (
+        f"{error.service} is older than what this command needs "
+        f"(placement 1.36, compute 2.61: OpenStack Train): {error.reason}"
+    )
+
+
+@word.register
+def _(error: errors.NotInCatalog) -> str:
+    return (
+        f"{error.service} is not in this cloud's catalog, for this user, region "
+        "and interface"
+    )
+
+
+@word.register
+def _(error: errors.MalformedTrait) -> str:
+    return (
+        f"{_quoted(error.name)} can't be a trait: a name has 1 to 255 of A-Z, 0-9 "
+        "and _, and starts with CUSTOM_ unless os-traits defines it"
+    )
+
+
+@word.register
+def _(error: errors.UnknownTrait) -> str:
+    near = _did_you_mean(error.nearest)
+    if error.standard:
+        return (
+            f"this cloud's Placement is older than the trait {error.name} and does "
+            f"not know it{near}"
+        )
+    if error.name.startswith("CUSTOM_"):
+        return f"no trait {error.name} in this cloud{near}"
+    return (
+        f"no trait {error.name} in this cloud{near}; only names that start with "
+        "CUSTOM_ can be created"
+    )
+
+
+@word.register
+def _(error: errors.NothingMatches) -> str:
+    unasked = f"; Nova could not be asked: {error.unasked}" if error.unasked else ""
+    near = _did_you_mean(error.nearest)
+    return f"no {error.selector} matches {_quoted(error.value)}{near}{unasked}"
+
+
+@word.register
+def _(error: errors.NoProvider) -> str:
+    return "Nova has this host, and Placement has no provider for it"
+
+
+@word.register
+def _(error: errors.AmbiguousAggregate) -> str:
+    return (
+        f"{len(error.uuids)} aggregates are named {_quoted(error.name)}; "
+        f"name one by its UUID: {listed(error.uuids)}"
+    )
+
+
+@word.register
+def _(error: errors.EmptyAggregate) -> str:
+    return f"aggregate {_quoted(error.name)} has no hosts"
+
+
+@word.register
+def _(error: errors.BadHostFile) -> str:
+    return f"host file {error.path}: {error.reason}"
+
+
+@word.register
+def _(error: plan.OwnedByNova) -> str:
+    reasons = "; ".join(undoing(each, removing=True) for each in error.undoings)
+    return f"nothing removed: {reasons}; --force removes all the same"
+
+
+@word.register
+def _(error: plan.LastHolder) -> str:
+    reasons = "; ".join(
+        f"no host would have {name} any more, and it is still required by "
+        + listed(f"{r.kind} {_quoted(r.name)} ({r.key})" for r in requirers)
+        for name, requirers in error.requirers.items()
+    )
+    return f"nothing removed: {reasons}; --force removes all the same"
+
+
+@word.register
+def _(error: plan.RequirersUnknown) -> str:
+    return (
+        f"nothing removed: no host would have {listed(error.traits)} any more, and "
+        "whether a flavor, image or aggregate still requires it can't be read "
+        f"({word(error.why)}); --force removes all the same"
+    )
+
+
+def undoing(found: plan.Undoing, removing: bool) -> str:
+    """Return a line on a trait that nova-compute owns."""
+    where = f" on {listed(found.hosts)}" if found.hosts else ""
+    name = f"{found.name}{where} is nova-compute's own (libvirt): "
+    if found.ownership is Ownership.NOVA_SETS and not removing:
+        return (
+            f"{name}it adds this trait by itself to the hosts it is true of, and "
+            "never takes a wrong one away"
+        )
+    if removing:
+        return (
+            f"{name}it puts the trait back at its next update, and servers may "
+            "fail to schedule until then"
+        )
+    return f"{name}it takes the trait away again at its next update"
+
+
+def absent(hosts: Iterable[str]) -> str:
+    """Return a line on hosts that are not shown because they have no provider."""
+    return f"Nova has hosts for which Placement has no provider: {listed(hosts)}"
+
+
+def interrupted(done: float, total: int) -> str:
+    """Return the line that ends a command that the user interrupted."""
+    return f"interrupted after {done:.0f} of {total}; the same command again goes on"
+
+
+def failures(failed: int, total: int) -> str:
+    """Return the line that ends a command of which some hosts failed."""
+    return (
+        f"{failed} of {total} failed; the same command again does what is "
+        "still to be done"
+    )
+
+
+def listed(names: Iterable[str]) -> str:
+    """Join names, and count those beyond the first ten."""
+    names = list(names)
+    rest = len(names) - _MOST_NAMES
+    shown = ", ".join(names[:_MOST_NAMES])
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def _did_you_mean(nearest: tuple[str, ...]) -> str:
+    return f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+
+
+def _quoted(name: str) -> str:
+    # ascii() shows what a terminal would hide or mix up.
+    shown = name if len(name) <= 80 else f"{name[:77]}..."
+    return ascii(shown)

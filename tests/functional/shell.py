@@ -1,0 +1,115 @@
+"""The real OpenStackShell: in this process, or in one that can be killed."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import io
+import json
+import logging
+import multiprocessing
+import os
+import pathlib
+import sys
+from collections.abc import Iterator, Mapping
+from multiprocessing.process import BaseProcess
+from typing import Any
+from unittest import mock
+
+from openstackclient import shell
+
+# Each process is forked from a server that has imported this module and has no
+# threads, so that it starts at once and safely.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload([__name__])
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """How one command ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def statuses(self) -> dict[str, str]:
+        """The status of each host, of a writing command run with ``-f json``."""
+        return {row["host"]: row["status"] for row in self.json}
+
+
+def login(url: str) -> dict[str, str]:
+    """Return the variables that log in to a Placement without a Keystone."""
+    return {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": url, "OS_TOKEN": "admin"}
+
+
+def run(variables: Mapping[str, str], *arguments: str, stdin: str = "") -> Run:
+    """Run ``openstack ARGUMENTS`` here."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.ExitStack() as around:
+        around.enter_context(_environment(variables))
+        around.enter_context(contextlib.redirect_stdout(out))
+        around.enter_context(contextlib.redirect_stderr(err))
+        around.enter_context(mock.patch.object(sys, "stdin", io.StringIO(stdin)))
+        around.enter_context(_own_log_handlers())
+        try:
+            code = shell.OpenStackShell().run(list(arguments))
+        except SystemExit as exc:
+            code = exc.code
+    return Run(int(code or 0), out.getvalue(), err.getvalue())
+
+
+class Background:
+    """``openstack ARGUMENTS`` in a process of its own."""
+
+    def __init__(
+        self,
+        variables: Mapping[str, str],
+        arguments: tuple[str, ...],
+        out: pathlib.Path,
+    ) -> None:
+        self._out = out
+        self._process: BaseProcess = _FORKS.Process(
+            target=_run_to_file, args=(dict(variables), arguments, out)
+        )
+        self._process.start()
+
+    def kill(self) -> None:
+        """End it with SIGKILL."""
+        self._process.kill()
+        self._process.join()
+
+    def wait(self, seconds: float = 120) -> Run:
+        """Return how it ended."""
+        self._process.join(seconds)
+        assert self._process.exitcode is not None, "the command does not end"
+        return Run(**json.loads(self._out.read_text()))
+
+    @property
+    def runs(self) -> bool:
+        return self._process.is_alive()
+
+
+def _run_to_file(
+    variables: dict[str, str], arguments: tuple[str, ...], out: pathlib.Path
+) -> None:
+    out.write_text(json.dumps(dataclasses.asdict(run(variables, *arguments))))
+
+
+@contextlib.contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    others = {k: v for k, v in os.environ.items() if not k.startswith("OS_")}
+    with mock.patch.dict(os.environ, {**others, **variables}, clear=True):
+        yield
+
+
+@contextlib.contextmanager
+def _own_log_handlers() -> Iterator[None]:
+    """Drop the handlers that a run adds: they would print into the next one's."""
+    before = list(logging.root.handlers)
+    yield
+    logging.root.handlers[:] = before

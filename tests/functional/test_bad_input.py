@@ -1,0 +1,169 @@
+"""Whatever is wrong: one clear line, exit 1 or 2, and nothing written."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.functional import shell
+from tests.functional.proxy import CutBefore, Instead
+
+
+@pytest.fixture
+def hosts(placement):
+    placement.create_traits("CUSTOM_GOLD")
+    return {name: placement.add_host(name) for name in ("cmp1", "cmp2")}
+
+
+def assert_refused(run, proxy, code, *parts):
+    assert run.code == code
+    assert "Traceback" not in run.err + run.out
+    line = run.err.strip().splitlines()[-1]
+    for part in parts:
+        assert part in line
+    assert run.out == ""
+    assert not proxy.writes
+
+
+@pytest.mark.parametrize("verb", ["add", "remove"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " ",
+        "CUSTOM_",
+        "CUSTOM GOLD",
+        "custom_gold",
+        "CUSTOM_GÖLD",
+        "CUSTOM_GOLD\n",
+        "CUSTOM_GOLD;ls",
+        "../traits",
+        "CUSTOM_" + "A" * 249,
+    ],
+)
+def test_a_name_that_no_trait_can_have(hosts, proxy, openstack, verb, name):
+    run = openstack(verb, name, "--all", *(["--create"] if verb == "add" else []))
+    assert_refused(run, proxy, 1, "can't be a trait", "A-Z, 0-9 and _")
+    assert len(run.err.splitlines()) == 1
+
+
+def test_255_characters_are_a_name_and_256_are_not(hosts, placement, openstack):
+    longest = "CUSTOM_" + "A" * 248
+    assert openstack("add", longest, "--all", "--create").code == 0
+    assert longest in placement.traits(hosts["cmp1"])
+
+
+@pytest.mark.parametrize("name", ["--CUSTOM_GOLD", "-x"])
+def test_an_option_like_name_is_a_usage_error(hosts, proxy, openstack, name):
+    assert_refused(openstack("add", name, "--all"), proxy, 2, "error:")
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        (["--host", "cmp3"], ["no host matches 'cmp3'", "did you mean cmp2 or cmp1?"]),
+        (["--host", "zzz*"], ["no host matches 'zzz*'"]),
+        (["--host", "cmp1", "--host", "nope"], ["no host matches 'nope'"]),
+        (["--provider", "cmp11"], ["no provider matches 'cmp11'", "cmp1"]),
+        (
+            ["--provider", "1c4a4a10-0a7c-4f0c-8a5c-3a1f5f1f8d6a"],
+            ["no provider matches '1c4a4a10-0a7c-4f0c-8a5c-3a1f5f1f8d6a'"],
+        ),
+        (["--aggregate", "gold"], ["no aggregate", "Nova could not be asked"]),
+        (["--availability-zone", "az1"], ["no availability zone"]),
+        (["--all", "--without-trait", "nix"], ["'nix' can't be a trait"]),
+    ],
+)
+def test_a_selector_that_matches_nothing_is_named_with_the_nearest(
+    hosts, proxy, openstack, options, parts
+):
+    assert_refused(openstack("add", "CUSTOM_GOLD", *options), proxy, 1, *parts)
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ([], "name the hosts"),
+        (["--without-trait", "CUSTOM_GOLD"], "name the hosts"),
+        (["--all", "--exit-code"], "--exit-code goes with --dry-run"),
+        (["--all", "--jobs", "0"], "not a number from 1 to 16"),
+        (["--all", "--jobs", "many"], "not a number from 1 to 16"),
+    ],
+)
+def test_options_that_do_not_make_sense_are_usage_errors(
+    hosts, proxy, openstack, options, part
+):
+    assert_refused(openstack("add", "CUSTOM_GOLD", *options), proxy, 2, part)
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (b"", "names no host"),
+        (b"\n# nobody\n", "names no host"),
+        (b"\x7fELF\xff\xfe\x00\x01", "not a text file"),
+        (b"cmp1\x00cmp2", "not a text file"),
+        (b"cmp1\nnope\n", "no host matches 'nope'"),
+    ],
+)
+def test_a_host_file_that_is_empty_or_no_text_or_wrong(
+    hosts, proxy, openstack, tmp_path, content, part
+):
+    (tmp_path / "hosts").write_bytes(content)
+    file = str(tmp_path / "hosts")
+    run = openstack("add", "CUSTOM_GOLD", "--host-file", file)
+    assert_refused(run, proxy, 1, part)
+
+
+def test_a_host_file_that_is_not_there(hosts, proxy, openstack, tmp_path):
+    run = openstack("add", "CUSTOM_GOLD", "--host-file", str(tmp_path / "none"))
+    assert_refused(run, proxy, 1, "No such file or directory")
+    run = openstack("add", "CUSTOM_GOLD", "--host-file", str(tmp_path))
+    assert_refused(run, proxy, 1, "Is a directory")
+
+
+def test_a_placement_that_is_too_old_is_named(hosts, proxy, openstack):
+    proxy.fault = lambda request: Instead(406) if request.path != "/" else None
+    run = openstack("add", "CUSTOM_GOLD", "--all")
+    assert_refused(run, proxy, 1, "placement is older", "1.36")
+
+
+def test_a_placement_that_is_down(hosts, placement, proxy, openstack):
+    proxy.stop()
+    run = openstack("add", "CUSTOM_GOLD", "--all")
+    assert_refused(run, proxy, 1, "placement", "unavailable")
+
+
+def test_a_placement_that_hangs_up(hosts, proxy, openstack):
+    proxy.fault = lambda request: CutBefore()
+    assert_refused(openstack("list"), proxy, 1, "placement")
+
+
+def test_something_else_that_answers_in_placements_place(hosts, proxy, openstack):
+    proxy.fault = lambda request: Instead(404) if request.path != "/" else None
+    assert_refused(openstack("list"), proxy, 1, "placement", "HTTP 404")
+
+
+def test_a_token_that_ends_half_way_fails_the_rest_and_the_same_again_finishes(
+    hosts, placement, proxy, openstack
+):
+    proxy.fault = lambda request: (
+        Instead(401) if request.is_write and request.number > 1 else None
+    )
+    run = openstack("add", "CUSTOM_GOLD", "--all", "-f", "json")
+    assert run.code == 1
+    assert run.statuses == {"cmp1": "changed", "cmp2": "failed"}
+    assert "HTTP 401" in run.json[1]["detail"]
+    assert run.err.startswith("1 of 2 failed")
+    # Neither 401 nor 403 becomes better by asking again.
+    assert len(proxy.writes) == 2
+    proxy.fault = lambda request: None
+    run = openstack("add", "CUSTOM_GOLD", "--all", "-f", "json")
+    assert run.statuses == {"cmp1": "unchanged", "cmp2": "changed"}
+
+
+def test_the_debug_log_shows_no_secret(hosts, proxy):
+    secret = "a-token-that-is-secret"
+    variables = {**shell.login(proxy.url), "OS_TOKEN": secret, "OS_PASSWORD": secret}
+    run = shell.run(variables, "--debug", "trait-sched", "list")
+    assert "REQ: curl" in run.err
+    assert secret not in run.err + run.out

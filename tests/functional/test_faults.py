@@ -1,0 +1,148 @@
+"""A Placement that fails half way, and a command that is killed."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from tests.functional.placement import STANDARD
+from tests.functional.proxy import CutAfter, CutBefore, Instead
+
+HOSTS = 25
+KILLED_HOSTS = 100
+KILLS = 30
+
+
+@pytest.fixture
+def hosts(placement):
+    placement.create_traits("CUSTOM_GOLD")
+    return {
+        name: placement.add_host(name, [*STANDARD, f"CUSTOM_OWN_{number}"])
+        for number, name in enumerate(f"cmp{n:02d}" for n in range(HOSTS))
+    }
+
+
+def every_fifth_write(fault):
+    return lambda request: (
+        fault if request.is_write and request.number % 5 == 0 else None
+    )
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Instead(409, "placement.concurrent_update"),
+        Instead(500),
+        Instead(502),
+        Instead(503),
+        Instead(504),
+        CutBefore(),
+        CutAfter(),
+    ],
+    ids=["409", "500", "502", "503", "504", "cut before", "cut after"],
+)
+def test_passing_trouble_is_got_over_in_one_run(
+    hosts, placement, proxy, openstack, fault
+):
+    proxy.fault = every_fifth_write(fault)
+    run = openstack("add", "CUSTOM_GOLD", "--all", "-f", "json")
+    assert run.code == 0
+    assert set(run.statuses.values()) == {"changed"}
+    for number, provider in enumerate(hosts.values()):
+        assert placement.traits(provider) == {
+            *STANDARD,
+            "CUSTOM_GOLD",
+            f"CUSTOM_OWN_{number}",
+        }
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Instead(400),
+        Instead(403),
+        Instead(404),
+        Instead(409, "placement.undefined_code"),
+    ],
+    ids=["400", "403", "404", "409 of another kind"],
+)
+def test_a_final_answer_fails_the_row_and_the_same_again_finishes(
+    hosts, placement, proxy, openstack, fault
+):
+    proxy.fault = every_fifth_write(fault)
+    run = openstack("add", "CUSTOM_GOLD", "--all", "-f", "json")
+    assert run.code == 1
+    failed = [row for row in run.json if row["status"] == "failed"]
+    assert len(failed) == HOSTS // 5
+    assert all(row["detail"].startswith("placement: as the test") for row in failed)
+    assert all(row["added"] == [] for row in failed)
+    assert len(proxy.writes) == HOSTS
+    proxy.fault = lambda request: None
+    run = openstack("add", "CUSTOM_GOLD", "--all", "-f", "json")
+    assert run.code == 0
+    assert list(run.statuses.values()).count("changed") == HOSTS // 5
+    assert all("CUSTOM_GOLD" in placement.traits(p) for p in hosts.values())
+
+
+def test_trouble_that_does_not_pass_ends_after_ten_tries(hosts, proxy, openstack):
+    proxy.fault = lambda request: (
+        Instead(409, "placement.concurrent_update") if request.is_write else None
+    )
+    run = openstack("add", "CUSTOM_GOLD", "--host", "cmp01", "-f", "json")
+    assert run.statuses == {"cmp01": "failed"}
+    assert "others changed this provider during every try" in run.json[0]["detail"]
+    assert len(proxy.writes) == 10
+
+
+def test_a_provider_that_vanishes_half_way_fails_alone(
+    hosts, placement, proxy, openstack
+):
+    def vanish(request):
+        if request.is_write and request.number == 3:
+            placement.call("DELETE", f"/resource_providers/{hosts['cmp02']}")
+
+    proxy.fault = vanish
+    run = openstack("add", "CUSTOM_GOLD", "--all", "-f", "json")
+    assert run.code == 1
+    assert [h for h, status in run.statuses.items() if status == "failed"] == ["cmp02"]
+
+
+def test_a_rival_who_does_the_same_first_leaves_the_row_unchanged(
+    hosts, placement, proxy, openstack
+):
+    def overtake(request):
+        if request.is_write and request.number == 1:
+            placement.set_traits(hosts["cmp00"], [*STANDARD, "CUSTOM_GOLD"])
+
+    proxy.fault = overtake
+    run = openstack("add", "CUSTOM_GOLD", "--host", "cmp00", "-f", "json")
+    assert (run.code, run.statuses) == (0, {"cmp00": "unchanged"})
+
+
+def test_killed_at_any_moment_no_host_has_fewer_traits_and_the_next_run_finishes(
+    placement, proxy, background, openstack
+):
+    hosts = [placement.add_host(f"cmp{n:03d}") for n in range(KILLED_HOSTS)]
+    moments = random.Random(20)
+    part_way = 0
+    for kill in range(KILLS):
+        name = f"CUSTOM_K{kill}"
+        placement.create_traits(name)
+        before = placement.all_traits()
+        written = len(proxy.writes)
+        process = background("add", name, "--all", "--jobs", "2")
+        last = moments.randrange(KILLED_HOSTS)
+        while process.runs and len(proxy.writes) - written < last:
+            time.sleep(0.001)
+        process.kill()
+        after = placement.all_traits()
+        assert all(after[provider] >= before[provider] for provider in hosts)
+        assert all(after[provider] <= before[provider] | {name} for provider in hosts)
+        part_way += 0 < sum(name in after[provider] for provider in hosts) < len(hosts)
+    assert part_way > KILLS // 2
+    names = [f"CUSTOM_K{kill}" for kill in range(KILLS)]
+    assert openstack("add", *names, "--all").code == 0
+    after = placement.all_traits()
+    assert all(after[provider] == {*STANDARD, *names} for provider in hosts)

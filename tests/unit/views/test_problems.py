@@ -1,0 +1,54 @@
+"""Every error has one line of words, whatever the user typed."""
+
+import pytest
+
+from osc_traitsched.core import errors, plan
+from osc_traitsched.core.trait import Ownership
+from osc_traitsched.views import problems
+
+BROKE = errors.CloudBroke("compute", "no rights", 403)
+ERRORS = [
+    errors.BadUsage("name the hosts"),
+    BROKE,
+    errors.ConcurrentUpdate("placement", "changed", 409),
+    errors.TooOld("placement", "1.30 at most", 406),
+    errors.NotInCatalog("placement"),
+    errors.MalformedTrait("a\nb\x1b[31m"),
+    errors.UnknownTrait("CUSTOM_X", False, ("CUSTOM_Y", "CUSTOM_Z")),
+    errors.UnknownTrait("HW_NEW", True, ()),
+    errors.NothingMatches("host", "x\n", ("y",), "compute is down"),
+    errors.NoProvider("cmp1"),
+    errors.AmbiguousAggregate("gold", ("u1", "u2")),
+    errors.EmptyAggregate("gold"),
+    errors.BadHostFile("hosts", "names no host"),
+    plan.OwnedByNova((plan.Undoing("COMPUTE_NODE", Ownership.NOVA_SETS),)),
+    plan.LastHolder({"CUSTOM_X": (plan.Requirer("flavor", "f", "trait:CUSTOM_X"),)}),
+    plan.RequirersUnknown(("CUSTOM_X",), BROKE),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_the_words_are_one_printable_line(error):
+    words = problems.word(error)
+    assert words.isprintable()
+    assert words
+
+
+def test_every_type_of_error_has_been_tried():
+    def leaves(kind):
+        below = kind.__subclasses__()
+        return {leaf for each in below for leaf in leaves(each)} or {kind}
+
+    assert leaves(errors.TraitSchedError) <= {type(error) for error in ERRORS}
+
+
+def test_a_refusal_names_what_still_requires_the_trait():
+    words = problems.word(ERRORS[-2])
+    assert "flavor 'f' (trait:CUSTOM_X)" in words
+    assert "--force" in words
+
+
+def test_long_lists_are_counted_and_not_printed():
+    assert problems.listed(f"h{n}" for n in range(12)) == (
+        "h0, h1, h2, h3, h4, h5, h6, h7, h8, h9 and 2 more"
+    )
