@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from typing import Any, Optional
+from typing import Any
 
 from tests.services import rest
 
@@ -36,8 +36,8 @@ class Placement:
         self,
         name: str,
         traits: Iterable[str] = STANDARD,
-        parent: Optional[str] = None,
-        inventories: Optional[dict[str, int]] = None,
+        parent: str | None = None,
+        inventories: dict[str, int] | None = None,
     ) -> str:
         """Make a provider and return its UUID."""
         identity = str(uuid.uuid4())

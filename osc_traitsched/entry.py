@@ -1,0 +1,43 @@
+"""The commands as setup.cfg names them: import nothing here.
+
+Cliff finds commands with stevedore, which imports what every installed plugin
+names, whatever command the user gave. So that other commands pay nothing for
+ours, these stand for them until one is really wanted.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+class _Deferred:
+    """Makes an instance of the class that ``path`` names, instead of its own."""
+
+    path = ""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Import the real class, and make one of it."""
+        module, _, name = cls.path.partition(":")
+        return getattr(importlib.import_module(module), name)(*args, **kwargs)
+
+    def __init__(self, app: Any, app_args: Any, cmd_name: Any = None) -> None:
+        """Tell cliff, which looks before it calls, that there is a ``cmd_name``."""
+
+
+class ListTraits(_Deferred):
+    """openstack trait-sched list."""
+
+    path = "osc_traitsched.commands.list:ListTraits"
+
+
+class AddTraits(_Deferred):
+    """openstack trait-sched add."""
+
+    path = "osc_traitsched.commands.add:AddTraits"
+
+
+class RemoveTraits(_Deferred):
+    """openstack trait-sched remove."""
+
+    path = "osc_traitsched.commands.remove:RemoveTraits"

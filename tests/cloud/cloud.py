@@ -1,0 +1,118 @@
+"""A cloud as one value: start it, be any of its users, read its logs, stop it."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import tempfile
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from tests.cloud import config, identity
+from tests.cloud.startup import SERVICES, Startup, listeners
+from tests.services import environment, process
+from tests.services.children import Children
+
+if TYPE_CHECKING:
+    from openstack.connection import Connection
+
+ISOLATION = "scheduler.enable_isolated_aggregate_filtering=true"
+
+
+class Cloud:
+    """Keystone, Placement, Glance and Nova with fake computes, on loopback.
+
+    ``state`` is the folder for databases, logs and images: an empty one that is kept,
+    or None for a temporary one. ``nova_options`` are ``SECTION.KEY=VALUE`` each. The
+    computes are named cmp00, cmp01 and so on.
+    """
+
+    def __init__(
+        self,
+        state: str | os.PathLike[str] | None = None,
+        computes: int = 4,
+        nova_options: Sequence[str] = (ISOLATION,),
+    ) -> None:
+        self.computes = computes
+        self.nova_options = tuple(config.option(text) for text in nova_options)
+        self._given = None if state is None else pathlib.Path(state).absolute()
+
+    def start(self) -> Cloud:
+        """Return when all computes can be scheduled to.
+
+        Raises ChildFailed or another RuntimeError that says which service failed.
+        """
+        installation = environment.python().parents[1]
+        self.state = self._make_state()
+        self._children = Children(self.state)
+        try:
+            sockets = listeners()
+            urls = {name: process.url_of(sockets[name]) for name in SERVICES}
+            self._site = config.Site(self.state, installation, **urls)
+            config.write_all(self._site, self.nova_options)
+            Startup(self._site, self._children, sockets, self.computes).run()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Stop all services; a temporary state is removed."""
+        self._children.stop()
+        if self._given is None:
+            shutil.rmtree(self.state, ignore_errors=True)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The OS_* variables of the administrator."""
+        return self.environment_of("admin")
+
+    def environment_of(self, name: str) -> dict[str, str]:
+        """Return the OS_* variables of the user called admin, demo or reader."""
+        user = {user.name: user for user in identity.USERS}[name]
+        return identity.environment(self._site.auth_url, user)
+
+    def admin(self) -> Connection:
+        """Return a new connection of the administrator."""
+        return self.connection_of("admin")
+
+    def connection_of(self, name: str) -> Connection:
+        """Return a new connection of the user called admin, demo or reader."""
+        # Servers can be started where no OpenStack client is installed.
+        import openstack
+
+        variables = self.environment_of(name)
+        return openstack.connect(
+            load_yaml_config=False,
+            load_envvars=False,
+            **{key[len("OS_") :].lower(): value for key, value in variables.items()},
+        )
+
+    def log(self, name: str) -> pathlib.Path:
+        """Return the log of keystone, placement, glance, nova or network."""
+        return self.state / f"{name}.log"
+
+    @property
+    def nova_conf(self) -> pathlib.Path:
+        return self.state / "nova.conf"
+
+    def _make_state(self) -> pathlib.Path:
+        if self._given is None:
+            return pathlib.Path(tempfile.mkdtemp(prefix="traitsched-cloud-"))
+        self._given.mkdir(parents=True, exist_ok=True)
+        if any(self._given.iterdir()):
+            raise ValueError(f"{self._given} is not empty")
+        return self._given
+
+    def __enter__(self) -> Cloud:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()

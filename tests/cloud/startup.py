@@ -1,0 +1,136 @@
+"""The order in which the cloud's services come up: side by side wherever possible."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+
+from tests.cloud import identity, ready
+from tests.cloud.config import Site
+from tests.services import placement, process
+from tests.services.children import Children
+
+SERVICES = ("keystone", "placement", "glance", "nova", "network")
+
+
+def listeners() -> dict[str, socket.socket]:
+    """Return a listening socket for each service.
+
+    All addresses are known before anything is started: every configuration file and
+    the whole catalog can be written at once.
+    """
+    return {name: process.listen() for name in SERVICES}
+
+
+class Startup:
+    """One start of all services of a cloud, whose configuration is written."""
+
+    def __init__(
+        self,
+        site: Site,
+        children: Children,
+        sockets: Mapping[str, socket.socket],
+        computes: int,
+    ) -> None:
+        self._site = site
+        self._children = children
+        self._sockets = sockets
+        self._computes = computes
+
+    def run(self) -> None:
+        """Return when the cloud is ready; the first failure stops all services."""
+        with ThreadPoolExecutor() as pool:
+            try:
+                for job in as_completed(self._submit(pool)):
+                    job.result()
+            except BaseException:
+                self._children.stop()
+                raise
+        ready.wait(self._site, self._computes)
+
+    def _submit(self, pool: ThreadPoolExecutor) -> list[Future]:
+        keystone = pool.submit(self._keystone)
+        network = pool.submit(self._network)
+        placed = pool.submit(self._placement)
+        return [
+            keystone,
+            network,
+            placed,
+            pool.submit(self._nova, [keystone, placed]),
+            pool.submit(self._glance),
+        ]
+
+    def _keystone(self) -> None:
+        file = self._site.state / "keystone.conf"
+        owner = f"--keystone-user {os.getuid()} --keystone-group {os.getgid()}"
+        self._children.manage(
+            "keystone-manage",
+            "keystone.cmd.manage",
+            [
+                f"--config-file {file} {command}"
+                for command in identity.bootstrap(self._site.auth_url, owner)
+            ],
+        )
+        self._serve(
+            "keystone",
+            "keystone.wsgi.api:application",
+            {"OS_KEYSTONE_CONFIG_DIR": str(self._site.state)},
+        )
+        administrator = identity.Keystone(self._site.auth_url)
+        administrator.register(self._endpoints())
+        administrator.add_users()
+
+    def _endpoints(self) -> dict[str, str]:
+        return {
+            "placement": self._site.placement,
+            "image": self._site.glance,
+            "compute": f"{self._site.nova}/v2.1",
+            "network": self._site.network,
+        }
+
+    def _network(self) -> None:
+        self._serve("network", "tests.cloud.no_network:application")
+
+    def _placement(self) -> None:
+        placement.serve(self._children, self._site.state, self._sockets["placement"])
+
+    def _glance(self) -> None:
+        for folder in ("images", "staging", "tasks"):
+            (self._site.state / folder).mkdir()
+        file = self._site.state / "glance-api.conf"
+        command = f"--config-file {file} db_sync"
+        self._children.manage("glance-manage", "glance.cmd.manage", [command])
+        self._serve(
+            "glance",
+            "glance.wsgi.api:application",
+            {"OS_GLANCE_CONFIG_DIR": str(self._site.state)},
+        )
+
+    def _nova(self, needed: list[Future]) -> None:
+        file = str(self._site.state / "nova.conf")
+        cell0 = f"--database_connection {self._site.database('nova_cell0')}"
+        commands = [
+            "api_db sync",
+            f"cell_v2 map_cell0 {cell0}",
+            "db sync",
+            "cell_v2 create_cell --name cell1",
+        ]
+        self._children.manage(
+            "nova-manage",
+            "nova.cmd.manage",
+            [f"--config-file {file} {command}" for command in commands],
+        )
+        for service in needed:
+            service.result()
+        listener = self._sockets["nova"]
+        arguments = [str(listener.fileno()), file, str(self._computes)]
+        module = ["tests.cloud.nova", *arguments]
+        child = self._children.start("nova", module, listener=listener)
+        child.wait_until_answers(self._site.nova)
+
+    def _serve(
+        self, name: str, application: str, variables: Mapping[str, str] | None = None
+    ) -> None:
+        self._children.serve(name, application, self._sockets[name], variables)

@@ -1,0 +1,1 @@
+"""Released OpenStack services in an environment of their own, for the tests."""

@@ -1,0 +1,73 @@
+"""A Placement alone, on SQLite, where the token ``admin`` is an administrator."""
+
+from __future__ import annotations
+
+import pathlib
+import socket
+from types import TracebackType
+
+from tests.services import children, process
+
+CONFIGURATION = """\
+[DEFAULT]
+use_stderr = true
+
+[api]
+auth_strategy = noauth2
+
+[placement_database]
+connection = sqlite:///{database}
+sync_on_startup = true
+"""
+
+
+class PlacementServer:
+    """The released Placement on loopback, with its state in a folder that is kept.
+
+    Requests carry ``X-Auth-Token: admin``. ``url`` is its address, ``database`` the
+    path of its SQLite file, ``log`` that of its log with one line a request.
+    """
+
+    def __init__(self, state: pathlib.Path) -> None:
+        self.state = state.absolute()
+        self.database = self.state / "placement.db"
+        self.log = self.state / "placement.log"
+        self.url = ""
+        self._children = children.Children(self.state)
+
+    def start(self) -> PlacementServer:
+        """Return when the server answers. Raises ChildFailed."""
+        self.state.mkdir(parents=True, exist_ok=True)
+        text = CONFIGURATION.format(database=self.database)
+        (self.state / "placement.conf").write_text(text)
+        self._children = children.Children(self.state)
+        listener = process.listen()
+        self.url = process.url_of(listener)
+        try:
+            serve(self._children, self.state, listener)
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        self._children.stop()
+
+    def __enter__(self) -> PlacementServer:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+
+def serve(
+    family: children.Children, state: pathlib.Path, listener: socket.socket
+) -> None:
+    """Serve Placement as the folder's placement.conf says; return when it answers."""
+    variables = {"OS_PLACEMENT_CONFIG_DIR": str(state)}
+    family.serve("placement", "placement.wsgi.api:application", listener, variables)

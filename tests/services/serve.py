@@ -1,0 +1,54 @@
+"""Serve one WSGI application over HTTP/1.1. Runs in the services' own Python.
+
+usage: python -m tests.services.serve LISTENER MODULE:ATTRIBUTE
+
+LISTENER is the number of an inherited file descriptor: a bound, listening socket.
+"""
+
+from __future__ import annotations
+
+import importlib
+import socket
+import sys
+from typing import Any
+
+from cheroot import wsgi
+
+from tests.services import lifeline
+
+
+class InheritedServer(wsgi.Server):
+    """A cheroot server on a listening socket that the parent process made."""
+
+    def __init__(self, listener: int, application: Any) -> None:
+        self._inherited = socket.socket(fileno=listener)
+        self._inherited.set_inheritable(False)
+        super().__init__(
+            self._inherited.getsockname(),
+            application,
+            numthreads=8,
+            request_queue_size=128,
+        )
+
+    def bind(self, *family_type_and_protocol: int) -> socket.socket:
+        """Take the inherited socket where cheroot would make one of its own."""
+        self.socket = self._inherited
+        return self.socket
+
+
+def load(name: str) -> Any:
+    """Return the WSGI application called ``module:attribute``."""
+    module, attribute = name.split(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def main() -> None:
+    lifeline.end_with_parent()
+    listener, name = sys.argv[1:]
+    # Keystone's application parses the arguments of whatever program loads it.
+    sys.argv[1:] = []
+    InheritedServer(int(listener), load(name)).start()
+
+
+if __name__ == "__main__":
+    main()

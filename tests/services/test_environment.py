@@ -1,0 +1,100 @@
+"""The services' environment is made once, whole, and again when its pins change."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from tests.services import environment
+
+MAKE = """
+import pathlib, sys
+from tests.services import environment
+environment.REQUIREMENTS, environment.CONSTRAINTS = map(pathlib.Path, sys.argv[1:])
+print(environment.python())
+"""
+
+
+@pytest.fixture
+def home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """An environment's place; what is to be installed there is nothing at all."""
+    for name in ("requirements.txt", "constraints.txt"):
+        (tmp_path / name).touch()
+    monkeypatch.setattr(environment, "REQUIREMENTS", tmp_path / "requirements.txt")
+    monkeypatch.setattr(environment, "CONSTRAINTS", tmp_path / "constraints.txt")
+    monkeypatch.setenv("TRAITSCHED_SERVICES", str(tmp_path / "services"))
+    return tmp_path / "services"
+
+
+def test_it_is_made_once_and_again_when_the_pins_change(
+    home: pathlib.Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert environment.python() == home / "bin" / "python"
+    assert "installing the released services" in capfd.readouterr().err
+
+    environment.python()
+    assert capfd.readouterr().err == ""
+
+    environment.CONSTRAINTS.write_text("nova==34.0.0\n")
+    environment.python()
+    assert "installing the released services" in capfd.readouterr().err
+
+
+def test_a_half_made_one_is_made_again(home: pathlib.Path) -> None:
+    (home / "bin").mkdir(parents=True)
+    (home / "bin" / "python").touch()
+    (home / "pyvenv.cfg").touch()
+
+    assert subprocess.run([environment.python(), "-c", ""], check=True)
+
+
+def test_several_test_runs_make_one_together(home: pathlib.Path) -> None:
+    files = [str(environment.REQUIREMENTS), str(environment.CONSTRAINTS)]
+    runs = [
+        subprocess.Popen(
+            [sys.executable, "-c", MAKE, *files],
+            cwd=environment.REPOSITORY,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    ends = [run.communicate() for run in runs]
+
+    assert [out for out, err in ends] == [f"{home}/bin/python\n"] * 3
+    assert sum("installing" in err for out, err in ends) == 1
+
+
+def test_a_failure_of_pip_shows_what_pip_said(home: pathlib.Path) -> None:
+    environment.REQUIREMENTS.write_text("-r no-such-file.txt\n")
+
+    with pytest.raises(environment.EnvironmentFailed, match=r"no-such-file\.txt"):
+        environment.python()
+    assert not (home / environment.STAMP).exists()
+
+
+def test_an_old_python_with_no_newer_one_at_hand_is_told_so_in_one_line(
+    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "OLDEST_PYTHON", (99, 0))
+
+    with pytest.raises(environment.EnvironmentFailed) as failure:
+        environment.python()
+
+    assert "require Python 99.0 or later" in str(failure.value)
+    assert len(str(failure.value).splitlines()) == 1
+    assert not home.exists()
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(home: pathlib.Path) -> None:
+    home.mkdir()
+    (home / "thesis.tex").touch()
+
+    with pytest.raises(environment.EnvironmentFailed, match="no virtual environment"):
+        environment.python()
+    assert os.listdir(home) == ["thesis.tex"]

@@ -1,0 +1,117 @@
+"""A Placement alone comes up by itself, and can be filled while it runs."""
+
+from __future__ import annotations
+
+import pathlib
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from tests.services import fleet, process, rest
+from tests.services.children import Children
+from tests.services.fill import fill
+from tests.services.placement import PlacementServer
+
+
+@pytest.fixture
+def server(tmp_path: pathlib.Path) -> Iterator[PlacementServer]:
+    with PlacementServer(tmp_path) as server:
+        yield server
+
+
+def get(server: PlacementServer, path: str) -> rest.Answer:
+    version = {"OpenStack-API-Version": "placement 1.36"}
+    headers = {"X-Auth-Token": "admin", **version}
+    return rest.call("GET", server.url + path, headers=headers)
+
+
+def names(server: PlacementServer, query: str = "") -> set[str]:
+    answer: Any = get(server, f"/resource_providers{query}")
+    assert answer.status == 200, answer
+    return {provider["name"] for provider in answer.body["resource_providers"]}
+
+
+def test_hosts_appear_in_a_server_that_runs(server: PlacementServer) -> None:
+    assert names(server) == set()
+
+    hosts = fill(server.database, 100)
+
+    assert names(server) == {host.name for host in hosts}
+
+
+def test_custom_traits_of_the_hosts_are_known_to_the_server(
+    server: PlacementServer,
+) -> None:
+    assert get(server, "/resource_providers?required=CUSTOM_NEVER").status == 400
+
+    hosts = fill(server.database, 100)
+    with_gpu = {h.name for h in hosts if "CUSTOM_GPU_NODE" in h.root.traits}
+
+    assert names(server, "?required=CUSTOM_GPU_NODE") == with_gpu
+    assert len(with_gpu) == 5
+    assert names(server, "?required=CUSTOM_NEVER") == set()
+
+
+def test_full_hosts_have_no_cpu_and_no_memory_left(server: PlacementServer) -> None:
+    hosts = fill(server.database, 100, full=10)
+    with_room = {host.name for host in hosts if not host.full}
+
+    assert len(with_room) == 90
+    assert names(server, "?resources=VCPU:1") == with_room
+    assert names(server, "?resources=MEMORY_MB:1") == with_room
+
+
+def test_a_share_of_the_hosts_carries_two_numa_nodes(server: PlacementServer) -> None:
+    hosts = fill(server.database, 20, nested=0.25)
+    parents = [host for host in hosts if host.children]
+    tree = {parents[0].name, *(child.name for child in parents[0].children)}
+
+    assert len(parents) == 5
+    assert names(server, f"?in_tree={parents[0].uuid}") == tree
+    assert len(names(server, "?resources=PCPU:1")) == 10
+
+
+def test_filling_twice_adds_to_what_is_there(server: PlacementServer) -> None:
+    first = fill(server.database, 30)
+    second = fill(server.database, 20)
+
+    assert names(server) == {host.name for host in first + second}
+    assert len(names(server)) == 50
+
+
+def test_the_same_seed_gives_the_same_hosts() -> None:
+    assert fleet.draw(50, seed=7) == fleet.draw(50, seed=7)
+    assert fleet.draw(50, seed=7) != fleet.draw(50, seed=8)
+
+
+def test_a_server_without_one_of_the_standard_traits_is_left_empty(
+    server: PlacementServer,
+) -> None:
+    with closing(sqlite3.connect(server.database)) as db, db:
+        db.execute("DELETE FROM traits WHERE name = 'COMPUTE_NODE'")
+
+    with pytest.raises(ValueError, match="does not know COMPUTE_NODE"):
+        fill(server.database, 1)
+    assert names(server) == set()
+
+
+def test_a_server_that_cannot_start_shows_the_end_of_its_log(
+    tmp_path: pathlib.Path,
+) -> None:
+    children = Children(tmp_path)
+
+    with pytest.raises(process.ChildFailed, match="No module named 'nosuchthing'"):
+        children.serve("broken", "nosuchthing:application", process.listen())
+
+
+def test_a_stopped_server_can_be_started_again_on_what_it_had(
+    tmp_path: pathlib.Path,
+) -> None:
+    server = PlacementServer(tmp_path)
+    with server:
+        fill(server.database, 3)
+    with server:
+        assert len(names(server)) == 3
