@@ -27,7 +27,7 @@ def translated(service_type: str) -> Iterator[None]:
     """
     try:
         yield
-    except keystone.EndpointNotFound as exc:
+    except (keystone.EndpointNotFound, sdk.ServiceDisabledException) as exc:
         raise errors.NotInCatalog(service_type) from exc
     except keystone.RetriableConnectionFailure as exc:
         reason = _one_line(str(exc))

@@ -6,7 +6,7 @@ import pathlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-PASSWORD = "secret"
+PASSWORD = "of-a-loopback-cloud"
 REGION = "RegionOne"
 
 Sections = dict[str, list[str]]
@@ -84,7 +84,7 @@ def with_options(sections: Sections, options: Iterable[Option]) -> Sections:
 def keystone(site: Site) -> Sections:
     return {
         "DEFAULT": ["use_stderr = true"],
-        "database": [f"connection = {site.database('keystone')}"],
+        "database": _database(site, "keystone"),
         "fernet_tokens": [f"key_repository = {site.state}/fernet"],
         "credential": [f"key_repository = {site.state}/credential"],
         "identity": [
@@ -101,7 +101,7 @@ def placement(site: Site) -> Sections:
         "DEFAULT": ["use_stderr = true"],
         "api": ["auth_strategy = keystone"],
         "placement_database": [
-            f"connection = {site.database('placement')}",
+            *_database(site, "placement"),
             "sync_on_startup = true",
         ],
         "keystone_authtoken": _authtoken(site),
@@ -111,7 +111,7 @@ def placement(site: Site) -> Sections:
 def glance(site: Site) -> Sections:
     return {
         "DEFAULT": ["use_stderr = true", "enabled_backends = disk:file"],
-        "database": [f"connection = {site.database('glance')}"],
+        "database": _database(site, "glance"),
         "glance_store": ["default_backend = disk"],
         "disk": [f"filesystem_store_datadir = {site.state}/images"],
         "os_glance_staging_store": [f"filesystem_store_datadir = {site.state}/staging"],
@@ -138,8 +138,8 @@ def nova(site: Site) -> Sections:
             f"state_path = {site.state}",
             "compute_driver = fake.Hypervisor",
         ],
-        "api_database": [f"connection = {site.database('nova_api')}"],
-        "database": [f"connection = {site.database('nova')}"],
+        "api_database": _database(site, "nova_api"),
+        "database": _database(site, "nova"),
         "oslo_concurrency": [f"lock_path = {site.state}/locks"],
         "wsgi": [f"api_paste_config = {site.installation}/etc/nova/api-paste.ini"],
         "workarounds": ["disable_rootwrap = true"],
@@ -150,6 +150,11 @@ def nova(site: Site) -> Sections:
         "placement": _account(site),
         "keystone_authtoken": _authtoken(site),
     }
+
+
+def _database(site: Site, name: str) -> list[str]:
+    # Nothing here has to outlive a power failure.
+    return [f"connection = {site.database(name)}", "sqlite_synchronous = false"]
 
 
 def _account(site: Site) -> list[str]:

@@ -12,6 +12,7 @@ from oslo_log import log as logging
 from paste import deploy
 
 from tests.cloud import hypervisor
+from tests.services import sqlite
 from tests.services.serve import InheritedServer
 
 CONF = nova.conf.CONF
@@ -25,6 +26,7 @@ def prepare(configuration: str) -> None:
     logging.getLogger("oslo.service").logger.setLevel("INFO")
     objects.register_all()
     hypervisor.install()
+    sqlite.make_writers_wait()
 
 
 def start(computes: int) -> None:

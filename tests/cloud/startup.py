@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from tests.cloud import identity, ready
 from tests.cloud.config import Site
 from tests.services import placement, process
-from tests.services.children import Children
+from tests.services.children import WRITERS_WAIT, Children
 
 SERVICES = ("keystone", "placement", "glance", "nova", "network")
 
@@ -91,10 +91,12 @@ class Startup:
         }
 
     def _network(self) -> None:
-        self._serve("network", "tests.cloud.no_network:application")
+        application = "tests.cloud.no_network:application"
+        self._children.serve("network", application, self._sockets["network"])
 
     def _placement(self) -> None:
-        placement.serve(self._children, self._site.state, self._sockets["placement"])
+        listener = self._sockets["placement"]
+        placement.serve(self._children, self._site.state, listener, [WRITERS_WAIT])
 
     def _glance(self) -> None:
         for folder in ("images", "staging", "tasks"):
@@ -130,7 +132,6 @@ class Startup:
         child = self._children.start("nova", module, listener=listener)
         child.wait_until_answers(self._site.nova)
 
-    def _serve(
-        self, name: str, application: str, variables: Mapping[str, str] | None = None
-    ) -> None:
-        self._children.serve(name, application, self._sockets[name], variables)
+    def _serve(self, name: str, application: str, variables: Mapping[str, str]) -> None:
+        listener = self._sockets[name]
+        self._children.serve(name, application, listener, variables, [WRITERS_WAIT])

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from tests.services.process import Child, ChildFailed, url_of
 
+WRITERS_WAIT = "tests.services.sqlite:make_writers_wait"
+
 
 class Children:
     """The children of one harness; each writes a log of its name in one folder."""
@@ -41,10 +43,15 @@ class Children:
         application: str,
         listener: socket.socket,
         variables: Mapping[str, str] | None = None,
+        before: Sequence[str] = (),
     ) -> Child:
-        """Serve a WSGI application, ``module:attribute``; return when it answers."""
+        """Serve a WSGI application, ``module:attribute``; return when it answers.
+
+        ``before`` are functions, written alike, to call before it is loaded.
+        """
         url = url_of(listener)
-        arguments = ["tests.services.serve", str(listener.fileno()), application]
+        number = str(listener.fileno())
+        arguments = ["tests.services.serve", number, application, *before]
         child = self.start(name, arguments, variables, listener)
         child.wait_until_answers(url)
         return child

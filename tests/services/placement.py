@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import socket
+from collections.abc import Sequence
 from types import TracebackType
 
 from tests.services import children, process
@@ -26,13 +27,17 @@ class PlacementServer:
 
     Requests carry ``X-Auth-Token: admin``. ``url`` is its address, ``database`` the
     path of its SQLite file, ``log`` that of its log with one line a request.
+
+    SQLite refuses some of several writers at once, and they get status 500, "database
+    is locked". With ``writers_wait`` they wait for each other instead.
     """
 
-    def __init__(self, state: pathlib.Path) -> None:
+    def __init__(self, state: pathlib.Path, writers_wait: bool = False) -> None:
         self.state = state.absolute()
         self.database = self.state / "placement.db"
         self.log = self.state / "placement.log"
         self.url = ""
+        self._before = [children.WRITERS_WAIT] if writers_wait else []
         self._children = children.Children(self.state)
 
     def start(self) -> PlacementServer:
@@ -44,7 +49,7 @@ class PlacementServer:
         listener = process.listen()
         self.url = process.url_of(listener)
         try:
-            serve(self._children, self.state, listener)
+            serve(self._children, self.state, listener, self._before)
         except BaseException:
             self.stop()
             raise
@@ -66,8 +71,16 @@ class PlacementServer:
 
 
 def serve(
-    family: children.Children, state: pathlib.Path, listener: socket.socket
+    family: children.Children,
+    state: pathlib.Path,
+    listener: socket.socket,
+    before: Sequence[str],
 ) -> None:
     """Serve Placement as the folder's placement.conf says; return when it answers."""
-    variables = {"OS_PLACEMENT_CONFIG_DIR": str(state)}
-    family.serve("placement", "placement.wsgi.api:application", listener, variables)
+    family.serve(
+        "placement",
+        "placement.wsgi.api:application",
+        listener,
+        variables={"OS_PLACEMENT_CONFIG_DIR": str(state)},
+        before=before,
+    )

@@ -1,8 +1,10 @@
 """Serve one WSGI application over HTTP/1.1. Runs in the services' own Python.
 
-usage: python -m tests.services.serve LISTENER MODULE:ATTRIBUTE
+usage: python -m tests.services.serve LISTENER APPLICATION [FUNCTION]...
 
 LISTENER is the number of an inherited file descriptor: a bound, listening socket.
+APPLICATION and FUNCTION are MODULE:ATTRIBUTE; the functions are called, in order,
+before the application is loaded.
 """
 
 from __future__ import annotations
@@ -37,17 +39,19 @@ class InheritedServer(wsgi.Server):
 
 
 def load(name: str) -> Any:
-    """Return the WSGI application called ``module:attribute``."""
+    """Return what is called ``module:attribute``."""
     module, attribute = name.split(":")
     return getattr(importlib.import_module(module), attribute)
 
 
 def main() -> None:
     lifeline.end_with_parent()
-    listener, name = sys.argv[1:]
+    listener, application, *functions = sys.argv[1:]
     # Keystone's application parses the arguments of whatever program loads it.
     sys.argv[1:] = []
-    InheritedServer(int(listener), load(name)).start()
+    for function in functions:
+        load(function)()
+    InheritedServer(int(listener), load(application)).start()
 
 
 if __name__ == "__main__":

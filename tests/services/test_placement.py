@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
@@ -96,6 +98,24 @@ def test_a_server_without_one_of_the_standard_traits_is_left_empty(
     with pytest.raises(ValueError, match="does not know COMPUTE_NODE"):
         fill(server.database, 1)
     assert names(server) == set()
+
+
+def test_writers_wait_for_each_other_where_that_is_asked_for(
+    tmp_path: pathlib.Path,
+) -> None:
+    def add(server: PlacementServer, number: int) -> int:
+        headers = {"X-Auth-Token": "admin"}
+        body = {"name": f"host-{number}"}
+        return rest.call(
+            "POST", f"{server.url}/resource_providers", body, headers
+        ).status
+
+    with PlacementServer(tmp_path, writers_wait=True) as server:
+        with ThreadPoolExecutor(8) as pool:
+            statuses = list(pool.map(functools.partial(add, server), range(40)))
+
+        assert set(statuses) == {201}
+        assert len(names(server)) == 40
 
 
 def test_a_server_that_cannot_start_shows_the_end_of_its_log(

@@ -1,0 +1,68 @@
+"""A short story on a real cloud: python -m tests.cloud.demo."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+
+from tests.cloud.cloud import Cloud
+from tests.functional import shell
+
+
+class Story:
+    """Prints each command before its output, and stops at a surprise."""
+
+    def __init__(self, variables: dict[str, str]) -> None:
+        self._variables = variables
+
+    def tell(self, text: str) -> None:
+        print(f"\n# {text}", flush=True)
+
+    def run(self, *arguments: str, code: int = 0) -> shell.Run:
+        """Run ``openstack ARGUMENTS``, which must exit with a code."""
+        print(f"$ openstack {shlex.join(arguments)}", flush=True)
+        run = shell.run(self._variables, *arguments)
+        print(run.out + run.err, end="", flush=True)
+        if run.code != code:
+            raise SystemExit(f"the demo failed: exit {run.code} instead of {code}")
+        return run
+
+
+def main() -> None:
+    print("Starting Keystone, Placement, Glance and Nova, for about half a minute.")
+    with Cloud() as cloud:
+        story = Story(cloud.environment)
+        traits(story)
+
+
+def traits(story: Story) -> None:
+    """Give hosts a trait, and take it away again."""
+    story.tell("What the hosts have:")
+    story.run("trait-sched", "list")
+    gold = ("CUSTOM_GOLD", "--host", "cmp00", "--host", "cmp01")
+    story.tell("A new custom trait for two of them; all they had before stays:")
+    story.run("trait-sched", "add", *gold, "--create")
+    story.tell("The same again changes nothing, and writes nothing:")
+    story.run("trait-sched", "add", *gold)
+    story.tell("A typo does not become a trait:")
+    story.run("trait-sched", "add", "CUSTOM_GLOD", "--all", code=1)
+    story.tell("What would it take to have it everywhere? Exit 3 says: changes.")
+    story.run(
+        *("trait-sched", "add", "CUSTOM_GOLD", "--all", "--dry-run", "--exit-code"),
+        code=3,
+    )
+    story.tell("Who has it now?")
+    story.run("trait-sched", "list", "--by-trait", "--custom")
+    story.tell("A flavor requires it: the last host can't lose it by accident.")
+    story.run(
+        *("flavor", "create", "gold", "--vcpus", "1", "--ram", "512", "--disk", "1"),
+        *("--property", "trait:CUSTOM_GOLD=required", "-c", "name"),
+    )
+    story.run("trait-sched", "remove", "CUSTOM_GOLD", "--all", code=1)
+    story.tell("Without the flavor it can:")
+    story.run("flavor", "delete", "gold")
+    story.run("trait-sched", "remove", "CUSTOM_GOLD", "--all")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

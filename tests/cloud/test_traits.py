@@ -1,0 +1,246 @@
+"""list, add and remove where a real Nova and Glance answer, too."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+
+import pytest
+
+from tests.functional import shell
+from tests.functional.proxy import Instead, Proxy
+from tests.services import environment
+
+GOLD = "CUSTOM_GOLD"
+
+
+@pytest.fixture(scope="module")
+def openstack(cloud):
+    return functools.partial(shell.run, cloud.environment, "trait-sched")
+
+
+@pytest.fixture(autouse=True)
+def gold(openstack, admin):
+    """A custom trait that no host has, before and after each test."""
+    admin.placement.put(f"/traits/{GOLD}", microversion="1.6")
+    yield
+    assert openstack("remove", GOLD, "--all", "--force").code == 0
+
+
+@pytest.fixture
+def aggregate(admin):
+    """Two of the four hosts, in a zone of their own."""
+    made = admin.compute.create_aggregate(name="gold", availability_zone="az-gold")
+    for host in ("cmp01", "cmp02"):
+        admin.compute.add_host_to_aggregate(made, host)
+    yield made
+    for host in ("cmp01", "cmp02"):
+        admin.compute.remove_host_from_aggregate(made, host)
+    admin.compute.delete_aggregate(made)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--aggregate", "gold"], ["cmp01", "cmp02"]),
+        (["--availability-zone", "az-gold"], ["cmp01", "cmp02"]),
+        # The default zone is in no aggregate; only the services tell who is in it.
+        (["--availability-zone", "nova"], ["cmp00", "cmp03"]),
+        (
+            ["--availability-zone", "az-gold", "--host", "cmp03"],
+            ["cmp01", "cmp02", "cmp03"],
+        ),
+    ],
+)
+def test_hosts_are_selected_as_nova_groups_them(
+    aggregate, openstack, options, expected
+):
+    run = openstack("add", GOLD, *options, "-f", "json")
+    assert run.statuses == dict.fromkeys(expected, "changed")
+    assert [row["host"] for row in openstack("list", *options, "-f", "json").json] == (
+        expected
+    )
+
+
+def test_an_aggregate_can_be_named_by_id_and_by_uuid(aggregate, admin, openstack):
+    uuid = admin.compute.get(f"/os-aggregates/{aggregate.id}", microversion="2.41")
+    for name in (str(aggregate.id), uuid.json()["aggregate"]["uuid"]):
+        run = openstack("list", "--aggregate", name, "-f", "json")
+        assert [row["host"] for row in run.json] == ["cmp01", "cmp02"]
+
+
+def test_what_matches_nothing_comes_with_the_nearest_that_nova_knows(
+    aggregate, openstack
+):
+    run = openstack("list", "--aggregate", "glod")
+    assert (run.code, run.err) == (
+        1,
+        "no aggregate matches 'glod'; did you mean gold?\n",
+    )
+    run = openstack("list", "--availability-zone", "az-golf")
+    assert run.err == (
+        "no availability zone matches 'az-golf'; did you mean az-gold?\n"
+    )
+
+
+@pytest.fixture
+def flavor(admin):
+    made = admin.compute.create_flavor(name="f-gold", ram=64, vcpus=1, disk=0)
+    admin.compute.create_flavor_extra_specs(made, {f"trait:{GOLD}": "required"})
+    yield "flavor 'f-gold' (trait:CUSTOM_GOLD)"
+    admin.compute.delete_flavor(made)
+
+
+def image_fixture(**properties):
+    @pytest.fixture
+    def image(admin):
+        made = admin.image.post(
+            "/images",
+            json={"name": "i-gold", f"trait:{GOLD}": "required", **properties},
+        ).json()
+        yield "image 'i-gold' (trait:CUSTOM_GOLD)"
+        admin.image.delete(f"/images/{made['id']}")
+
+    return image
+
+
+image = image_fixture()
+community_image = image_fixture(visibility="community")
+hidden_image = image_fixture(os_hidden=True)
+
+
+@pytest.fixture
+def isolated(aggregate, admin):
+    admin.compute.set_aggregate_metadata(aggregate, {f"trait:{GOLD}": "required"})
+    return "aggregate 'gold' (trait:CUSTOM_GOLD)"
+
+
+@pytest.mark.parametrize(
+    "who", ["flavor", "image", "community_image", "hidden_image", "isolated"]
+)
+def test_the_last_host_keeps_a_trait_that_something_still_requires(
+    request, openstack, who
+):
+    requirer = request.getfixturevalue(who)
+    openstack("add", GOLD, "--host", "cmp00", "--host", "cmp01")
+    # Not the last host: nobody is asked.
+    assert openstack("remove", GOLD, "--host", "cmp01").code == 0
+    refused = openstack("remove", GOLD, "--all")
+    assert refused.code == 1
+    assert refused.err == (
+        f"nothing removed: no host would have {GOLD} any more, and it is still "
+        f"required by {requirer}; --force removes all the same\n"
+    )
+    dry = openstack("remove", GOLD, "--all", "--dry-run")
+    assert (dry.code, dry.err) == (1, refused.err)
+    rows = openstack("list", "--with-trait", GOLD, "-f", "json").json
+    assert [row["host"] for row in rows] == ["cmp00"]
+
+
+def test_the_last_host_loses_a_trait_that_nobody_requires(openstack):
+    openstack("add", GOLD, "--host", "cmp00")
+    run = openstack("remove", GOLD, "--all", "-f", "json")
+    assert run.statuses["cmp00"] == "changed"
+
+
+@pytest.mark.parametrize("user", ["reader", "demo"])
+@pytest.mark.parametrize("verb", [["list"], ["add", GOLD, "--all"]])
+def test_without_the_rights_there_is_one_clear_line(cloud, user, verb):
+    run = shell.run(cloud.environment_of(user), "trait-sched", *verb)
+    assert (run.code, run.out) == (1, "")
+    assert len(run.err.splitlines()) == 1
+    assert "placement" in run.err
+    assert "HTTP 403" in run.err
+
+
+def test_a_cloud_without_a_placement_is_told_in_one_line(cloud, admin):
+    (service,) = (s for s in admin.identity.services() if s.type == "placement")
+    admin.identity.update_service(service, is_enabled=False)
+    try:
+        run = shell.run(cloud.environment, "trait-sched", "list")
+    finally:
+        admin.identity.update_service(service, is_enabled=True)
+    assert (run.code, run.out) == (1, "")
+    assert run.err == (
+        "placement is not in this cloud's catalog, for this user, region and "
+        "interface\n"
+    )
+
+
+@pytest.fixture
+def proxied(cloud, admin):
+    """A proxy before the real Placement, and the variables that lead through it."""
+    proxy = Proxy(admin.placement.get_endpoint())
+    yield proxy, {**cloud.environment, "OS_PLACEMENT_ENDPOINT_OVERRIDE": proxy.url}
+    proxy.stop()
+
+
+def test_a_token_that_ends_half_way_is_renewed_with_the_password(proxied):
+    proxy, variables = proxied
+    expired = []
+
+    def expire(request):
+        if request.is_write and request.number == 2:
+            expired.append(request)
+            return Instead(401)
+        return None
+
+    proxy.fault = expire
+    run = shell.run(variables, "trait-sched", "add", GOLD, "--all", "-f", "json")
+    assert (run.code, set(run.statuses.values())) == (0, {"changed"})
+    assert len(expired) == 1
+
+
+def test_no_output_has_the_password_or_the_token(cloud, admin):
+    run = shell.run(cloud.environment, "--debug", "trait-sched", "add", GOLD, "--all")
+    assert run.code == 0
+    assert "REQ: curl" in run.err
+    everything = run.out + run.err
+    assert cloud.environment["OS_PASSWORD"] not in everything
+    # Fernet tokens, which is what this Keystone issues, start like this.
+    assert admin.auth_token.startswith("gAAAA")
+    assert "gAAAA" not in everything
+
+
+def test_commands_that_need_only_placement_ask_nobody_else(cloud, proxied):
+    _, variables = proxied
+    run = shell.run(variables, "--debug", "trait-sched", "add", GOLD, "--all")
+    asked = [line for line in run.err.splitlines() if line.startswith("REQ: curl")]
+    keystone = cloud.environment["OS_AUTH_URL"]
+    assert asked
+    for line in asked:
+        assert variables["OS_PLACEMENT_ENDPOINT_OVERRIDE"] in line or keystone in line
+
+
+_NOVAS_TRAITS = """
+import json, os_traits
+from nova.virt import driver
+from nova.virt.libvirt import utils
+cpu = set()
+for traits in utils.CPU_TRAITS_MAPPING.values():
+    cpu |= {traits} if isinstance(traits, str) else set(traits)
+print(json.dumps({
+    "both": sorted(cpu | set(driver.CAPABILITY_TRAITS_MAP.values())),
+    "cpu": sorted(t for t in os_traits.get_traits("HW_CPU_X86_") if t not in cpu),
+}))
+"""
+
+
+def test_who_owns_a_trait_is_what_novas_own_tables_say():
+    done = subprocess.run(
+        [environment.python(), "-W", "ignore", "-c", _NOVAS_TRAITS],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    nova = json.loads(done.stdout)
+    from osc_traitsched.core.trait import Ownership, ownership
+
+    assert len(nova["both"]) > 70
+    for name in nova["both"]:
+        assert ownership(name) is Ownership.NOVA_SETS_AND_CLEARS, name
+    # The driver gives these to the providers of memory encryption by other means.
+    encryption = {"HW_CPU_X86_AMD_SEV", "HW_CPU_X86_AMD_SEV_ES"}
+    for name in set(nova["cpu"]) - encryption:
+        assert ownership(name) is Ownership.OPERATOR, name
