@@ -1,0 +1,146 @@
+"""What is assumed of nova.conf and of Nova's release, since no API shows it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Union
+
+Value = Union[bool, int, str, tuple[str, ...], None]
+
+#: Nova's major versions and the names of their releases.
+RELEASES: Mapping[int, str] = {
+    20: "train",
+    21: "ussuri",
+    22: "victoria",
+    23: "wallaby",
+    24: "xena",
+    25: "yoga",
+    26: "zed",
+    27: "2023.1",
+    28: "2023.2",
+    29: "2024.1",
+    30: "2024.2",
+    31: "2025.1",
+    32: "2025.2",
+    33: "2026.1",
+    34: "2026.2",
+}
+OLDEST, NEWEST = min(RELEASES), max(RELEASES)
+
+_HOST_FILTERS = (
+    "ComputeFilter",
+    "ComputeCapabilitiesFilter",
+    "ImagePropertiesFilter",
+    "ServerGroupAntiAffinityFilter",
+    "ServerGroupAffinityFilter",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """An option of nova.conf that decides what Nova asks Placement.
+
+    :ivar name: ``section.option``, as in ``scheduler.max_placement_results``
+    :ivar default: the value that Nova gives it where nobody sets it
+    :ivar until: the first release that does not have it any more
+    """
+
+    name: str
+    default: Value
+    since: int = OLDEST
+    until: int = NEWEST + 1
+
+    def default_in(self, release: int) -> Value:
+        """Return the default of a release (nova/conf/scheduler.py)."""
+        if self.name == AZ_QUERY and release < 24:
+            return False
+        if self.name == ENABLED_FILTERS and release < 24:
+            return ("AvailabilityZoneFilter", *_HOST_FILTERS)
+        return self.default
+
+
+ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
+TENANT = "scheduler.limit_tenants_to_placement_aggregate"
+TENANT_REQUIRED = "scheduler.placement_aggregate_required_for_tenants"
+AZ_QUERY = "scheduler.query_placement_for_availability_zone"
+IMAGE_TYPE = "scheduler.query_placement_for_image_type_support"
+IMAGE_METADATA = "scheduler.image_metadata_prefilter"
+ROUTED_NETWORKS = "scheduler.query_placement_for_routed_network_aggregates"
+MAX_RESULTS = "scheduler.max_placement_results"
+ENABLED_FILTERS = "filter_scheduler.enabled_filters"
+PCI_IN_PLACEMENT = "filter_scheduler.pci_in_placement"
+NO_PCPU_FALLBACK = "workarounds.disable_fallback_pcpu_query"
+DEFAULT_ZONE = "DEFAULT.default_schedule_zone"
+
+OPTIONS: tuple[Option, ...] = (
+    Option(ISOLATION, False),
+    Option(TENANT, False),
+    Option(TENANT_REQUIRED, False),
+    Option(AZ_QUERY, True, until=28),
+    Option(IMAGE_TYPE, False),
+    Option(IMAGE_METADATA, False, since=21),
+    Option(ROUTED_NETWORKS, False, since=23),
+    Option(MAX_RESULTS, 1000),
+    Option(ENABLED_FILTERS, _HOST_FILTERS),
+    Option(PCI_IN_PLACEMENT, False, since=27),
+    Option(NO_PCPU_FALLBACK, False),
+    Option(DEFAULT_ZONE, None),
+)
+
+_BY_NAME: Mapping[str, Option] = {option.name: option for option in OPTIONS}
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """The value of one option, and where it was read.
+
+    :ivar source: a file and line, a parameter of a deployment's file, a
+        baseline, the command line, or the release's default; one line for a person
+    :ivar given: somebody said so; otherwise it is assumed
+    """
+
+    value: Value
+    source: str
+    given: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Assumptions:
+    """A release of Nova, and the options that the scheduler runs with.
+
+    :ivar release: Nova's major version, 20 (Train) to 34 (2026.2)
+    :ivar settings: of each option that differs from the release's default, or
+        was found somewhere, under its name
+    :ivar release_source: how the release is known; one line for a person
+    :ivar all_computes_new: every nova-compute is of 2026.2 or later, which is
+        what the release's owner_nova_filter waits for; None if unknown
+    """
+
+    release: int = NEWEST
+    settings: Mapping[str, Setting] = dataclasses.field(default_factory=dict)
+    release_source: str = "the newest release that is known"
+    all_computes_new: bool | None = None
+
+    @classmethod
+    def of(cls, release: int = NEWEST, **options: Value) -> Assumptions:
+        """Return assumptions with options of [scheduler], by their names alone."""
+        settings = {
+            f"scheduler.{name}": Setting(value, "given", given=True)
+            for name, value in options.items()
+        }
+        return cls(release, settings, "given")
+
+    def setting(self, name: str) -> Setting:
+        """Return an option's value and source; the release's default if unset.
+
+        :raises KeyError: for a name that is not one of :data:`OPTIONS`
+        """
+        if name in self.settings:
+            return self.settings[name]
+        default = _BY_NAME[name].default_in(self.release)
+        return Setting(default, f"the default of {RELEASES[self.release]}")
+
+    def value(self, name: str) -> Value:
+        """Return an option's value alone."""
+        return self.setting(name).value

@@ -1,0 +1,76 @@
+"""The conditions of a request, one by one, and where each comes from."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Union
+
+
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """What put a clause into the request.
+
+    :ivar kind: ``flavor``, ``image``, ``prefilter`` or ``aggregate``
+    :ivar key: a flavor's or image's key as the user wrote it, ``trait:X`` say, or
+        ``vcpus``, ``ram``, ``disk``, ``disk_format``; a prefilter's name as Nova
+        names it; an aggregate's metadata key
+    :ivar name: for an aggregate its name, else empty
+    :ivar option: the nova.conf option that switches a prefilter on, written
+        ``section.option``; empty where there is none
+    """
+
+    kind: str
+    key: str
+    name: str = ""
+    option: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Resource:
+    """An amount of a resource class, from providers of one group.
+
+    :ivar group: the group's suffix; empty for the unsuffixed group
+    :ivar amount: in the class's own unit: MB, GB, or pieces
+    """
+
+    group: str
+    resource_class: str
+    amount: int
+    origins: tuple[Origin, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Trait:
+    """A trait that the group's providers must have, or must not have."""
+
+    group: str
+    name: str
+    forbidden: bool
+    origins: tuple[Origin, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class RootTrait:
+    """A trait that the root of the tree must have, or must not have."""
+
+    name: str
+    forbidden: bool
+    origins: tuple[Origin, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class MemberOf:
+    """Aggregates of which a provider must be in one, or must be in none.
+
+    It is of the unsuffixed group. Nova sends all forbidden aggregates in one
+    parameter; here each is a clause by itself, since each has a reason of its own.
+
+    :ivar aggregates: UUIDs
+    """
+
+    aggregates: frozenset[str]
+    forbidden: bool
+    origins: tuple[Origin, ...]
+
+
+Clause = Union[Resource, Trait, RootTrait, MemberOf]
