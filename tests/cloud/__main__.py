@@ -46,7 +46,10 @@ def arguments() -> argparse.ArgumentParser:
 
 def checked(text: str) -> str:
     """Return an option of nova.conf as it is, if it is written as one."""
-    config.option(text)
+    try:
+        config.option(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
     return text
 
 

@@ -1,6 +1,6 @@
 """All of Nova in one process: API, conductor, scheduler and N fake computes.
 
-usage: python -m tests.cloud.nova LISTENER CONFIGURATION COMPUTES
+usage: python -m tests.cloud.nova CONFIGURATION LISTENER COMPUTES
 
 Runs in the services' own Python. LISTENER is the number of an inherited, listening
 socket. The API answers only after all computes are there to be scheduled to.
@@ -19,7 +19,7 @@ from tests.services import lifeline
 
 def main() -> None:
     lifeline.end_with_parent()
-    listener, configuration, computes = sys.argv[1:]
+    configuration, listener, computes = sys.argv[1:]
     sys.argv[1:] = []
     # Nova wants to know before its other modules are imported: native threads.
     monkey_patch.patch(backend="threading")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
 from tests.cloud import identity, ready
@@ -41,7 +42,7 @@ class Startup:
 
     def run(self) -> None:
         """Return when the cloud is ready; the first failure stops all services."""
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(len(SERVICES)) as pool:
             try:
                 for job in as_completed(self._submit(pool)):
                     job.result()
@@ -63,16 +64,9 @@ class Startup:
         ]
 
     def _keystone(self) -> None:
-        file = self._site.state / "keystone.conf"
         owner = f"--keystone-user {os.getuid()} --keystone-group {os.getgid()}"
-        self._children.manage(
-            "keystone-manage",
-            "keystone.cmd.manage",
-            [
-                f"--config-file {file} {command}"
-                for command in identity.bootstrap(self._site.auth_url, owner)
-            ],
-        )
+        commands = identity.bootstrap(self._site.auth_url, owner)
+        self._manage("keystone", "keystone.conf", commands)
         self._serve(
             "keystone",
             "keystone.wsgi.api:application",
@@ -101,9 +95,7 @@ class Startup:
     def _glance(self) -> None:
         for folder in ("images", "staging", "tasks"):
             (self._site.state / folder).mkdir()
-        file = self._site.state / "glance-api.conf"
-        command = f"--config-file {file} db_sync"
-        self._children.manage("glance-manage", "glance.cmd.manage", [command])
+        self._manage("glance", "glance-api.conf", ["db_sync"])
         self._serve(
             "glance",
             "glance.wsgi.api:application",
@@ -111,26 +103,29 @@ class Startup:
         )
 
     def _nova(self, needed: list[Future]) -> None:
-        file = str(self._site.state / "nova.conf")
-        cell0 = f"--database_connection {self._site.database('nova_cell0')}"
+        cell0 = shlex.quote(self._site.database("nova_cell0"))
         commands = [
             "api_db sync",
-            f"cell_v2 map_cell0 {cell0}",
+            f"cell_v2 map_cell0 --database_connection {cell0}",
             "db sync",
             "cell_v2 create_cell --name cell1",
         ]
-        self._children.manage(
-            "nova-manage",
-            "nova.cmd.manage",
-            [f"--config-file {file} {command}" for command in commands],
-        )
+        self._manage("nova", "nova.conf", commands)
         for service in needed:
             service.result()
         listener = self._sockets["nova"]
-        arguments = [str(listener.fileno()), file, str(self._computes)]
-        module = ["tests.cloud.nova", *arguments]
-        child = self._children.start("nova", module, listener=listener)
+        numbers = str(listener.fileno()), str(self._computes)
+        arguments = ["tests.cloud.nova", str(self._site.state / "nova.conf"), *numbers]
+        child = self._children.start("nova", arguments, listener=listener)
         child.wait_until_answers(self._site.nova)
+
+    def _manage(self, service: str, file: str, commands: Iterable[str]) -> None:
+        options = f"--config-file {shlex.quote(str(self._site.state / file))}"
+        self._children.manage(
+            f"{service}-manage",
+            f"{service}.cmd.manage",
+            [f"{options} {command}" for command in commands],
+        )
 
     def _serve(self, name: str, application: str, variables: Mapping[str, str]) -> None:
         listener = self._sockets[name]

@@ -122,7 +122,7 @@ def test_a_member_of_a_project_sees_flavors_and_no_hypervisors(
 def test_a_service_that_does_not_come_up_shows_the_end_of_its_log(
     tmp_path: pathlib.Path,
 ) -> None:
-    broken = Cloud(tmp_path / "state", nova_options=[NOT_A_DATABASE])
+    broken = Cloud(tmp_path / "a state", nova_options=[NOT_A_DATABASE])
 
     with pytest.raises(ChildFailed) as failure:
         broken.start()

@@ -81,7 +81,7 @@ class Child:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             try:
-                rest.call("GET", url, timeout=end - time.monotonic())
+                rest.call("GET", url, timeout=max(1, end - time.monotonic()))
                 return
             except OSError:
                 self._check_runs()
@@ -132,7 +132,7 @@ def tail(log: pathlib.Path, lines: int = TAIL) -> list[str]:
 
 def _environment(variables: Mapping[str, str]) -> dict[str, str]:
     """Return the caller's variables without those that would mislead a service."""
-    foreign = ("OS_", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LISTEN_")
+    foreign = ("OS_", "PYTHONPATH", "PYTHONHOME", "PYTHONWARNINGS", "LISTEN_")
     kept = {
         name: value
         for name, value in os.environ.items()
