@@ -41,3 +41,15 @@ class RemoveTraits(_Deferred):
     """openstack trait-sched remove."""
 
     path = "osc_traitsched.commands.remove:RemoveTraits"
+
+
+class Explain(_Deferred):
+    """openstack trait-sched explain."""
+
+    path = "osc_traitsched.commands.explain:Explain"
+
+
+class ListCandidates(_Deferred):
+    """openstack trait-sched candidates."""
+
+    path = "osc_traitsched.commands.candidates:ListCandidates"

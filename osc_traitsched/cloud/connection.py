@@ -35,12 +35,19 @@ class Service:
         self._sent = itertools.count()
         self.requests = 0
 
-    def get(self, path: str, params: Mapping[str, str] | None = None) -> Any:
+    def get(
+        self,
+        path: str,
+        params: Mapping[str, str] | None = None,
+        microversion: str | None = None,
+    ) -> Any:
         """Return the JSON body of an answer.
+
+        :param microversion: instead of the service's own
 
         :raises CloudBroke: whatever else came, or did not come
         """
-        answer = self._send("GET", path, params=params)
+        answer = self._send("GET", path, microversion, params=params)
         try:
             return answer.json()
         except ValueError as exc:
@@ -52,15 +59,17 @@ class Service:
 
         :raises CloudBroke: as :meth:`get`
         """
-        self._send("PUT", path, json=body)
+        self._send("PUT", path, None, json=body)
 
-    def _send(self, method: str, path: str, **kwargs: Any) -> Any:
+    def _send(
+        self, method: str, path: str, microversion: str | None, **kwargs: Any
+    ) -> Any:
         self.requests = next(self._sent) + 1
         with problems.translated(self.service_type):
             answer = self._adapter.request(
                 path,
                 method,
-                microversion=self._microversion,
+                microversion=microversion or self._microversion,
                 timeout=TIMEOUT,
                 raise_exc=False,
                 **{key: value for key, value in kwargs.items() if value is not None},
@@ -103,6 +112,29 @@ class Cloud:
         :raises NotInCatalog: when the catalog has none
         """
         return self._service("image", None)
+
+    @property
+    def identity(self) -> Service:
+        """The identity service.
+
+        :raises NotInCatalog: when the catalog has none
+        """
+        return self._service("identity", None)
+
+    @property
+    def own_project(self) -> str | None:
+        """The ID of the project that the user is logged in to, if any."""
+        with problems.translated("identity"):
+            found = self._sdk.current_project_id
+        return str(found) if found else None
+
+    @property
+    def compute_maximum(self) -> str | None:
+        """The highest microversion that the compute API speaks."""
+        with problems.translated("compute"):
+            data = self._sdk.compute.get_endpoint_data()
+        highest = data.max_microversion if data else None
+        return ".".join(map(str, highest)) if highest else None
 
     def _service(self, service_type: str, microversion: str | None) -> Service:
         if service_type not in self._services:

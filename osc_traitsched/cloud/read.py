@@ -24,7 +24,7 @@ _ONE_BY_ONE = 8
 
 #: One unit of either is free on nearly every host, and the answer then has
 #: the traits of the host's whole tree.
-_BULK_CLASSES = ("VCPU", "MEMORY_MB")
+BULK_CLASSES = ("VCPU", "MEMORY_MB")
 
 _NO_PARAMS: Mapping[str, str] = {}
 
@@ -37,16 +37,23 @@ def snapshot(cloud: Cloud, selectors: selection.Selectors) -> Snapshot:
 
     :raises CloudBroke: when Placement can't be read
     """
-    placement = cloud.placement
-    listed = placement.get("/resource_providers")["resource_providers"]
-    shares = placement.get("/resource_providers", {"required": trait.SHARING})
-    found = Snapshot(
-        tuple(_provider(body) for body in listed),
-        frozenset(body["uuid"] for body in shares["resource_providers"]),
-    )
+    found = providers(cloud.placement)
     if selection.needs_nova(selectors, found):
         return dataclasses.replace(found, nova=_nova(cloud))
     return found
+
+
+def providers(placement: Service) -> Snapshot:
+    """Read all providers, and which of them are shared, in two requests.
+
+    :raises CloudBroke: when Placement can't be read
+    """
+    listed = placement.get("/resource_providers")["resource_providers"]
+    shares = placement.get("/resource_providers", {"required": trait.SHARING})
+    return Snapshot(
+        tuple(_provider(body) for body in listed),
+        frozenset(body["uuid"] for body in shares["resource_providers"]),
+    )
 
 
 def _provider(body: Any) -> Provider:
@@ -62,37 +69,41 @@ def _provider(body: Any) -> Provider:
 def _nova(cloud: Cloud) -> Nova:
     """Read hosts and aggregates; what can't be read is said, not raised."""
     try:
-        compute = cloud.compute
-        services = compute.get("/os-services", {"binary": "nova-compute"})["services"]
-        zones = {body["host"]: tuple(body["zone"].split(",")) for body in services}
-        aggregates = compute.get("/os-aggregates")["aggregates"]
-        hypervisors = _pages(compute, "/os-hypervisors/detail", "hypervisors")
-        return Nova(
-            tuple(
-                Compute(
-                    body["id"],
-                    body["hypervisor_hostname"],
-                    body["service"]["host"],
-                    zones.get(body["service"]["host"], ()),
-                )
-                for body in hypervisors
-            ),
-            tuple(
-                Aggregate(
-                    body["id"],
-                    body["uuid"],
-                    body["name"],
-                    tuple(body["hosts"]),
-                    body["metadata"],
-                )
-                for body in aggregates
-            ),
+        services = cloud.compute.get("/os-services", {"binary": "nova-compute"})
+        zones = {each["host"]: each["zone"].split(",") for each in services["services"]}
+        found = (
+            dataclasses.replace(each, zones=tuple(zones.get(each.service_host, ())))
+            for each in computes(cloud.compute)
         )
+        listed = cloud.compute.get("/os-aggregates")["aggregates"]
+        return Nova(tuple(found), tuple(_aggregate(body) for body in listed))
     except errors.CloudBroke as exc:
         return Nova(unasked=exc.reason)
 
 
-def _pages(
+def computes(compute: Service) -> Iterator[Compute]:
+    """Yield Nova's compute nodes, page by page.
+
+    :raises CloudBroke: when the user may not list them
+    """
+    for body in pages(compute, "/os-hypervisors/detail", "hypervisors"):
+        yield Compute(
+            uuid=body["id"],
+            node=body["hypervisor_hostname"],
+            service_host=body["service"]["host"],
+            is_up=body["state"] == "up",
+            is_enabled=body["status"] == "enabled",
+            disabled_reason=body["service"].get("disabled_reason") or "",
+        )
+
+
+def _aggregate(body: Any) -> Aggregate:
+    return Aggregate(
+        body["id"], body["uuid"], body["name"], tuple(body["hosts"]), body["metadata"]
+    )
+
+
+def pages(
     service: Service, path: str, key: str, params: Mapping[str, str] = _NO_PARAMS
 ) -> Iterator[Any]:
     """Yield the items of a Nova list, page by page."""
@@ -147,7 +158,7 @@ def holdings(placement: Service, providers: Iterable[Provider]) -> tuple[Holding
     if len(wanted) <= _ONE_BY_ONE:
         return tuple(holding(placement, provider) for provider in wanted)
     traits: dict[str, frozenset[str]] = {}
-    for resource_class in _BULK_CLASSES:
+    for resource_class in BULK_CLASSES:
         if not all(provider.uuid in traits for provider in wanted):
             traits.update(_summarised(placement, resource_class))
     left = [provider for provider in wanted if provider.uuid not in traits]
@@ -197,7 +208,7 @@ def requirers(
 
 def _pairs(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[plan.Requirer, str]]:
     """Yield the keys and values of all flavors, images and aggregates."""
-    flavors = _pages(cloud.compute, "/flavors/detail", "flavors", {"is_public": "None"})
+    flavors = pages(cloud.compute, "/flavors/detail", "flavors", {"is_public": "None"})
     for flavor in flavors:
         for key, value in flavor["extra_specs"].items():
             yield plan.Requirer("flavor", flavor["name"], key), value
@@ -213,14 +224,15 @@ def _pairs(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[plan.Requirer, 
 def _images_requiring(image: Service, name: str) -> Iterator[Any]:
     """Yield the images with the property, hidden and community ones too."""
     for hidden in ("false", "true"):
-        params = {
-            f"trait:{name}": "required",
-            "visibility": "all",
-            "os_hidden": hidden,
-        }
-        while True:
-            body = image.get("/images", params)
-            yield from body["images"]
-            if "next" not in body:
-                break
-            params = dict(parse.parse_qsl(parse.urlsplit(body["next"]).query))
+        query = {f"trait:{name}": "required", "visibility": "all", "os_hidden": hidden}
+        yield from image_pages(image, query)
+
+
+def image_pages(image: Service, params: Mapping[str, str]) -> Iterator[Any]:
+    """Yield the images that Glance lists, page by page."""
+    while True:
+        body = image.get("/images", params)
+        yield from body["images"]
+        if "next" not in body:
+            return
+        params = dict(parse.parse_qsl(parse.urlsplit(body["next"]).query))

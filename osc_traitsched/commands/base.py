@@ -23,14 +23,8 @@ _FLAT_FORMATS = frozenset({"csv", "value"})
 _USAGE = 2
 
 
-class Lister(command.Lister):  # type: ignore[misc,unused-ignore]
-    """A command that prints rows.
-
-    :cvar exit_code: what the command exits with when nothing went wrong;
-        ``take_action`` may set it
-    """
-
-    exit_code = 0
+class Command(command.Command):  # type: ignore[misc,unused-ignore]
+    """A command; ``take_action`` returns what to exit with."""
 
     def cloud(self) -> Cloud:
         """Return the cloud that the user is logged in to."""
@@ -39,13 +33,26 @@ class Lister(command.Lister):  # type: ignore[misc,unused-ignore]
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run, and word this project's errors; cliff makes them exit 1."""
         try:
-            super().run(parsed_args)
+            return super().run(parsed_args) or 0
         except BadUsage as exc:
             LOG.error("%s", problems.word(exc))
             return _USAGE
         except TraitSchedError as exc:
             raise exceptions.CommandError(problems.word(exc)) from exc
-        return self.exit_code
+
+
+class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
+    """A command that prints rows.
+
+    :cvar exit_code: what the command exits with when nothing went wrong;
+        ``take_action`` may set it
+    """
+
+    exit_code = 0
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Run as any command, and exit as ``take_action`` says."""
+        return super().run(parsed_args) or self.exit_code
 
     def produce_output(
         self,

@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=1,
         metavar="N",
         help="how many hosts to write at the same time, 1 to "
-        f"{_MOST_JOBS} (default: %(default)s)",
+        f"{_MOST_JOBS} (default: 1)",
     )
 
 
@@ -70,6 +70,8 @@ class Writer(base.Lister):
         if args.dry_run:
             if args.exit_code and todo.has_changes:
                 self.exit_code = _CHANGES_TO_MAKE
+            if todo.creates:
+                base.LOG.warning("%s", problems.would_create(todo.creates))
             results = tuple(plan.foreseen(step) for step in todo.steps) + absent
         else:
             write.create_traits(placement, todo.creates)
@@ -82,18 +84,24 @@ class Writer(base.Lister):
 
 
 def _written(placement: Service, todo: Plan, jobs: int) -> tuple[Result, ...]:
-    with tqdm.tqdm(
+    done = 0
+
+    def count(_: Result) -> None:
+        nonlocal done
+        done += 1
+        progress.update()
+
+    progress = tqdm.tqdm(
         total=len(todo.steps),
         unit="host",
         delay=1,
         leave=False,
         file=sys.stderr,
         disable=not sys.stderr.isatty(),
-    ) as progress:
+    )
+    with progress:
         try:
-            return write.carry_out(
-                placement, todo.steps, jobs, lambda _: progress.update()
-            )
+            return write.carry_out(placement, todo.steps, jobs, count)
         except KeyboardInterrupt:
-            base.LOG.error("%s", problems.interrupted(progress.n, len(todo.steps)))
+            base.LOG.error("%s", problems.interrupted(done, len(todo.steps)))
             raise

@@ -28,6 +28,38 @@ RELEASES: Mapping[int, str] = {
 }
 OLDEST, NEWEST = min(RELEASES), max(RELEASES)
 
+#: The code names of the releases that are named by their year.
+CODE_NAMES: Mapping[str, int] = {
+    "antelope": 27,
+    "bobcat": 28,
+    "caracal": 29,
+    "dalmatian": 30,
+    "epoxy": 31,
+    "flamingo": 32,
+    "gazpacho": 33,
+    "hibiscus": 34,
+}
+
+#: The highest microversion of each release's compute API, as the number after
+#: "2." (nova/api/openstack/api_version_request.py, _MAX_API_VERSION).
+MICROVERSIONS: Mapping[int, int] = {
+    20: 79,
+    21: 87,
+    22: 87,
+    23: 88,
+    24: 90,
+    25: 90,
+    26: 93,
+    27: 95,
+    28: 95,
+    29: 96,
+    30: 96,
+    31: 100,
+    32: 100,
+    33: 103,
+    34: 104,
+}
+
 _HOST_FILTERS = (
     "ComputeFilter",
     "ComputeCapabilitiesFilter",
@@ -44,12 +76,28 @@ class Option:
     :ivar name: ``section.option``, as in ``scheduler.max_placement_results``
     :ivar default: the value that Nova gives it where nobody sets it
     :ivar until: the first release that does not have it any more
+    :ivar minimum: the lowest number that Nova takes, for an option that is one
     """
 
     name: str
     default: Value
     since: int = OLDEST
     until: int = NEWEST + 1
+    minimum: int | None = None
+
+    def names_in(self, release: int) -> tuple[str, ...]:
+        """Return the names that a release reads it under, the right one first.
+
+        The others are those that it is registered with as deprecated
+        (nova/conf/scheduler.py).
+        """
+        if self.name == ENABLED_FILTERS and release < 24:
+            return (self.name, "DEFAULT.scheduler_default_filters")
+        return (self.name,)
+
+    def is_in(self, release: int) -> bool:
+        """Tell whether a release has the option."""
+        return self.since <= release < self.until
 
     def default_in(self, release: int) -> Value:
         """Return the default of a release (nova/conf/scheduler.py)."""
@@ -81,7 +129,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(IMAGE_TYPE, False),
     Option(IMAGE_METADATA, False, since=21),
     Option(ROUTED_NETWORKS, False, since=23),
-    Option(MAX_RESULTS, 1000),
+    Option(MAX_RESULTS, 1000, minimum=1),
     Option(ENABLED_FILTERS, _HOST_FILTERS),
     Option(PCI_IN_PLACEMENT, False, since=27),
     Option(NO_PCPU_FALLBACK, False),
@@ -89,6 +137,44 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 _BY_NAME: Mapping[str, Option] = {option.name: option for option in OPTIONS}
+
+
+def release_named(name: str) -> int | None:
+    """Return the release that a name, code name or version of Nova stands for.
+
+    ``wallaby``, ``2024.1``, ``caracal``, ``29`` and ``29.2.1`` are such names;
+    None for one that is not known.
+    """
+    name = name.lower()
+    for release, known in RELEASES.items():
+        if name == known:
+            return release
+    if name in CODE_NAMES:
+        return CODE_NAMES[name]
+    major = name.partition(".")[0]
+    release = int(major) if major.isdecimal() else 0
+    return release if release in RELEASES else None
+
+
+def release_behind(microversion: str) -> tuple[int, str]:
+    """Find the release by the highest microversion of its compute API.
+
+    :returns: the release, and one line for a person on how it is known
+    """
+    number = int(microversion.partition(".")[2])
+    said = f"compute API {microversion}"
+    if number > MICROVERSIONS[NEWEST]:
+        return NEWEST, f"{said}, newer than any known; the newest known is taken"
+    if number < MICROVERSIONS[OLDEST]:
+        return OLDEST, f"{said}, older than any known; the oldest known is taken"
+    reached = min(each for each in MICROVERSIONS.values() if each >= number)
+    found = [each for each, most in MICROVERSIONS.items() if most == reached]
+    if number < reached:
+        return found[0], f"{said}, on the way to {RELEASES[found[0]]}"
+    if len(found) == 1:
+        return found[0], said
+    names = " and ".join(RELEASES[each] for each in found)
+    return found[-1], f"{said}, which is that of {names}; the later is taken"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,12 +201,15 @@ class Assumptions:
     :ivar release_source: how the release is known; one line for a person
     :ivar all_computes_new: every nova-compute is of 2026.2 or later, which is
         what the release's owner_nova_filter waits for; None if unknown
+    :ivar ignored: the name and the source of each option that somebody set and
+        the release does not have, so that its Nova does not look at it
     """
 
     release: int = NEWEST
     settings: Mapping[str, Setting] = dataclasses.field(default_factory=dict)
     release_source: str = "the newest release that is known"
     all_computes_new: bool | None = None
+    ignored: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, release: int = NEWEST, **options: Value) -> Assumptions:
@@ -144,3 +233,8 @@ class Assumptions:
     def value(self, name: str) -> Value:
         """Return an option's value alone."""
         return self.setting(name).value
+
+    def changed(self, name: str, value: Value) -> Assumptions:
+        """Return the assumptions with one option set otherwise."""
+        settings = {**self.settings, name: Setting(value, "what if")}
+        return dataclasses.replace(self, settings=settings)

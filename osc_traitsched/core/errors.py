@@ -55,6 +55,17 @@ class TooOld(CloudBroke):
     """The service does not know the microversion that is needed."""
 
 
+class PlacementRefuses(AnswerIsNo):
+    """Placement takes no such request: it names what Placement does not know.
+
+    :ivar reason: Placement's own words, one line
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 class NotInCatalog(CloudBroke):
     """The cloud's catalog has no such service for this user and region."""
 
@@ -114,13 +125,14 @@ class NoProvider(BadQuestion):
         self.host = host
 
 
-class AmbiguousAggregate(BadQuestion):
-    """A name that several aggregates have; one of the UUIDs is needed."""
+class AmbiguousName(BadQuestion):
+    """A name that several things of a kind have; one of the IDs is needed."""
 
-    def __init__(self, name: str, uuids: tuple[str, ...]) -> None:
+    def __init__(self, kind: str, name: str, ids: tuple[str, ...]) -> None:
         super().__init__(name)
+        self.kind = kind
         self.name = name
-        self.uuids = uuids
+        self.ids = ids
 
 
 class EmptyAggregate(BadQuestion):
@@ -138,3 +150,49 @@ class BadHostFile(BadQuestion):
         super().__init__(f"{path}: {reason}")
         self.path = path
         self.reason = reason
+
+
+class Refusal(AnswerIsNo):
+    """Nova refuses the flavor and the image together, before or instead of placing.
+
+    :ivar exception: the class of Nova's exception
+    :ivar reason: a short id of the rule that it fails; the views word it
+    :ivar keys: the flavor's keys and the image's properties that it is about
+    :ivar stage: ``api`` (refused at once), ``scheduler`` (the server goes to ERROR
+        with that exception) or ``no valid host`` (it goes to ERROR like one that no
+        host has room for); empty until the request is built
+    :ivar http: the status of the API's answer; None at the other stages
+    """
+
+    def __init__(
+        self,
+        exception: str,
+        reason: str,
+        keys: tuple[str, ...] = (),
+        stage: str = "",
+        http: int | None = None,
+    ) -> None:
+        super().__init__(f"{exception}: {reason} ({', '.join(keys)})")
+        self.exception = exception
+        self.reason = reason
+        self.keys = keys
+        self.stage = stage
+        self.http = http
+
+
+class BadConfiguration(BadQuestion):
+    """A file of the scheduler's options that can't be read, or a value in one.
+
+    :ivar path: the file as the user named it, or the option that stands for it
+    :ivar line: where in it, counted from 1; None where that can't be said
+    :ivar value: what stands there and can't be, or None
+    """
+
+    def __init__(
+        self, path: str, line: int | None, reason: str, value: str | None = None
+    ) -> None:
+        super().__init__(f"{path}: {reason}")
+        self.path = path
+        self.line = line
+        self.reason = reason
+        self.value = value

@@ -68,7 +68,7 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
 
     :raises NothingMatches: for the first selector that matches nothing
     :raises EmptyAggregate: for an aggregate without hosts
-    :raises AmbiguousAggregate: for a name that several aggregates have
+    :raises AmbiguousName: for a name that several aggregates have
     """
     nova = snapshot.nova or Nova()
     providers = set(snapshot.hosts if selectors.everything else ())
@@ -140,7 +140,7 @@ def _aggregate(value: str, nova: Nova) -> Aggregate:
         near = alike(value, names)
         raise errors.NothingMatches("aggregate", value, near, nova.unasked)
     if len(found) > 1:
-        raise errors.AmbiguousAggregate(value, tuple(a.uuid for a in found))
+        raise errors.AmbiguousName("aggregate", value, tuple(a.uuid for a in found))
     return found[0]
 
 

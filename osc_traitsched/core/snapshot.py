@@ -46,7 +46,10 @@ class Compute:
     uuid: str
     node: str
     service_host: str
-    zones: tuple[str, ...]
+    zones: tuple[str, ...] = ()
+    is_up: bool = True
+    is_enabled: bool = True
+    disabled_reason: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

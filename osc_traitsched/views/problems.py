@@ -45,6 +45,11 @@ def _(error: errors.NotInCatalog) -> str:
 
 
 @word.register
+def _(error: errors.PlacementRefuses) -> str:
+    return f"Placement refuses the request: {error.reason}"
+
+
+@word.register
 def _(error: errors.MalformedTrait) -> str:
     return (
         f"{_quoted(error.name)} can't be a trait: a name has 1 to 255 of A-Z, 0-9 "
@@ -81,10 +86,10 @@ def _(error: errors.NoProvider) -> str:
 
 
 @word.register
-def _(error: errors.AmbiguousAggregate) -> str:
+def _(error: errors.AmbiguousName) -> str:
     return (
-        f"{len(error.uuids)} aggregates are named {_quoted(error.name)}; "
-        f"name one by its UUID: {listed(error.uuids)}"
+        f"{len(error.ids)} {error.kind}s are named {_quoted(error.name)}; "
+        f"name one by its ID: {listed(error.ids)}"
     )
 
 
@@ -96,6 +101,14 @@ def _(error: errors.EmptyAggregate) -> str:
 @word.register
 def _(error: errors.BadHostFile) -> str:
     return f"host file {error.path}: {error.reason}"
+
+
+@word.register
+def _(error: errors.BadConfiguration) -> str:
+    where = error.path if error.line is None else f"{error.path}:{error.line}"
+    value = "" if error.value is None else f": {_quoted(error.value)}"
+    line = f"{where}: {error.reason}{value}"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
 
 @word.register
@@ -134,8 +147,8 @@ def undoing(found: plan.Undoing, removing: bool) -> str:
         )
     if removing:
         return (
-            f"{name}it puts the trait back at its next update, and servers may "
-            "fail to schedule until then"
+            f"{name}where it is true of the host, it puts the trait back at its next "
+            "update, and servers may fail to schedule until then"
         )
     return f"{name}it takes the trait away again at its next update"
 
@@ -145,9 +158,14 @@ def absent(hosts: Iterable[str]) -> str:
     return f"Nova has hosts for which Placement has no provider: {listed(hosts)}"
 
 
-def interrupted(done: float, total: int) -> str:
+def would_create(names: Iterable[str]) -> str:
+    """Return a line on traits that only a run that is not dry will create."""
+    return f"would create the trait {listed(names)}"
+
+
+def interrupted(done: int, total: int) -> str:
     """Return the line that ends a command that the user interrupted."""
-    return f"interrupted after {done:.0f} of {total}; the same command again goes on"
+    return f"interrupted after {done} of {total}; the same command again goes on"
 
 
 def failures(failed: int, total: int) -> str:

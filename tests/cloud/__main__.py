@@ -69,6 +69,9 @@ def exports(cloud: Cloud, name: str) -> str:
 
 
 def _interrupt(number: int, frame: object) -> None:
+    # Stopping must not be interrupted in turn: tox passes a Ctrl-C on twice.
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 

@@ -103,6 +103,7 @@ def test_create_makes_the_trait_but_not_in_a_dry_run(hosts, placement, openstack
         "add", "CUSTOM_NEW", "--all", "--create", "--dry-run", "--exit-code"
     )
     assert run.code == 3
+    assert run.err == "would create the trait CUSTOM_NEW\n"
     assert not placement.knows("CUSTOM_NEW")
     assert openstack("add", "CUSTOM_NEW", "--all", "--create").code == 0
     assert "CUSTOM_NEW" in placement.traits(hosts["ctl1"])

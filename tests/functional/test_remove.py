@@ -49,8 +49,8 @@ def test_what_nova_compute_owns_is_refused_and_force_overrides(
     refused = openstack("remove", "COMPUTE_NODE", "--host", "cmp1")
     assert refused.code == 1
     assert refused.err.startswith(
-        "nothing removed: COMPUTE_NODE is nova-compute's own (libvirt): it puts the "
-        "trait back"
+        "nothing removed: COMPUTE_NODE is nova-compute's own (libvirt): where it is "
+        "true of the host, it puts the trait back"
     )
     assert not proxy.writes
     forced = openstack("remove", "COMPUTE_NODE", "--host", "cmp1", "--force")

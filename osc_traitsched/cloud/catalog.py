@@ -1,0 +1,102 @@
+"""The flavor, the image and the rest of a request, found by name or ID."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from osc_traitsched.cloud import read
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.core import errors
+from osc_traitsched.core.trait import alike
+
+Body = Mapping[str, Any]
+
+
+def flavor(cloud: Cloud, name: str) -> Body:
+    """Return a flavor's body, with its extra specs; private ones count.
+
+    :raises NothingMatches: when there is none of that name or ID
+    """
+    query = {"is_public": "None"}
+    flavors: list[Body] = list(
+        read.pages(cloud.compute, "/flavors/detail", "flavors", query)
+    )
+    for found in flavors:
+        if name == found["id"]:
+            return found
+    for found in flavors:
+        if name == found["name"]:
+            return found
+    near = alike(name, {found["name"] for found in flavors})
+    raise errors.NothingMatches("flavor", name, near)
+
+
+def image(cloud: Cloud, name: str) -> Body:
+    """Return an image's body; shared, community and hidden ones count.
+
+    :raises NothingMatches: when there is none of that name or ID
+    :raises AmbiguousName: for a name that several images have
+    """
+    if _is_uuid(name):
+        try:
+            body: Body = cloud.image.get(f"/images/{name}")
+            return body
+        except errors.CloudBroke as exc:
+            if exc.status != 404:
+                raise
+    found = _named(cloud, {"name": name})
+    if len(found) > 1:
+        raise errors.AmbiguousName("image", name, tuple(each["id"] for each in found))
+    if not found:
+        names = {each["name"] for each in _named(cloud, {}) if each["name"]}
+        raise errors.NothingMatches("image", name, alike(name, names))
+    return found[0]
+
+
+def _named(cloud: Cloud, query: Mapping[str, str]) -> list[Body]:
+    return [
+        found
+        for hidden in ("false", "true")
+        for found in read.image_pages(
+            cloud.image, {**query, "visibility": "all", "os_hidden": hidden}
+        )
+    ]
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def project(cloud: Cloud, name: str | None) -> str | None:
+    """Return a project's ID; without a name that of the user's own project.
+
+    :raises NothingMatches: when Keystone shows no project of that name or ID
+    """
+    if name is None:
+        return cloud.own_project
+    found = cloud.identity.get("/projects", {"name": name})["projects"]
+    if len(found) == 1:
+        return str(found[0]["id"])
+    if len(found) > 1:
+        raise errors.AmbiguousName("project", name, tuple(p["id"] for p in found))
+    try:
+        return str(cloud.identity.get(f"/projects/{name}")["project"]["id"])
+    except errors.CloudBroke as exc:
+        if exc.status != 404:
+            raise
+        raise errors.NothingMatches("project", name, ()) from exc
+
+
+def may_use(cloud: Cloud, body: Body, project_id: str | None) -> bool:
+    """Tell whether a project may use a flavor; a private one lists its projects."""
+    if body.get("os-flavor-access:is_public", True) or project_id is None:
+        return True
+    path = f"/flavors/{body['id']}/os-flavor-access"
+    access = cloud.compute.get(path)["flavor_access"]
+    return any(entry["tenant_id"] == project_id for entry in access)

@@ -1,0 +1,202 @@
+"""From Placement's answers to the facts that one request's verdict needs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from osc_traitsched.cloud import read
+from osc_traitsched.cloud.connection import Service
+from osc_traitsched.core import errors, judge
+from osc_traitsched.core.clause import Clause, MemberOf, RootTrait, Trait
+from osc_traitsched.core.facts import Amount, Facts, Stock
+from osc_traitsched.core.request import Request
+from osc_traitsched.core.snapshot import Provider, Snapshot
+
+#: At most this many providers are read one by one.
+MOST_READ_ONE_BY_ONE = 25
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What Placement gave for Nova's own query.
+
+    :ivar roots: UUIDs of the hosts that could take the server
+    :ivar count: how many allocation requests there are, of which Nova takes no
+        more than its limit
+    :ivar body: Placement's answer, as it came
+    """
+
+    roots: frozenset[str]
+    count: int
+    body: Mapping[str, Any]
+
+
+def candidates(placement: Service, request: Request) -> Answer:
+    """Ask Placement what Nova would ask, but for the limit.
+
+    With a dedicated CPU policy Nova asks a second time, and takes both answers.
+
+    :raises PlacementRefuses: when Placement takes no such request
+    """
+    answer = _ask(placement, request)
+    if request.fallback is None:
+        return answer
+    second = _ask(placement, request.fallback)
+    body = {
+        "allocation_requests": answer.body["allocation_requests"]
+        + second.body["allocation_requests"],
+        "provider_summaries": {
+            **second.body["provider_summaries"],
+            **answer.body["provider_summaries"],
+        },
+    }
+    return Answer(answer.roots | second.roots, answer.count + second.count, body)
+
+
+def _ask(placement: Service, request: Request) -> Answer:
+    query = dataclasses.replace(request, limit=None).query()
+    try:
+        body = placement.get(
+            f"/allocation_candidates?{query}", microversion=request.microversion
+        )
+    except errors.CloudBroke as exc:
+        if exc.status == 400:
+            raise errors.PlacementRefuses(exc.reason) from exc
+        raise
+    roots = frozenset(
+        summary.get("root_provider_uuid", uuid)
+        for uuid, summary in body["provider_summaries"].items()
+    )
+    return Answer(roots, len(body["allocation_requests"]), body)
+
+
+def gather(
+    placement: Service, snapshot: Snapshot, clauses: Iterable[Clause], answer: Answer
+) -> Facts:
+    """Read what explains Placement's answer, in requests that hosts do not add to.
+
+    Two for all hosts' traits and figures, one for each amount that is asked for,
+    one for each set of aggregates; and two for each sharing provider.
+    """
+    clauses = tuple(clauses)
+    bulk = _Bulk.read(placement, snapshot, _names(clauses))
+    return Facts(
+        snapshot=snapshot,
+        traits=bulk.traits,
+        offers={a: _offers(placement, a) for a in judge.amounts(clauses)},
+        members={
+            clause.aggregates: _members(placement, clause.aggregates)
+            for clause in clauses
+            if isinstance(clause, MemberOf)
+        },
+        shared={uuid: _shared(placement, uuid) for uuid in sorted(snapshot.sharing)},
+        stock=bulk.stock,
+        candidates=answer.roots - snapshot.sharing,
+    )
+
+
+def _names(clauses: Iterable[Clause]) -> frozenset[str]:
+    return frozenset(c.name for c in clauses if isinstance(c, (Trait, RootTrait)))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Bulk:
+    """Traits and figures of many providers."""
+
+    traits: dict[str, frozenset[str]]
+    stock: dict[str, Mapping[str, Stock]]
+
+    @classmethod
+    def read(
+        cls, placement: Service, snapshot: Snapshot, names: frozenset[str]
+    ) -> _Bulk:
+        bulk = cls({}, {})
+        for resource_class in read.BULK_CLASSES:
+            if any(provider.uuid not in bulk.traits for provider in snapshot.providers):
+                bulk._add(placement, resource_class)
+        left = [p for p in snapshot.providers if p.uuid not in bulk.traits]
+        if left:
+            bulk._add_remaining(placement, left, names)
+        return bulk
+
+    def _add(self, placement: Service, resource_class: str) -> None:
+        query = {"resources": f"{resource_class}:1"}
+        body = placement.get("/allocation_candidates", query)
+        for uuid, summary in body["provider_summaries"].items():
+            self.traits[uuid] = frozenset(summary["traits"])
+            self.stock[uuid] = {
+                name: Stock(each["capacity"], each["used"])
+                for name, each in summary["resources"].items()
+            }
+
+    def _add_remaining(
+        self, placement: Service, left: list[Provider], names: frozenset[str]
+    ) -> None:
+        """Read the traits that matter, of providers that bulk answers leave out."""
+        if len(left) <= len(names):
+            for provider in left:
+                held = read.holding(placement, provider)
+                self.traits[provider.uuid] = held.traits
+            return
+        having = {name: read.holders(placement, name) for name in sorted(names)}
+        for provider in left:
+            found = (name for name in having if provider.uuid in having[name])
+            self.traits[provider.uuid] = frozenset(found)
+
+
+def _offers(placement: Service, amount: Amount) -> frozenset[str]:
+    query = {"resources": "{}:{}".format(*amount)}
+    return _uuids(placement.get("/resource_providers", query))
+
+
+def _members(placement: Service, aggregates: Iterable[str]) -> frozenset[str]:
+    query = {"member_of": "in:" + ",".join(sorted(aggregates))}
+    return _uuids(placement.get("/resource_providers", query))
+
+
+def _shared(placement: Service, sharer: str) -> frozenset[str]:
+    path = f"/resource_providers/{sharer}/aggregates"
+    aggregates = placement.get(path)["aggregates"]
+    return _members(placement, aggregates) if aggregates else frozenset()
+
+
+def _uuids(body: Any) -> frozenset[str]:
+    return frozenset(provider["uuid"] for provider in body["resource_providers"])
+
+
+def with_inventories(
+    placement: Service, found: Facts, hosts: Iterable[Provider]
+) -> Facts:
+    """Return the facts with reserved amounts, ratios and units of these hosts' trees.
+
+    One request a provider, for a bounded number of them.
+    """
+    stock = dict(found.stock)
+    trees = [provider for host in hosts for provider in found.trees[host.uuid]]
+    for provider in trees[:MOST_READ_ONE_BY_ONE]:
+        path = f"/resource_providers/{provider.uuid}"
+        inventories = placement.get(f"{path}/inventories")["inventories"]
+        known = stock.get(provider.uuid)
+        if known is not None:
+            used = {name: each.used for name, each in known.items()}
+        else:
+            used = placement.get(f"{path}/usages")["usages"]
+        stock[provider.uuid] = {
+            name: _stock(body, used.get(name, 0)) for name, body in inventories.items()
+        }
+    return dataclasses.replace(found, stock=stock)
+
+
+def _stock(body: Mapping[str, Any], used: int) -> Stock:
+    return Stock(
+        capacity=int((body["total"] - body["reserved"]) * body["allocation_ratio"]),
+        used=used,
+        total=body["total"],
+        reserved=body["reserved"],
+        ratio=body["allocation_ratio"],
+        min_unit=body["min_unit"],
+        max_unit=body["max_unit"],
+        step_size=body["step_size"],
+    )

@@ -1,0 +1,74 @@
+"""What a request is made of: the options, and the question they ask."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.cloud import catalog
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.commands import assuming
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.question import Question
+
+#: Instead of an image: boot from a volume that has no image metadata.
+NO_IMAGE = "-"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the flavor, the image, and what else makes a request."""
+    parser.add_argument("flavor", help="a flavor: name or ID")
+    parser.add_argument(
+        "image", help="an image: name or ID; - for none (boot from a volume)"
+    )
+    group = parser.add_argument_group("request")
+    group.add_argument(
+        "--availability-zone", metavar="ZONE", help="the availability zone to ask for"
+    )
+    group.add_argument(
+        "--project", help="on behalf of this project: name or ID (default: your own)"
+    )
+    group.add_argument(
+        "--boot-from-volume", action="store_true", help="the root disk is a volume"
+    )
+    for what in ("flavor", "image"):
+        group.add_argument(
+            f"--{what}-property",
+            metavar="KEY=VALUE",
+            type=_pair,
+            action="append",
+            default=[],
+            help=f"what if the {what} had this property; an empty VALUE takes the "
+            "key away (repeat for more)",
+        )
+    assuming.add_options(parser)
+
+
+def question(cloud: Cloud, args: argparse.Namespace, count: int = 1) -> Question:
+    """Return the question that the options ask.
+
+    :raises NothingMatches: for a flavor, image or project that is not there
+    :raises BadUsage: for image properties without an image
+    """
+    if args.image == NO_IMAGE and args.image_property:
+        raise BadUsage("--image-property goes with an image")
+    image = None if args.image == NO_IMAGE else catalog.image(cloud, args.image)
+    assumptions = assuming.assumptions(args, cloud.compute_maximum)
+    found = Question(
+        flavor=catalog.flavor(cloud, args.flavor),
+        image=image,
+        aggregates=tuple(cloud.compute.get("/os-aggregates")["aggregates"]),
+        assumptions=assumptions,
+        zone=args.availability_zone,
+        project=catalog.project(cloud, args.project),
+        boot_from_volume=args.boot_from_volume or image is None,
+        count=count,
+    )
+    found = found.with_flavor(dict(args.flavor_property))
+    return found.with_image(dict(args.image_property)) if image is not None else found
+
+
+def _pair(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"not KEY=VALUE: {text}")
+    return key, value

@@ -1,0 +1,47 @@
+"""openstack trait-sched candidates."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.cloud import facts, read
+from osc_traitsched.commands import asking, base
+from osc_traitsched.views import candidates
+from osc_traitsched.views.traits import Table
+
+_NO_HOST = 3
+
+
+class ListCandidates(base.Lister):
+    """List the hosts that Placement would give for a server, and claim nothing.
+
+    Exits 3 if there is none.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        asking.add_options(parser)
+        parser.add_argument(
+            "--limit", type=int, metavar="N", help="show this many hosts at most"
+        )
+        parser.add_argument(
+            "--print-query",
+            action="store_true",
+            help="print the query that Nova would send, and ask Placement nothing",
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Ask, and show."""
+        cloud = self.cloud()
+        question = asking.question(cloud, args)
+        request = question.request()
+        if args.print_query:
+            return candidates.queries(request)
+        answer = facts.candidates(cloud.placement, request)
+        snapshot = read.providers(cloud.placement)
+        computes = list(read.computes(cloud.compute))
+        if not answer.roots:
+            self.exit_code = _NO_HOST
+        return candidates.rows(question, answer.body, snapshot, computes, args.limit)

@@ -1,0 +1,84 @@
+"""openstack trait-sched explain."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import yaml
+
+from osc_traitsched.commands import asking, base, explaining
+from osc_traitsched.core import selection
+from osc_traitsched.core.explanation import Explanation
+from osc_traitsched.core.selection import Selectors
+from osc_traitsched.core.snapshot import Provider
+from osc_traitsched.views.explain import document, prose
+
+_NO_HOST = 3
+_DISAGREEMENT = 4
+
+
+class Explain(base.Command):
+    """Explain which hosts could take a server, and why the others could not.
+
+    It asks Placement what Nova would ask, accounts for every host, and tries
+    what would help before it prints it. Nothing is written or claimed. Exits 0
+    if there is a host, 3 if there is none, 4 if what was read does not explain
+    Placement's answer.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        asking.add_options(parser)
+        parser.add_argument(
+            "--host",
+            dest="hosts",
+            metavar="PATTERN",
+            action="append",
+            default=[],
+            help="the whole story of these hosts: a name, UUID or glob (repeat)",
+        )
+        parser.add_argument(
+            "--count", type=int, default=1, metavar="N", help="how many such servers"
+        )
+        parser.add_argument(
+            "--no-fixes", action="store_true", help="do not look for what would help"
+        )
+        parser.add_argument("--long", action="store_true", help="do not cut lists")
+        parser.add_argument(
+            "-f",
+            "--format",
+            choices=("text", "json", "yaml"),
+            default="text",
+            help="for a person, or one document for a program (default: %(default)s)",
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> int:
+        """Read, think, and show."""
+        cloud = self.cloud()
+        question = asking.question(cloud, args, args.count)
+        found = explaining.explain(cloud, question, args.hosts, not args.no_fixes)
+        shown: tuple[Provider, ...] = ()
+        if args.hosts and found.facts is not None:
+            wanted = Selectors(hosts=tuple(args.hosts))
+            shown = selection.select(wanted, found.facts.snapshot).providers
+        if args.format == "text":
+            text = "\n".join(prose.lines(found, shown, args.long))
+        else:
+            whole = document.document(found, shown or found.hosts)
+            dump = json.dumps if args.format == "json" else _yaml
+            text = dump(whole)
+        self.app.stdout.write(text + "\n")
+        return _exit_code(found)
+
+
+def _yaml(whole: object) -> str:
+    return yaml.safe_dump(whole, sort_keys=False).rstrip()
+
+
+def _exit_code(found: Explanation) -> int:
+    if found.verdict is not None and not found.verdict.agrees:
+        return _DISAGREEMENT
+    return 0 if found.candidates else _NO_HOST

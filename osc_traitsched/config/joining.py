@@ -1,0 +1,72 @@
+"""The configuration room: everything that was named, as one set of assumptions."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from osc_traitsched.config import baseline, ini, nova_conf, rhoso, tripleo
+from osc_traitsched.core.assumption import OPTIONS, Assumptions
+
+
+@dataclasses.dataclass(frozen=True)
+class Named:
+    """What the user named, each kind in the order given.
+
+    :ivar nova_conf: files and directories
+    :ivar environments: TripleO environment files
+    :ivar control_plane: a file with an OpenStackControlPlane
+    :ivar baseline: one of :data:`baseline.NAMES`, or None for what the rest says
+    :ivar given: the names and texts of options set by hand
+    """
+
+    nova_conf: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    control_plane: str | None = None
+    baseline: str | None = None
+    given: tuple[tuple[str, str], ...] = ()
+
+
+#: The source of what was set by hand.
+BY_HAND = "--set"
+
+
+def assumptions(named: Named, release: int, release_source: str) -> Assumptions:
+    """Join what was named: what comes later here has the last word.
+
+    The release's defaults, the baseline, TripleO's files or the control plane,
+    nova.conf, and what was set by hand.
+
+    :raises BadConfiguration: for a file or a value that can't be
+    """
+    settings = dict(baseline.settings(_baseline(named)))
+    settings.update(tripleo.settings(named.environments))
+    # Its text becomes the last file of nova.conf.d on such a control plane.
+    plane = [] if named.control_plane is None else [rhoso.read(named.control_plane)]
+    files = (*plane, *nova_conf.read(named.nova_conf), _by_hand(named))
+    settings.update(nova_conf.settings(files, release, settings))
+    absent = {option.name for option in OPTIONS if not option.is_in(release)}
+    return Assumptions(
+        release,
+        {name: each for name, each in settings.items() if name not in absent},
+        release_source,
+        ignored=tuple(
+            (name, each.source)
+            for name, each in settings.items()
+            if name in absent and each.given
+        ),
+    )
+
+
+def _baseline(named: Named) -> str:
+    if named.baseline is not None:
+        return named.baseline
+    if named.control_plane is not None:
+        return baseline.RHOSO
+    return baseline.TRIPLEO if named.environments else baseline.UPSTREAM
+
+
+def _by_hand(named: Named) -> ini.Ini:
+    return {
+        ini.section_and_key(name): ini.Entry(text, BY_HAND)
+        for name, text in named.given
+    }

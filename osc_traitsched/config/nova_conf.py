@@ -1,0 +1,166 @@
+"""The configuration room: nova.conf and its folders, as Nova itself reads them.
+
+Parser, types and templates are oslo.config's. What comes between is done here,
+since its ConfigOpts reads nothing but paths and does not say on which line a
+value stands; the tests hold the two against each other.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable, Mapping, Sequence
+
+from oslo_config import cfg, types
+
+from osc_traitsched.config import file, ini
+from osc_traitsched.core.assumption import OPTIONS, Option, Setting, Value
+from osc_traitsched.core.errors import BadConfiguration
+
+_OPTIONS = {option.name: option for option in OPTIONS}
+
+
+def read(paths: Iterable[str]) -> tuple[ini.Ini, ...]:
+    """Read files, and of directories the ``*.conf`` in the order of their names.
+
+    :raises BadConfiguration: when one can't be read, or there is none at all
+    """
+    paths = tuple(paths)
+    files = [each for path in paths for each in _files(path)]
+    if paths and not files:
+        raise BadConfiguration(paths[0], None, "a directory without any *.conf file")
+    return tuple(ini.parse(ini.Text(path, file.read(path))) for path in files)
+
+
+def settings(
+    files: Sequence[ini.Ini], release: int, below: Mapping[str, Setting]
+) -> Mapping[str, Setting]:
+    """Return the settings that files make, the last file first in rank.
+
+    The value of an option that the release does not have is left as written,
+    since its Nova does not look at it.
+
+    :param below: what holds where no file says otherwise; ``$other`` needs it
+    :raises BadConfiguration: for a value that Nova refuses
+    """
+    reader = _Reader(files, release, below)
+    found = ((option.name, reader.setting(option)) for option in OPTIONS)
+    return {name: setting for name, setting in found if setting is not None}
+
+
+def _files(path: str) -> list[str]:
+    folder = pathlib.Path(path).expanduser()
+    if not folder.is_dir():
+        return [path]
+    try:
+        inside = [each for each in folder.iterdir() if each.suffix == ".conf"]
+    except OSError as exc:
+        raise file.unreadable(path, exc) from exc
+    return sorted(str(each) for each in inside if not each.name.startswith("."))
+
+
+class _Reader:
+    """Looks options up as oslo_config/cfg.py does (ConfigOpts._do_get)."""
+
+    def __init__(
+        self, files: Sequence[ini.Ini], release: int, below: Mapping[str, Setting]
+    ) -> None:
+        self._files = tuple(reversed(files))
+        self._release = release
+        self._below = below
+
+    def setting(
+        self, option: Option, asking: tuple[ini.Entry, ...] = ()
+    ) -> Setting | None:
+        """Return the setting that the files make of an option, if they do."""
+        entry = self._entry(map(ini.section_and_key, option.names_in(self._release)))
+        if entry is None:
+            return None
+        if not option.is_in(self._release):
+            return Setting(entry.value, entry.source, given=True)
+        section, _ = ini.section_and_key(option.name)
+        text = self._substituted(entry, section, asking)
+        try:
+            value = _typed(option, text)
+        except ValueError as exc:
+            raise BadConfiguration(
+                entry.path, entry.line, _refusal(option), text
+            ) from exc
+        return Setting(value, entry.source, given=True)
+
+    def _entry(self, names: Iterable[tuple[str, str]]) -> ini.Entry | None:
+        # A later file under an old name goes before an earlier one under the new.
+        names = tuple(names)
+        found = (each[name] for each in self._files for name in names if name in each)
+        return next(found, None)
+
+    def _substituted(
+        self, entry: ini.Entry, section: str, asking: tuple[ini.Entry, ...]
+    ) -> str:
+        """Return a value with the values of other options in place of ``$other``."""
+        if entry in asking:
+            reason = "refers to itself"
+            raise BadConfiguration(entry.path, entry.line, reason, entry.value)
+        others = _Others(self, section, (*asking, entry))
+        template = cfg.ConfigOpts.Template(entry.value.replace(r"\$", "$$"))
+        return template.safe_substitute(others)
+
+    def other(self, key: str, section: str, asking: tuple[ini.Entry, ...]) -> str:
+        """Return what ``$key`` stands for in a section, as text."""
+        in_default = f"{ini.DEFAULT}.{key}"
+        names = (key,) if "." in key else (f"{section}.{key}", in_default)
+        for each, key in map(ini.section_and_key, names):
+            option = _OPTIONS.get(f"{each}.{key}")
+            if option is not None and option.is_in(self._release):
+                return self._text(option, asking)
+            entry = self._entry([(each, key)])
+            if entry is not None:
+                return self._substituted(entry, each, asking)
+        last = asking[-1]
+        reason = "refers to an option that is set nowhere here"
+        raise BadConfiguration(last.path, last.line, reason, last.value)
+
+    def _text(self, option: Option, asking: tuple[ini.Entry, ...]) -> str:
+        found = self.setting(option, asking) or self._below.get(option.name)
+        value = found.value if found else option.default_in(self._release)
+        if isinstance(value, tuple):
+            return str(list(value))
+        return "" if value is None else str(value)
+
+
+class _Others(dict[str, str]):
+    """The other options, as a template asks for them."""
+
+    def __init__(
+        self, reader: _Reader, section: str, asking: tuple[ini.Entry, ...]
+    ) -> None:
+        super().__init__()
+        self._reader = reader
+        self._section = section
+        self._asking = asking
+
+    def __missing__(self, key: str) -> str:
+        return self._reader.other(key, self._section, self._asking)
+
+
+def _typed(option: Option, text: str) -> Value:
+    """Return a value of the type that Nova registers the option with.
+
+    :raises ValueError: for a text that the type refuses
+    """
+    if isinstance(option.default, bool):
+        return bool(types.Boolean()(text))
+    if isinstance(option.default, int):
+        number = types.Integer(min=option.minimum)(text)
+        return None if number is None else int(number)
+    if isinstance(option.default, tuple):
+        return tuple(types.List()(text))
+    return str(types.String()(text))
+
+
+def _refusal(option: Option) -> str:
+    section, key = ini.section_and_key(option.name)
+    if isinstance(option.default, bool):
+        wanted = "true or false"
+    else:
+        wanted = f"a whole number of {option.minimum} or more"
+    return f"[{section}] {key} is not {wanted}"

@@ -1,0 +1,45 @@
+"""Smallest sets that have something of each of many sets; sets are bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Mask = int
+
+
+def size(mask: Mask) -> int:
+    """Return how many members a set has."""
+    return bin(mask).count("1")
+
+
+def minimal(sets: Iterable[Mask]) -> list[Mask]:
+    """Return the sets that have no other one inside, smallest first."""
+    kept: list[Mask] = []
+    for candidate in sorted(set(sets), key=lambda mask: (size(mask), mask)):
+        if not any(smaller & candidate == smaller for smaller in kept):
+            kept.append(candidate)
+    return kept
+
+
+def hitting_sets(sets: Iterable[Mask]) -> list[Mask]:
+    """Return all minimal sets that share a member with every one of the sets.
+
+    By Berge's method: one set after the other, what does not hit it yet is
+    extended by each of its members. No sets are hit by the empty set; an empty
+    set is hit by none.
+    """
+    found: list[Mask] = [0]
+    for each in minimal(sets):
+        extended: list[Mask] = []
+        for partial in found:
+            if partial & each:
+                extended.append(partial)
+            else:
+                extended.extend(partial | bit for bit in bits(each))
+        found = minimal(extended)
+    return found
+
+
+def bits(mask: Mask) -> list[Mask]:
+    """Return the set's members, each as a set of one."""
+    return [1 << n for n in range(mask.bit_length()) if mask >> n & 1]

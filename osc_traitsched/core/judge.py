@@ -1,0 +1,237 @@
+"""Whether one host can meet a set of clauses, by Placement's rules.
+
+A tree of one provider meets clauses one by one. In a larger tree, or with
+shared providers, clauses can each be met and yet not together; then the
+possible placements are tried, as Placement does.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+
+from osc_traitsched.core.clause import Clause, MemberOf, Resource, RootTrait, Trait
+from osc_traitsched.core.facts import Amount, Facts
+
+#: A set of clauses as bits: clause number n of the request is ``1 << n``.
+Mask = int
+
+#: What one group takes: pairs of a provider's place in the host and an amount.
+_Pick = tuple[tuple[int, Amount], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Offer:
+    """What one provider is good for, in one host's tree.
+
+    :ivar traits: those of the request's trait names that it has
+    :ivar amounts: the amounts that it can give, of those that can be asked
+    :ivar inside: the member_of clauses that it meets, by itself or its root
+    """
+
+    traits: frozenset[str]
+    amounts: frozenset[Amount]
+    inside: Mask
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """All that decides about a host; equal hosts get equal verdicts.
+
+    :ivar root: the root's traits, of those that the request names
+    :ivar offers: of the providers of the tree and of those shared with it
+    """
+
+    root: frozenset[str]
+    offers: tuple[Offer, ...]
+
+
+class Judge:
+    """Says of hosts which of one request's clauses they can meet together.
+
+    :param group_policy: ``isolate`` keeps suffixed groups on different providers
+    """
+
+    def __init__(
+        self, clauses: Sequence[Clause], group_policy: str | None, facts: Facts
+    ) -> None:
+        self.clauses = tuple(clauses)
+        self.everything: Mask = (1 << len(self.clauses)) - 1
+        self._isolate = group_policy == "isolate"
+        self.facts = facts
+        self._names = frozenset(
+            c.name for c in self.clauses if isinstance(c, (Trait, RootTrait))
+        )
+        self._amounts = amounts(self.clauses)
+        self._memory: dict[tuple[Host, Mask], bool] = {}
+
+    def chosen(self, mask: Mask) -> tuple[Clause, ...]:
+        """Return the clauses of a set."""
+        return tuple(c for n, c in enumerate(self.clauses) if mask >> n & 1)
+
+    def about(self, aggregates: frozenset[str]) -> Mask:
+        """Return the clauses that want a provider to be in these aggregates."""
+        return sum(
+            1 << number
+            for number, clause in enumerate(self.clauses)
+            if isinstance(clause, MemberOf)
+            and not clause.forbidden
+            and clause.aggregates == aggregates
+        )
+
+    def host(self, root: str) -> Host:
+        """Return what decides about the host with this root provider."""
+        uuids = [provider.uuid for provider in self.facts.trees[root]]
+        uuids += sorted(self.facts.sharers.get(root, ()))
+        traits = self.facts.traits.get(root, frozenset()) & self._names
+        return Host(traits, tuple(self._offer(uuid, root) for uuid in uuids))
+
+    def meets(self, host: Host, mask: Mask) -> bool:
+        """Tell whether a host meets all the clauses of a set together."""
+        if (host, mask) not in self._memory:
+            self._memory[host, mask] = self._try(host, mask)
+        return self._memory[host, mask]
+
+    def _offer(self, uuid: str, root: str) -> Offer:
+        inside = 0
+        for number, clause in enumerate(self.clauses):
+            if isinstance(clause, MemberOf):
+                members = self.facts.members[clause.aggregates]
+                # An aggregate of the root spans its whole tree
+                # (placement/objects/rp_candidates.py, ``filter_by_rp_or_tree``).
+                if (uuid in members or root in members) is not clause.forbidden:
+                    inside |= 1 << number
+        return Offer(
+            self.facts.traits.get(uuid, frozenset()) & self._names,
+            frozenset(a for a in self._amounts if uuid in self.facts.offers[a]),
+            inside,
+        )
+
+    def _try(self, host: Host, mask: Mask) -> bool:
+        numbered = [(n, c) for n, c in enumerate(self.clauses) if mask >> n & 1]
+        if any(
+            (clause.name in host.root) is clause.forbidden
+            for _, clause in numbered
+            if isinstance(clause, RootTrait)
+        ):
+            return False
+        inside = sum(1 << n for n, c in numbered if isinstance(c, MemberOf))
+        groups = _groups(clause for _, clause in numbered)
+        if inside:
+            groups.setdefault("", _Group())
+        picks = [
+            list(_together(group, host, inside) if not name else _alone(group, host))
+            for name, group in sorted(groups.items())
+        ]
+        suffixed = len(groups) - ("" in groups)
+        return any(
+            _is_possible(choice[len(choice) - suffixed :], self._isolate)
+            and _is_enough(choice, host)
+            for choice in itertools.product(*picks)
+        )
+
+
+@dataclasses.dataclass
+class _Group:
+    """What one group asks for."""
+
+    amounts: list[Amount] = dataclasses.field(default_factory=list)
+    required: set[str] = dataclasses.field(default_factory=set)
+    forbidden: set[str] = dataclasses.field(default_factory=set)
+
+
+def _groups(clauses: Iterable[Clause]) -> dict[str, _Group]:
+    groups: dict[str, _Group] = collections.defaultdict(_Group)
+    for clause in clauses:
+        if isinstance(clause, Resource):
+            amount = (clause.resource_class, clause.amount)
+            groups[clause.group].amounts.append(amount)
+        elif isinstance(clause, Trait):
+            group = groups[clause.group]
+            (group.forbidden if clause.forbidden else group.required).add(clause.name)
+    return dict(groups)
+
+
+def _together(group: _Group, host: Host, inside: Mask) -> Iterator[_Pick]:
+    """Yield the ways to serve the unsuffixed group.
+
+    Each amount can come from another provider; those used must have the
+    required traits between them, and none of the forbidden ones
+    (placement/objects/allocation_candidate.py,
+    ``_alloc_candidates_multiple_providers``). Without any amount, which is no
+    request that Placement would take, one provider has to meet the rest.
+    """
+    usable = [n for n, offer in enumerate(host.offers) if inside & ~offer.inside == 0]
+    wanted = group.amounts or [_NOTHING]
+    givers = [
+        [n for n in usable if amount is _NOTHING or amount in host.offers[n].amounts]
+        for amount in wanted
+    ]
+    for chosen in itertools.product(*givers):
+        traits = [host.offers[n].traits for n in chosen]
+        if group.required <= frozenset().union(*traits) and not any(
+            group.forbidden & each for each in traits
+        ):
+            yield tuple(zip(chosen, wanted))
+
+
+def _alone(group: _Group, host: Host) -> Iterator[_Pick]:
+    """Yield the ways to serve a suffixed group: one provider for all of it."""
+    for number, offer in enumerate(host.offers):
+        if (
+            group.required <= offer.traits
+            and not group.forbidden & offer.traits
+            and offer.amounts.issuperset(group.amounts)
+        ):
+            wanted = group.amounts or [_NOTHING]
+            yield tuple((number, amount) for amount in wanted)
+
+
+def _is_possible(suffixed: Sequence[_Pick], isolate: bool) -> bool:
+    """Tell whether suffixed groups are on different providers where they must be."""
+    places = [pick[0][0] for pick in suffixed]
+    return not isolate or len(set(places)) == len(places)
+
+
+def _is_enough(choice: Sequence[_Pick], host: Host) -> bool:
+    """Tell whether each provider can give all that is taken from it at once."""
+    if len(choice) == 1:
+        return True
+    taken: dict[tuple[int, str], int] = collections.Counter()
+    for number, (resource_class, amount) in itertools.chain.from_iterable(choice):
+        taken[number, resource_class] += amount
+    return all(
+        not amount or (resource_class, amount) in host.offers[number].amounts
+        for (number, resource_class), amount in taken.items()
+    )
+
+
+_NOTHING: Amount = ("", 0)
+
+
+def amounts(clauses: Iterable[Clause]) -> tuple[Amount, ...]:
+    """Return every amount that can be asked of one provider.
+
+    Those of the clauses, and the sums of what several groups ask of the same
+    class, since one provider may have to serve them all.
+    """
+    asked: dict[str, list[int]] = {}
+    for clause in clauses:
+        if isinstance(clause, Resource):
+            asked.setdefault(clause.resource_class, []).append(clause.amount)
+    return tuple(
+        sorted(
+            (resource_class, total)
+            for resource_class, each in asked.items()
+            for total in _sums(each)
+        )
+    )
+
+
+def _sums(parts: Sequence[int]) -> set[int]:
+    sums = {0}
+    for part in parts:
+        sums |= {total + part for total in sums}
+    return sums - {0}

@@ -1,0 +1,84 @@
+"""The prefilters that look at aggregates: by project, by zone, by trait.
+
+nova/scheduler/request_filter.py, in the functions of the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from osc_traitsched.core import assumption
+from osc_traitsched.core.assumption import Assumptions
+from osc_traitsched.core.clause import MemberOf, Trait
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.server import translation, unseen
+from osc_traitsched.core.server.adding import Found, SoFar
+from osc_traitsched.core.server.server import Server
+from osc_traitsched.core.server.unseen import Unseen
+
+
+def require_tenant_aggregate(
+    so_far: SoFar, server: Server, assumptions: Assumptions
+) -> Iterator[Found]:
+    """Restrict a project to the aggregates that name it.
+
+    An aggregate names one project in each key that begins with
+    ``filter_tenant_id``.
+    """
+    if server.project_id is None:
+        yield Unseen(unseen.PROJECT, "project_id")
+        return
+    origins, uuids = [], set()
+    for aggregate in server.aggregates:
+        for key, value in aggregate.metadata.items():
+            if key.startswith("filter_tenant_id") and value == server.project_id:
+                origins.append(aggregate.origin(key))
+                uuids.add(aggregate.uuid)
+    if uuids:
+        yield MemberOf(frozenset(uuids), False, tuple(origins))
+    elif assumptions.value(assumption.TENANT_REQUIRED):
+        raise Refusal("RequestFilterFailed", "tenant-without-aggregate", ())
+    else:
+        yield Unseen(unseen.TENANT, server.project_id)
+
+
+def map_az_to_placement_aggregate(
+    so_far: SoFar, server: Server, assumptions: Assumptions
+) -> Iterator[Found]:
+    """Restrict the request to its availability zone's aggregates.
+
+    A zone that no aggregate names restricts nothing here.
+    """
+    zone = server.zone or str(assumptions.value(assumption.DEFAULT_ZONE) or "")
+    if not zone:
+        return
+    key = "availability_zone"
+    found = [a for a in server.aggregates if a.metadata.get(key) == zone]
+    if found:
+        uuids = frozenset(aggregate.uuid for aggregate in found)
+        yield MemberOf(uuids, False, tuple(a.origin(key) for a in found))
+    else:
+        yield Unseen(unseen.ZONE, zone)
+
+
+def isolate_aggregates(
+    so_far: SoFar, server: Server, assumptions: Assumptions
+) -> Iterator[Found]:
+    """Leave out each aggregate that is for traits the request does not require.
+
+    The request's own traits count, in whichever group, those that its flavor and
+    image are translated to included; traits required of the root do not. That the
+    letters of ``trait:`` can be of any case is the database's doing.
+    """
+    asked = translation.translate(server, so_far).clauses
+    own = {f"trait:{c.name}" for c in asked if isinstance(c, Trait) and not c.forbidden}
+    for aggregate in server.aggregates:
+        missing = [
+            key
+            for key, value in aggregate.metadata.items()
+            if key.lower().startswith("trait:") and value == "required"
+            if key not in own
+        ]
+        if missing:
+            origins = tuple(aggregate.origin(key) for key in missing)
+            yield MemberOf(frozenset({aggregate.uuid}), True, origins)

@@ -1,0 +1,1 @@
+"""An explanation for a person and for a program, from one value."""

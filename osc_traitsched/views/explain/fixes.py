@@ -1,0 +1,129 @@
+"""The words and the commands for fixes."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+
+from osc_traitsched.core.explanation import Explanation
+from osc_traitsched.core.fix import Change, Fix, HostChange, HostFix
+from osc_traitsched.core.question import Question
+from osc_traitsched.core.snapshot import Compute
+from osc_traitsched.views.explain import words
+from osc_traitsched.views.problems import listed
+
+_SIZES = {"vcpus": "VCPU", "ram": "MB of memory", "disk": "GB of disk"}
+
+
+def hosts(fix: Fix, explanation: Explanation) -> list[str]:
+    """Return the names of the hosts that a fix gains."""
+    names = explanation.facts.snapshot.by_uuid if explanation.facts else {}
+    return sorted(names[uuid].name for uuid in fix.hosts)
+
+
+def word(fix: Fix, explanation: Explanation) -> str:
+    """Return what to change."""
+    if isinstance(fix, HostFix):
+        return " and ".join(_host_change(c, fix, explanation) for c in fix.changes)
+    return " and ".join(_change(each, explanation.question) for each in fix.changes)
+
+
+def _host_change(change: HostChange, fix: HostFix, explanation: Explanation) -> str:
+    if change.kind == "enable service":
+        return "enable nova-compute on the host"
+    if change.kind == "join aggregate":
+        (name,) = words.aggregates([change.name], explanation.question)
+        if _unmirrored(change, fix, explanation):
+            return f"mirror aggregate {name} into Placement: Nova has the host in it"
+        return f"add the host to aggregate {name}"
+    verb = "add" if change.kind == "add trait" else "remove"
+    return f"{verb} the trait {change.name}"
+
+
+def _change(each: Change, question: Question) -> str:
+    if each.what == "size":
+        return f"a flavor with {each.value} {_SIZES[each.key]}"
+    if each.what == "zone":
+        return f"ask for availability zone {each.value}"
+    if each.key == "disk_format":
+        return f"an image in the format {each.value}"
+    if each.value is None:
+        return f"{each.what} without {each.key}"
+    return f"{each.what} with {each.key}={each.value}"
+
+
+def commands(fix: Fix, explanation: Explanation) -> list[str]:
+    """Return the commands that carry a fix out; none where a part has none."""
+    if isinstance(fix, HostFix):
+        parts = [list(_host_commands(c, fix, explanation)) for c in fix.changes]
+    else:
+        question = explanation.question
+        parts = [list(_request_command(each, question)) for each in fix.changes]
+    return [line for part in parts for line in part] if all(parts) else []
+
+
+def _host_commands(
+    change: HostChange, fix: HostFix, explanation: Explanation
+) -> Iterator[str]:
+    if change.kind in ("add trait", "remove trait"):
+        verb = "add" if change.kind == "add trait" else "remove"
+        names = hosts(fix, explanation)
+        options = [part for name in names for part in ("--host", name)]
+        yield shlex.join(["openstack", "trait-sched", verb, change.name, *options])
+        return
+    if change.kind == "join aggregate" and _unmirrored(change, fix, explanation):
+        yield "nova-manage placement sync_aggregates"
+        return
+    for uuid in fix.hosts:
+        compute = explanation.computes.get(uuid)
+        if compute is not None:
+            yield shlex.join(_service_command(change, compute, explanation.question))
+
+
+def _service_command(
+    change: HostChange, compute: Compute, question: Question
+) -> list[str]:
+    if change.kind == "enable service":
+        enable = ["openstack", "compute", "service", "set", "--enable"]
+        return [*enable, compute.service_host, "nova-compute"]
+    (aggregate,) = words.aggregates([change.name], question)
+    return ["openstack", "aggregate", "add", "host", aggregate, compute.service_host]
+
+
+def _request_command(each: Change, question: Question) -> Iterator[str]:
+    if each.what not in ("flavor", "image") or each.key == "disk_format":
+        return
+    body = question.flavor if each.what == "flavor" else question.image or {}
+    name = body.get("name") or body.get("id")
+    if each.value is None:
+        parts = ["unset", "--property", each.key]
+    else:
+        parts = ["set", "--property", f"{each.key}={each.value}"]
+    yield shlex.join(["openstack", each.what, *parts, str(name)])
+
+
+def _unmirrored(change: HostChange, fix: HostFix, explanation: Explanation) -> bool:
+    """Tell whether Nova has all these hosts in the aggregate already."""
+    members = _nova_members(change.name, explanation.question)
+    found = (explanation.computes.get(uuid) for uuid in fix.hosts)
+    return all(compute and compute.service_host in members for compute in found)
+
+
+def _nova_members(aggregate: str, question: Question) -> set[str]:
+    return {
+        host
+        for each in question.aggregates
+        if each["uuid"] == aggregate
+        for host in each["hosts"]
+    }
+
+
+def gain(fix: Fix, explanation: Explanation) -> str:
+    """Return how many hosts a fix gains, and which."""
+    names = hosts(fix, explanation)
+    return f"{_counted(names)}: {listed(names)}"
+
+
+def _counted(names: Iterable[str]) -> str:
+    count = len(list(names))
+    return f"{count} host{'' if count == 1 else 's'} more"

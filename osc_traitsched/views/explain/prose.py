@@ -1,0 +1,238 @@
+"""An explanation for a person: the answer first, then why, then what helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import prettytable
+
+from osc_traitsched.core import assumption
+from osc_traitsched.core.clause import Resource
+from osc_traitsched.core.explanation import Explanation
+from osc_traitsched.core.hitting import Mask
+from osc_traitsched.core.snapshot import Provider
+from osc_traitsched.core.verdict import alike
+from osc_traitsched.views import problems
+from osc_traitsched.views.explain import fixes, mirror, unseen, words
+from osc_traitsched.views.problems import listed
+
+_MOST_LINES = 25
+_MOST_CONFLICTS = 5
+_MOST_NEAREST = 5
+
+
+def lines(
+    explanation: Explanation, shown: Sequence[Provider], everything: bool
+) -> Iterator[str]:
+    """Yield the text, line by line.
+
+    :param shown: the hosts that the user named; empty for all
+    :param everything: do not cut lists
+    """
+    yield f"Request: {words.request(explanation.question)}"
+    yield f"Verdict: {words.verdict(explanation)}"
+    yield from _warnings(explanation)
+    yield from _assumptions(explanation)
+    if explanation.refusal is None:
+        yield from _conditions(explanation)
+        yield from _conflicts(explanation)
+        if shown:
+            yield from _stories(explanation, shown)
+        else:
+            yield from _nearest(explanation, everything)
+        yield from _fixes(explanation, everything)
+    yield ""
+    yield "Not looked at:"
+    yield from (f"  {item['text']}" for item in unseen.items(explanation))
+
+
+def _warnings(explanation: Explanation) -> Iterator[str]:
+    if explanation.refusal is not None:
+        yield f"         {problems.word(explanation.refusal)}"
+    if not explanation.may_use_flavor:
+        yield "         The project may not use this flavor: Nova would not find it."
+    verdict = explanation.verdict
+    if verdict and not verdict.agrees:
+        names = {host.uuid: host.name for host in explanation.hosts}
+        for uuids, what in (
+            (verdict.wrongly_admitted, "could take it, and Placement leaves them out"),
+            (verdict.wrongly_rejected, "could not take it, and Placement gives them"),
+        ):
+            if uuids:
+                hosts = listed(names[uuid] for uuid in uuids)
+                yield f"         By what was read {hosts} {what}."
+                yield "         Placement is believed."
+    limit = explanation.request.limit if explanation.request else None
+    if limit is not None and explanation.answers > limit:
+        yield (
+            f"         Placement has {explanation.answers} answers, and Nova takes "
+            f"{limit} of them ([scheduler]max_placement_results)."
+        )
+    if explanation.absent:
+        hosts = listed(each.node for each in explanation.absent)
+        yield f"         {problems.absent([hosts])}"
+
+
+def _assumptions(explanation: Explanation) -> Iterator[str]:
+    assumptions = explanation.question.assumptions
+    release = assumption.RELEASES[assumptions.release]
+    yield ""
+    yield "Assumed:"
+    yield f"  Nova {assumptions.release} ({release}): {assumptions.release_source}"
+    for matter in explanation.matters:
+        setting = matter.setting
+        sure = "" if setting.given else ", assumed"
+        if matter.refused:
+            effect = "Nova would refuse"
+        else:
+            effect = f"{matter.gained} hosts more, {matter.lost} fewer"
+        yield (
+            f"  {words.option(matter.name)} = {words.value(setting.value)} "
+            f"({setting.source}{sure}); otherwise: {effect}"
+        )
+    if not explanation.matters and explanation.refusal is None:
+        yield "  No option of nova.conf would change this verdict."
+
+
+def _conditions(explanation: Explanation) -> Iterator[str]:
+    verdict = explanation.verdict
+    if verdict is None:
+        return
+    table = prettytable.PrettyTable(["condition", "from", "alone", "only", "left"])
+    table.align = "r"
+    table.align["condition"] = table.align["from"] = "l"
+    for clause, count in zip(explanation.clauses, verdict.counts):
+        table.add_row(
+            [
+                words.clause(clause, explanation),
+                words.origins(clause),
+                count.alone,
+                count.only,
+                count.left,
+            ]
+        )
+    yield ""
+    yield (
+        "Conditions (hosts that meet it alone; that only it keeps out; left after it "
+        "and all before):"
+    )
+    yield from table.get_string().splitlines()
+
+
+def _conflicts(explanation: Explanation) -> Iterator[str]:
+    verdict = explanation.verdict
+    if verdict is None or not verdict.conflicts:
+        return
+    yield ""
+    yield "Why:"
+    for conflict in verdict.conflicts[:_MOST_CONFLICTS]:
+        yield f"  {_conflict(conflict, explanation)}"
+    rest = len(verdict.conflicts) - _MOST_CONFLICTS
+    if rest > 0:
+        yield f"  and {rest} larger combinations; -f json has them"
+
+
+def _conflict(conflict: Mask, explanation: Explanation) -> str:
+    names = _names(conflict, explanation)
+    if len(names) == 1:
+        return f"No host meets: {names[0]}."
+    return f"No host meets together: {'; '.join(names)}."
+
+
+def _names(mask: Mask, explanation: Explanation) -> list[str]:
+    return [
+        words.clause(clause, explanation)
+        for number, clause in enumerate(explanation.clauses)
+        if mask >> number & 1
+    ]
+
+
+def _nearest(explanation: Explanation, everything: bool) -> Iterator[str]:
+    verdict = explanation.verdict
+    if verdict is None or not verdict.rejections:
+        return
+    kinds = alike(verdict, explanation.hosts)
+    most = len(kinds) if everything else _MOST_LINES
+    yield ""
+    yield "Nearest hosts:"
+    for rejection, hosts in kinds[:most]:
+        distance = rejection.distance
+        conditions = "condition" if distance == 1 else "conditions"
+        yield f"  {distance} {conditions} away: {listed(h.name for h in hosts)}"
+        reasons = _reasons(explanation, hosts[0], rejection.ways_in)
+        yield from (f"    {line}" for line in reasons)
+    if len(kinds) > most:
+        yield f"  and {len(kinds) - most} more kinds of hosts; --long shows them"
+
+
+def _reasons(
+    explanation: Explanation, host: Provider, ways: Iterable[Mask]
+) -> Iterator[str]:
+    """Yield why a host is out; its own figures stand for those like it."""
+    ways = tuple(ways)
+    if len(ways) > 1:
+        yield "each condition can be met, but not together; it would do without:"
+    for way in ways[:_MOST_NEAREST]:
+        yield "; ".join(_names(way, explanation))
+        for number, clause in enumerate(explanation.clauses):
+            if way >> number & 1 and isinstance(clause, Resource):
+                yield from _figures(explanation, host, clause)
+    for each in mirror.differences(explanation, host):
+        has, lacks = ("Nova", "Placement") if each["nova"] else ("Placement", "Nova")
+        yield f"{has} has it in aggregate {each['aggregate']}, {lacks} has not"
+    compute = explanation.computes.get(host.uuid)
+    if compute is not None and not compute.is_up:
+        yield "its nova-compute is down"
+    if compute is not None and not compute.is_enabled:
+        reason = f": {compute.disabled_reason}" if compute.disabled_reason else ""
+        yield f"its nova-compute is disabled{reason}"
+
+
+def _figures(
+    explanation: Explanation, host: Provider, clause: Resource
+) -> Iterator[str]:
+    if explanation.facts is None:
+        return
+    for provider in explanation.facts.trees[host.uuid]:
+        found = explanation.facts.stock.get(provider.uuid, {})
+        if clause.resource_class in found:
+            figures = words.figures(clause, found[clause.resource_class])
+            yield f"  {clause.resource_class} of {provider.name}: {figures}"
+
+
+def _stories(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[str]:
+    """Yield the whole story of the hosts that the user named."""
+    verdict = explanation.verdict
+    for host in shown:
+        found = verdict.rejections.get(host.uuid) if verdict else None
+        yield ""
+        yield f"{host.name}: {'can take it' if found is None else 'can not take it'}"
+        for number, clause in enumerate(explanation.clauses):
+            fails = bool(found and found.failing >> number & 1)
+            yield (
+                f"  {'no ' if fails else 'yes'}  {words.clause(clause, explanation)}"
+                f"  ({words.origins(clause)})"
+            )
+            if isinstance(clause, Resource):
+                yield from (
+                    f"     {line}" for line in _figures(explanation, host, clause)
+                )
+        if found is not None:
+            yield from (
+                f"  {line}" for line in _reasons(explanation, host, found.ways_in)
+            )
+
+
+def _fixes(explanation: Explanation, everything: bool) -> Iterator[str]:
+    if not explanation.fixes:
+        return
+    yield ""
+    yield "What would help (each was tried):"
+    for fix in explanation.fixes:
+        gain = fixes.gain(fix, explanation)
+        yield f"  {fixes.word(fix, explanation)}: {gain}"
+        commands = fixes.commands(fix, explanation)
+        most = len(commands) if everything else 3
+        yield from (f"    {command}" for command in commands[:most])
+        if len(commands) > most:
+            yield f"    and {len(commands) - most} more commands; --long shows them"

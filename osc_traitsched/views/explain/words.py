@@ -1,0 +1,138 @@
+"""The words for clauses, their origins, figures and assumptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from osc_traitsched.core.assumption import Value
+from osc_traitsched.core.clause import Clause, MemberOf, Origin, Resource, RootTrait
+from osc_traitsched.core.explanation import Explanation
+from osc_traitsched.core.facts import Stock
+from osc_traitsched.core.question import Question
+
+_UNITS = {"MEMORY_MB": " MB", "DISK_GB": " GB"}
+
+
+def clause(each: Clause, explanation: Explanation) -> str:
+    """Return a condition in words: what a host must have or be."""
+    if isinstance(each, Resource):
+        return f"{each.amount} {each.resource_class}{_group(each.group)}"
+    if isinstance(each, MemberOf):
+        names = " or ".join(aggregates(each.aggregates, explanation.question))
+        return f"{'outside' if each.forbidden else 'in'} aggregate {names}"
+    what = f"{'not ' if each.forbidden else ''}{each.name}"
+    return what if isinstance(each, RootTrait) else f"{what}{_group(each.group)}"
+
+
+def _group(group: str) -> str:
+    return f" (group {group})" if group else ""
+
+
+def clause_ids(clauses: Sequence[Clause]) -> tuple[str, ...]:
+    """Return a name for each condition, as Placement's query would put it."""
+    ids: list[str] = []
+    for each in clauses:
+        name = _clause_id(each)
+        ids.append(name if name not in ids else f"{name}#{ids.count(name) + 1}")
+    return tuple(ids)
+
+
+def _clause_id(each: Clause) -> str:
+    if isinstance(each, Resource):
+        return f"resources{each.group}:{each.resource_class}"
+    if isinstance(each, MemberOf):
+        uuids = ",".join(sorted(each.aggregates))
+        return f"member_of:{'!' if each.forbidden else ''}in:{uuids}"
+    prefix = "root_required" if isinstance(each, RootTrait) else f"required{each.group}"
+    return f"{prefix}:{'!' if each.forbidden else ''}{each.name}"
+
+
+def aggregates(uuids: Iterable[str], question: Question) -> list[str]:
+    """Return the names of aggregates, sorted; a UUID where there is no name."""
+    names = {each["uuid"]: each["name"] for each in question.aggregates}
+    return sorted(names.get(uuid, uuid) for uuid in uuids)
+
+
+def origins(each: Clause) -> str:
+    """Return where a condition comes from."""
+    return ", ".join(origin(one) for one in each.origins)
+
+
+def origin(each: Origin) -> str:
+    """Return one origin in words."""
+    if each.kind == "aggregate":
+        return f"aggregate {each.name} {each.key}"
+    if each.kind != "prefilter" or not each.option:
+        return f"{each.kind} {each.key}"
+    section, _, name = each.option.partition(".")
+    return f"{each.kind} {each.key} ([{section}]{name})"
+
+
+def request(question: Question) -> str:
+    """Return what was asked, in one line."""
+    flavor = question.flavor
+    size = f"{flavor['vcpus']} VCPU, {flavor['ram']} MB, {flavor['disk']} GB"
+    parts = [f"flavor {flavor['name']} ({size})"]
+    if question.image is None:
+        parts.append("no image")
+    else:
+        name = question.image.get("name") or question.image.get("id")
+        parts.append(
+            f"image {name} ({question.image.get('disk_format') or 'no format'})"
+        )
+    if question.boot_from_volume:
+        parts.append("booted from a volume")
+    if question.zone:
+        parts.append(f"availability zone {question.zone}")
+    if question.project:
+        parts.append(f"project {question.project}")
+    if question.count > 1:
+        parts.append(f"{question.count} servers")
+    return ", ".join(parts)
+
+
+def verdict(explanation: Explanation) -> str:
+    """Return the answer, in one line."""
+    total, found = explanation.total, len(explanation.candidates)
+    if explanation.refusal is not None:
+        return "Refused; no host is asked."
+    hosts = "host" if total == 1 else "hosts"
+    if not found:
+        return f"No host can take it: 0 of {total}."
+    down = sum(
+        1
+        for host in explanation.candidates
+        if (compute := explanation.computes.get(host.uuid)) and not compute.is_up
+    )
+    remark = f" ({down} of them with nova-compute down)" if down else ""
+    return f"{found} of {total} {hosts} can take it{remark}."
+
+
+def value(found: Value) -> str:
+    """Return an option's value as nova.conf has it."""
+    if isinstance(found, bool):
+        return str(found).lower()
+    if isinstance(found, tuple):
+        return ",".join(found)
+    return "" if found is None else str(found)
+
+
+def option(name: str) -> str:
+    """Return an option's name as people write it."""
+    section, _, key = name.partition(".")
+    return f"[{section}]{key}"
+
+
+def figures(asked: Resource, found: Stock) -> str:
+    """Return how much of a class there is, and what else stands in the way."""
+    unit = _UNITS.get(asked.resource_class, "")
+    parts = [f"asked {asked.amount}, free {found.free} of {found.capacity}{unit}"]
+    if found.total is not None:
+        parts.append(
+            f"total {found.total}, reserved {found.reserved}, ratio {found.ratio}"
+        )
+        parts.append(
+            f"min_unit {found.min_unit}, max_unit {found.max_unit}, "
+            f"step_size {found.step_size}"
+        )
+    return "; ".join(parts)

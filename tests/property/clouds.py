@@ -1,0 +1,133 @@
+"""Random clouds and random requests, as values that hypothesis can shrink."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+
+from hypothesis import strategies as st
+
+from osc_traitsched.core.clause import (
+    Clause,
+    MemberOf,
+    Origin,
+    Resource,
+    RootTrait,
+    Trait,
+)
+
+CLASSES = ("VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_CARD")
+#: What is shared. A host that gives nothing itself does not even show in
+#: Placement's answer, and so not to Nova; its processors are always its own.
+SHARED = ("DISK_GB", "CUSTOM_CARD")
+TRAITS = ("CUSTOM_A", "CUSTOM_B", "HW_CPU_X86_AVX", "COMPUTE_STATUS_DISABLED")
+AGGREGATES = tuple(str(uuid.UUID(int=number)) for number in (1, 2, 3))
+SHARING = "MISC_SHARES_VIA_AGGREGATE"
+FROM_FLAVOR = (Origin("flavor", "key"),)
+
+
+@dataclasses.dataclass(frozen=True)
+class Inventory:
+    """An inventory as Placement takes it, and how much of it is in use."""
+
+    total: int
+    reserved: int
+    ratio: float
+    min_unit: int
+    max_unit: int
+    step_size: int
+    used: int
+
+    @property
+    def body(self) -> dict[str, object]:
+        return {
+            "total": self.total,
+            "reserved": self.reserved,
+            "allocation_ratio": self.ratio,
+            "min_unit": self.min_unit,
+            "max_unit": self.max_unit,
+            "step_size": self.step_size,
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A provider and those below it."""
+
+    inventories: dict[str, Inventory]
+    traits: frozenset[str]
+    aggregates: frozenset[str]
+    children: tuple[Node, ...] = ()
+
+
+@st.composite
+def inventories(draw):
+    """An inventory, often with something left and sometimes quite full."""
+    total = draw(st.sampled_from([1, 4, 8, 16]))
+    step_size = draw(st.sampled_from([1, 1, 1, 2]))
+    reserved = draw(st.sampled_from([0, 0, 0, 1]))
+    ratio = draw(st.sampled_from([1.0, 1.0, 0.5, 1.5, 2.0]))
+    capacity = int((total - reserved) * ratio)
+    # Placement takes an allocation only in whole steps.
+    used = draw(st.sampled_from([0, 0, 0, capacity // 2, capacity]))
+    return Inventory(
+        total=total,
+        reserved=reserved,
+        ratio=ratio,
+        min_unit=draw(st.sampled_from([1, 1, 1, 2])),
+        max_unit=draw(st.sampled_from([total, total, total, 4])),
+        step_size=step_size,
+        used=used,
+    )
+
+
+def nodes(depth=1, classes=CLASSES, more_traits=frozenset()):
+    """A tree of at most this depth below its root."""
+    children = st.just(())
+    if depth:
+        children = st.one_of(
+            st.just(()), st.lists(nodes(depth - 1, classes), max_size=2).map(tuple)
+        )
+    return st.builds(
+        Node,
+        inventories=st.dictionaries(st.sampled_from(classes), inventories()),
+        traits=st.frozensets(st.sampled_from(TRAITS)).map(lambda t: t | more_traits),
+        aggregates=st.frozensets(st.sampled_from(AGGREGATES)),
+        children=children,
+    )
+
+
+#: Mostly trees of one provider, as most clouds have, some nested, some shared.
+CLOUDS = st.tuples(
+    st.lists(nodes(0), min_size=1, max_size=4),
+    st.lists(nodes(2), max_size=2),
+    st.lists(nodes(0, SHARED, frozenset({SHARING})), max_size=1),
+).map(lambda parts: [node for part in parts for node in part])
+
+
+@st.composite
+def clauses(draw) -> tuple[Clause, ...]:
+    """Clauses that make a request that Placement takes."""
+    groups = draw(st.sampled_from([("",), ("",), ("",), ("", "_A"), ("", "_A", "_B")]))
+    found: list[Clause] = []
+    for group in groups:
+        others = st.sampled_from(CLASSES[1:])
+        asked = draw(st.lists(others, min_size=1, max_size=2, unique=True))
+        for resource_class in [*asked, *([] if group else ["VCPU"])]:
+            amount = draw(st.sampled_from([1, 1, 2, 2, 4, 6]))
+            found.append(Resource(group, resource_class, amount, FROM_FLAVOR))
+        for name in draw(
+            st.lists(st.sampled_from(TRAITS), max_size=2 if not group else 1, unique=True)
+        ):
+            found.append(Trait(group, name, draw(st.booleans()), FROM_FLAVOR))
+    for name in draw(st.lists(st.sampled_from(TRAITS), max_size=1)):
+        found.append(RootTrait(name, draw(st.booleans()), FROM_FLAVOR))
+    members = st.frozensets(st.sampled_from(AGGREGATES), min_size=1, max_size=2)
+    for aggregates in draw(st.lists(members, max_size=1)):
+        found.append(MemberOf(aggregates, False, FROM_FLAVOR))
+    for aggregate in draw(st.lists(st.sampled_from(AGGREGATES), max_size=2, unique=True)):
+        found.append(MemberOf(frozenset({aggregate}), True, FROM_FLAVOR))
+    return tuple(found)
+
+
+POLICIES = st.sampled_from(["none", "isolate"])

@@ -1,0 +1,5 @@
+"""The same real Placement as the functional tests'."""
+
+from tests.functional.conftest import server
+
+__all__ = ["server"]

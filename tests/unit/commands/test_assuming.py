@@ -1,0 +1,167 @@
+"""The options that say how the scheduler is configured."""
+
+import argparse
+
+import pytest
+
+from osc_traitsched.commands import assuming
+from osc_traitsched.core import assumption
+from osc_traitsched.core.errors import BadConfiguration, BadUsage
+from osc_traitsched.views import problems
+
+
+def parse(*argv):
+    parser = argparse.ArgumentParser()
+    assuming.add_options(parser)
+    return parser.parse_args(argv)
+
+
+def assume(*argv, maximum=None):
+    return assuming.assumptions(parse(*argv), maximum)
+
+
+def test_without_any_option_the_newest_release_is_assumed():
+    assert assume() == assumption.Assumptions()
+
+
+@pytest.mark.parametrize(
+    ("name", "release"),
+    [
+        ("train", 20),
+        ("Wallaby", 23),
+        ("23", 23),
+        ("2023.1", 27),
+        ("antelope", 27),
+        ("bobcat", 28),
+        ("caracal", 29),
+        ("2024.1", 29),
+        ("29.2.1", 29),
+        ("Dalmatian", 30),
+        ("epoxy", 31),
+        ("flamingo", 32),
+        ("gazpacho", 33),
+        ("hibiscus", 34),
+        ("2026.2", 34),
+    ],
+)
+def test_a_release_goes_by_its_name_code_name_or_version(name, release):
+    found = assume("--nova-release", name, maximum="2.79")
+    assert (found.release, found.release_source) == (release, "--nova-release")
+
+
+@pytest.mark.parametrize("name", ["rocky", "19", "35", "2019.1", "", "x.1"])
+def test_a_release_that_is_not_known_is_a_mistake_of_use(name, capsys):
+    with pytest.raises(SystemExit) as caught:
+        parse("--nova-release", name)
+    assert caught.value.code == 2
+    assert "is not one of train, ussuri" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("maximum", "release", "source"),
+    [
+        ("2.79", 20, "compute API 2.79"),
+        (
+            "2.87",
+            22,
+            "compute API 2.87, which is that of ussuri and victoria; "
+            "the later is taken",
+        ),
+        ("2.88", 23, "compute API 2.88"),
+        (
+            "2.96",
+            30,
+            "compute API 2.96, which is that of 2024.1 and 2024.2; the later is taken",
+        ),
+        ("2.103", 33, "compute API 2.103"),
+        ("2.104", 34, "compute API 2.104"),
+        (
+            "2.200",
+            34,
+            "compute API 2.200, newer than any known; the newest known is taken",
+        ),
+        (
+            "2.60",
+            20,
+            "compute API 2.60, older than any known; the oldest known is taken",
+        ),
+        ("2.91", 26, "compute API 2.91, on the way to zed"),
+        ("2.89", 24, "compute API 2.89, on the way to xena"),
+        ("", 34, "the newest release that is known"),
+    ],
+)
+def test_else_the_compute_api_tells_the_release(maximum, release, source):
+    found = assume(maximum=maximum)
+    assert (found.release, found.release_source) == (release, source)
+
+
+def test_every_release_has_a_microversion_and_none_goes_back():
+    assert list(assumption.MICROVERSIONS) == list(assumption.RELEASES)
+    numbers = list(assumption.MICROVERSIONS.values())
+    assert numbers == sorted(numbers)
+
+
+def test_files_and_options_are_taken_in_the_order_given(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for n, name in enumerate(["a.conf", "b.conf"]):
+        text = f"[scheduler]\nmax_placement_results = {n + 1}\n"
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    found = assume("--nova-conf", "b.conf", "--nova-conf", "a.conf")
+    assert found.setting(assumption.MAX_RESULTS).source == "a.conf:2"
+
+
+def test_options_are_set_by_hand():
+    found = assume(
+        *("--set", "Scheduler.max_placement_results = 7"),
+        *("--set", "filter_scheduler.enabled_filters=A,B"),
+        *("--set", "default.default_schedule_zone=a=b"),
+    )
+    assert found.value(assumption.MAX_RESULTS) == 7
+    assert found.value(assumption.ENABLED_FILTERS) == ("A", "B")
+    assert found.value(assumption.DEFAULT_ZONE) == "a=b"
+    assert found.setting(assumption.DEFAULT_ZONE).source == "--set"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("scheduler.max_placement_results", "is not SECTION.OPTION=VALUE"),
+        ("max_placement_results=1", "is not one of scheduler."),
+        ("scheduler.workers=1", "is not one of scheduler."),
+    ],
+)
+def test_what_can_not_be_set_is_a_mistake_of_use(text, words, capsys):
+    with pytest.raises(SystemExit) as caught:
+        parse("--set", text)
+    assert caught.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_value_of_the_wrong_type_is_told_in_one_line():
+    with pytest.raises(BadConfiguration) as caught:
+        assume("--set", "scheduler.image_metadata_prefilter=perhaps")
+    assert problems.word(caught.value) == (
+        "--set: [scheduler] image_metadata_prefilter is not true or false: 'perhaps'"
+    )
+
+
+def test_the_file_and_line_of_a_bad_value_are_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "[scheduler]\nmax_placement_results = 0\n"
+    (tmp_path / "nova.conf").write_text(text, encoding="utf-8")
+    with pytest.raises(BadConfiguration) as caught:
+        assume("--nova-conf", "nova.conf")
+    assert problems.word(caught.value) == (
+        "nova.conf:2: [scheduler] max_placement_results is not a whole number of "
+        "1 or more: '0'"
+    )
+
+
+def test_one_cloud_is_not_of_two_deployments():
+    with pytest.raises(BadUsage):
+        assume("--environment", "env.yaml", "--control-plane", "cp.yaml")
+
+
+def test_a_baseline_that_is_not_known_is_a_mistake_of_use():
+    with pytest.raises(SystemExit):
+        parse("--baseline", "devstack")

@@ -1,0 +1,111 @@
+"""Who has the last word on an option, and what it is said to come from."""
+
+import pytest
+
+from osc_traitsched.config import baseline, joining
+from osc_traitsched.core import assumption
+from osc_traitsched.core.assumption import Setting
+from osc_traitsched.core.errors import BadConfiguration
+
+WALLABY, ANTELOPE, BOBCAT = 23, 27, 28
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "env.yaml": "parameter_defaults: {NovaSchedulerQueryImageType: false}\n",
+        "cp.yaml": "kind: OpenStackControlPlane\n"
+        "spec: {nova: {template: {schedulerServiceTemplate: {customServiceConfig: "
+        '"[scheduler]\\nmax_placement_results=1\\nimage_metadata_prefilter=off"}}}}\n',
+        "nova.conf": "[scheduler]\nmax_placement_results = 2\n"
+        "query_placement_for_image_type_support = true\n",
+        "az.conf": "[scheduler]\nquery_placement_for_availability_zone = false\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+
+def join(release=ANTELOPE, **named):
+    return joining.assumptions(joining.Named(**named), release, "a test")
+
+
+def test_with_nothing_named_the_releases_defaults_hold():
+    found = join()
+    assert found.settings == {}
+    assert (found.release, found.release_source) == (ANTELOPE, "a test")
+    assert found.setting(assumption.MAX_RESULTS).source == "the default of 2023.1"
+
+
+def test_a_baseline_is_assumed_and_names_itself():
+    expected = Setting(True, "the baseline tripleo")
+    assert join(baseline="tripleo").settings[assumption.IMAGE_TYPE] == expected
+
+
+def test_rhosos_baseline_has_the_schedulers_filters_and_workaround_too():
+    found = join(baseline="rhoso")
+    assert found.value(assumption.NO_PCPU_FALLBACK) is True
+    assert "NUMATopologyFilter" in found.value(assumption.ENABLED_FILTERS)
+    assert found.value(assumption.TENANT_REQUIRED) is False
+
+
+def test_environment_files_imply_tripleo_and_have_the_word_over_it():
+    found = join(environments=("env.yaml",))
+    given = Setting(False, "env.yaml:1 (NovaSchedulerQueryImageType)", given=True)
+    assert found.setting(assumption.IMAGE_TYPE) == given
+    assert found.setting(assumption.AZ_QUERY).source == "the baseline tripleo"
+
+
+def test_a_control_plane_implies_rhoso_and_has_the_word_over_it():
+    found = join(control_plane="cp.yaml")
+    given = Setting(False, "cp.yaml:2", given=True)
+    assert found.setting(assumption.IMAGE_METADATA) == given
+    assert found.setting(assumption.ISOLATION).source == "the baseline rhoso"
+
+
+def test_a_baseline_that_is_named_is_not_implied():
+    found = join(environments=("env.yaml",), baseline="upstream")
+    assert list(found.settings) == [assumption.IMAGE_TYPE]
+
+
+def test_nova_conf_has_the_word_over_the_deployments_files():
+    tripleo = join(environments=("env.yaml",), nova_conf=("nova.conf",))
+    assert tripleo.setting(assumption.IMAGE_TYPE).source == "nova.conf:3"
+    rhoso = join(control_plane="cp.yaml", nova_conf=("nova.conf",))
+    assert rhoso.setting(assumption.MAX_RESULTS).source == "nova.conf:2"
+    assert rhoso.setting(assumption.IMAGE_METADATA).source == "cp.yaml:2"
+
+
+def test_what_is_set_by_hand_has_the_last_word_and_the_last_of_that():
+    given = ((assumption.MAX_RESULTS, "3"), (assumption.MAX_RESULTS, "4"))
+    found = join(nova_conf=("nova.conf",), given=given)
+    assert found.setting(assumption.MAX_RESULTS) == Setting(4, "--set", given=True)
+
+
+def test_what_is_set_by_hand_has_the_options_type():
+    with pytest.raises(BadConfiguration) as caught:
+        join(given=((assumption.MAX_RESULTS, "0"),))
+    assert (caught.value.path, caught.value.line) == ("--set", None)
+    assert caught.value.value == "0"
+
+
+def test_an_option_that_the_release_has_no_more_is_kept_out_and_noted():
+    found = join(BOBCAT, nova_conf=("az.conf",))
+    assert assumption.AZ_QUERY not in found.settings
+    assert found.ignored == ((assumption.AZ_QUERY, "az.conf:2"),)
+    assert join(ANTELOPE, nova_conf=("az.conf",)).ignored == ()
+
+
+def test_an_option_that_the_release_has_not_yet_is_kept_out_and_noted():
+    found = join(WALLABY, given=((assumption.PCI_IN_PLACEMENT, "perhaps"),))
+    assert assumption.PCI_IN_PLACEMENT not in found.settings
+    assert found.ignored == ((assumption.PCI_IN_PLACEMENT, "--set"),)
+
+
+@pytest.mark.parametrize("name", baseline.NAMES)
+@pytest.mark.parametrize("release", assumption.RELEASES)
+def test_what_a_baseline_sets_for_other_releases_is_nobodys_mistake(name, release):
+    found = join(release, baseline=name)
+    assert found.ignored == ()
+    options = {option.name: option for option in assumption.OPTIONS}
+    assert all(options[each].is_in(release) for each in found.settings)

@@ -1,0 +1,291 @@
+"""nova.conf and its folders, read as Nova reads them."""
+
+import os
+import threading
+
+import pytest
+
+from osc_traitsched.config import nova_conf
+from osc_traitsched.core import assumption
+from osc_traitsched.core.assumption import Setting
+from osc_traitsched.core.errors import BadConfiguration
+
+WALLABY, XENA, NEWEST = 23, 24, assumption.NEWEST
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, *lines):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return name
+
+    return write
+
+
+def settings(*paths, release=NEWEST, below=None):
+    return nova_conf.settings(nova_conf.read(paths), release, below or {})
+
+
+def refused(*paths, **kwargs):
+    with pytest.raises(BadConfiguration) as caught:
+        settings(*paths, **kwargs)
+    return caught.value.path, caught.value.line, caught.value.reason
+
+
+def test_a_value_is_known_with_its_file_and_line(write):
+    write(
+        "nova.conf",
+        "[DEFAULT]",
+        "# a comment",
+        "; and another",
+        "",
+        "default_schedule_zone = az1",
+        "[scheduler]",
+        "max_placement_results: 50",
+        "image_metadata_prefilter = yes",
+        "[filter_scheduler]",
+        "enabled_filters = A,",
+        "   B,",
+        "\tC",
+        "# not part of it",
+        "[workarounds]",
+        'disable_fallback_pcpu_query = "True"',
+    )
+    assert settings("nova.conf") == {
+        assumption.DEFAULT_ZONE: Setting("az1", "nova.conf:5", given=True),
+        assumption.MAX_RESULTS: Setting(50, "nova.conf:7", given=True),
+        assumption.IMAGE_METADATA: Setting(True, "nova.conf:8", given=True),
+        assumption.ENABLED_FILTERS: Setting(
+            ("A", "B", "C"), "nova.conf:10", given=True
+        ),
+        assumption.NO_PCPU_FALLBACK: Setting(True, "nova.conf:15", given=True),
+    }
+
+
+def test_no_file_sets_nothing():
+    assert settings() == {}
+
+
+def test_options_and_sections_that_decide_nothing_here_are_passed_over(write):
+    write("nova.conf", "[scheduler]", "workers = lots", "[libvirt]", "virt_type = x")
+    assert settings("nova.conf") == {}
+
+
+@pytest.mark.parametrize("text", ["true", "True", "1", "on", "YES", "'on'"])
+def test_oslo_takes_many_words_for_true(write, text):
+    write("nova.conf", "[scheduler]", f"image_metadata_prefilter = {text}")
+    assert settings("nova.conf")[assumption.IMAGE_METADATA].value is True
+
+
+def test_an_empty_number_is_no_limit_as_it_is_to_oslo(write):
+    write("nova.conf", "[scheduler]", "max_placement_results =")
+    assert settings("nova.conf")[assumption.MAX_RESULTS].value is None
+
+
+def test_the_last_of_several_values_in_one_file_wins(write):
+    write(
+        "nova.conf",
+        *("[scheduler]", "max_placement_results = 1"),
+        *("[DEFAULT]", "[scheduler]", "max_placement_results = 2"),
+    )
+    found = settings("nova.conf")[assumption.MAX_RESULTS]
+    assert (found.value, found.source) == (2, "nova.conf:5")
+
+
+def test_the_last_of_several_files_wins_option_by_option(write):
+    write(
+        "a.conf",
+        *("[scheduler]", "max_placement_results = 1", "image_metadata_prefilter = on"),
+    )
+    write("b.conf", "[scheduler]", "max_placement_results = 2")
+    found = settings("a.conf", "b.conf")
+    assert found[assumption.MAX_RESULTS].source == "b.conf:2"
+    assert found[assumption.IMAGE_METADATA].source == "a.conf:3"
+    assert settings("b.conf", "a.conf")[assumption.MAX_RESULTS].value == 1
+
+
+def test_a_bad_value_that_a_later_file_replaces_does_no_harm(write):
+    write("a.conf", "[scheduler]", "max_placement_results = x")
+    write("b.conf", "[scheduler]", "max_placement_results = 2")
+    assert settings("a.conf", "b.conf")[assumption.MAX_RESULTS].value == 2
+
+
+def test_of_a_directory_the_conf_files_are_read_in_the_order_of_their_names(write):
+    for n, name in enumerate(["9.conf", "10.conf", "Z.conf", ".z.conf", "z.conf.bak"]):
+        write(f"conf.d/{name}", "[scheduler]", f"max_placement_results = {n + 1}")
+    found = settings("conf.d")[assumption.MAX_RESULTS]
+    assert (found.value, found.source) == (3, "conf.d/Z.conf:2")
+
+
+def test_a_directory_and_a_file_count_in_the_order_given(write):
+    write("conf.d/a.conf", "[scheduler]", "max_placement_results = 1")
+    write("nova.conf", "[scheduler]", "max_placement_results = 2")
+    assert settings("conf.d", "nova.conf")[assumption.MAX_RESULTS].value == 2
+    assert settings("nova.conf", "conf.d")[assumption.MAX_RESULTS].value == 1
+
+
+def test_an_empty_directory_beside_a_file_is_usual(write, tmp_path):
+    (tmp_path / "conf.d").mkdir()
+    write("nova.conf", "[scheduler]", "max_placement_results = 2")
+    assert settings("nova.conf", "conf.d")[assumption.MAX_RESULTS].value == 2
+
+
+def test_directories_without_any_file_are_a_mistake(tmp_path):
+    (tmp_path / "conf.d").mkdir()
+    reason = "a directory without any *.conf file"
+    assert refused("conf.d") == ("conf.d", None, reason)
+
+
+def test_the_case_of_a_section_does_not_matter_except_of_default(write):
+    write(
+        "nova.conf",
+        *("[Scheduler]", "max_placement_results = 2"),
+        *("[default]", "default_schedule_zone = az1"),
+    )
+    assert list(settings("nova.conf")) == [assumption.MAX_RESULTS]
+
+
+def test_a_pipe_can_be_read_too(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    text = "[scheduler]\nmax_placement_results = 2\n"
+    writer = threading.Thread(target=path.write_text, args=(text,))
+    writer.start()
+    assert settings("pipe")[assumption.MAX_RESULTS].value == 2
+    writer.join()
+
+
+def test_a_home_directory_is_found(write, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write("nova.conf", "[scheduler]", "max_placement_results = 2")
+    assert settings("~/nova.conf")[assumption.MAX_RESULTS].source == "~/nova.conf:2"
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "reason"),
+    [
+        ("image_metadata_prefilter", "maybe", "is not true or false"),
+        ("image_metadata_prefilter", "", "is not true or false"),
+        ("max_placement_results", "many", "is not a whole number of 1 or more"),
+        ("max_placement_results", "0", "is not a whole number of 1 or more"),
+        ("max_placement_results", "1.5", "is not a whole number of 1 or more"),
+    ],
+)
+def test_what_nova_refuses_is_refused_with_its_line(write, option, text, reason):
+    write("nova.conf", "[scheduler]", "# first", f"{option} = {text}")
+    assert refused("nova.conf") == ("nova.conf", 3, f"[scheduler] {option} {reason}")
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        (["[scheduler]", "", "what is this"], 3),
+        (["[scheduler"], 1),
+        (["[scheduler]", "  goes on"], 2),
+        (["[scheduler]", "= 1"], 2),
+        (["[]"], 1),
+        (["", "max_placement_results = 1", "", "[scheduler]"], 2),
+    ],
+)
+def test_what_oslo_cannot_parse_is_refused_with_its_line(write, lines, line):
+    write("nova.conf", *lines)
+    assert refused("nova.conf")[:2] == ("nova.conf", line)
+
+
+def test_a_file_that_is_not_there_is_refused():
+    assert refused("none.conf") == ("none.conf", None, "No such file or directory")
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "nova.conf").write_bytes(b"\xff\xfe[\x00")
+    assert refused("nova.conf") == ("nova.conf", None, "not a text file (UTF-8)")
+
+
+def test_a_directory_in_a_directory_can_not_be_read_as_a_file(tmp_path):
+    (tmp_path / "conf.d" / "a.conf").mkdir(parents=True)
+    assert refused("conf.d")[2] == "Is a directory"
+
+
+@pytest.mark.skipif(not os.geteuid(), reason="root may read everything")
+@pytest.mark.parametrize("name", ["nova.conf", "conf.d"])
+def test_what_may_not_be_read_is_refused(write, tmp_path, name):
+    write("nova.conf", "[scheduler]")
+    (tmp_path / "conf.d").mkdir()
+    (tmp_path / name).chmod(0)
+    assert refused(name) == (name, None, "Permission denied")
+    (tmp_path / name).chmod(0o700)
+
+
+def test_an_old_name_counts_in_the_releases_that_know_it(write):
+    write("nova.conf", "[DEFAULT]", "scheduler_default_filters = A,B")
+    found = settings("nova.conf", release=WALLABY)[assumption.ENABLED_FILTERS]
+    assert found == Setting(("A", "B"), "nova.conf:2", given=True)
+    assert settings("nova.conf", release=XENA) == {}
+
+
+def test_in_one_file_the_new_name_wins_and_over_files_the_later_one(write):
+    write(
+        "both.conf",
+        *("[filter_scheduler]", "enabled_filters = New"),
+        *("[DEFAULT]", "scheduler_default_filters = Old"),
+    )
+    write("old.conf", "[DEFAULT]", "scheduler_default_filters = Older")
+    one = settings("both.conf", release=WALLABY)
+    assert one[assumption.ENABLED_FILTERS].source == "both.conf:2"
+    two = settings("both.conf", "old.conf", release=WALLABY)
+    assert two[assumption.ENABLED_FILTERS].source == "old.conf:2"
+
+
+def test_a_value_of_an_option_that_the_release_lacks_is_left_as_it_is(write):
+    write(
+        "nova.conf", "[scheduler]", "query_placement_for_availability_zone = whatever"
+    )
+    found = settings("nova.conf", release=28)[assumption.AZ_QUERY]
+    assert found == Setting("whatever", "nova.conf:2", given=True)
+    assert refused("nova.conf", release=27)[1] == 2
+
+
+def test_a_dollar_stands_for_another_option(write):
+    write(
+        "nova.conf",
+        *("[DEFAULT]", "site = az", "default_schedule_zone = ${site}1"),
+        *("[scheduler]", "image_metadata_prefilter = $limit_tenants"),
+        *("limit_tenants = $limit_tenants_to_placement_aggregate",),
+        *("max_placement_results = ${other.number}", "[other]", "number = 7"),
+        *("[filter_scheduler]", "enabled_filters = $site,${other.number}"),
+    )
+    found = settings("nova.conf")
+    assert found[assumption.DEFAULT_ZONE].value == "az1"
+    assert found[assumption.IMAGE_METADATA].value is False
+    assert found[assumption.MAX_RESULTS].value == 7
+    assert found[assumption.ENABLED_FILTERS].value == ("az", "7")
+
+
+def test_a_dollar_reaches_what_holds_below_the_files(write):
+    write(
+        "nova.conf",
+        *("[scheduler]", "image_metadata_prefilter = $max_placement_results"),
+    )
+    below = {assumption.MAX_RESULTS: Setting(1, "the baseline of a test")}
+    found = settings("nova.conf", below=below)
+    assert found[assumption.IMAGE_METADATA].value is True
+
+
+def test_a_dollar_can_be_escaped(write):
+    write("nova.conf", "[DEFAULT]", r"default_schedule_zone = \$a$$b")
+    assert settings("nova.conf")[assumption.DEFAULT_ZONE].value == "$a$b"
+
+
+def test_a_dollar_that_leads_nowhere_or_in_a_circle_is_refused(write):
+    write("a.conf", "[DEFAULT]", "default_schedule_zone = $nothing")
+    assert refused("a.conf")[1:] == (2, "refers to an option that is set nowhere here")
+    write("b.conf", "[DEFAULT]", "default_schedule_zone = $x", "x = $y", "y = $x")
+    assert refused("b.conf")[1:] == (3, "refers to itself")

@@ -1,0 +1,159 @@
+"""The environment files of TripleO, as Heat reads them."""
+
+import pytest
+
+from osc_traitsched.config import tripleo
+from osc_traitsched.core import assumption
+from osc_traitsched.core.assumption import Setting
+from osc_traitsched.core.errors import BadConfiguration
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(name, *lines):
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return name
+
+    return write
+
+
+@pytest.fixture
+def defaults(write):
+    return lambda *lines: write(
+        "env.yaml", "parameter_defaults:", *(f"  {line}" for line in lines)
+    )
+
+
+def refused(*paths):
+    with pytest.raises(BadConfiguration) as caught:
+        tripleo.settings(paths)
+    return caught.value.path, caught.value.line, caught.value.reason
+
+
+def test_a_parameter_sets_its_option_and_is_named_with_its_line(write):
+    write(
+        "env.yaml",
+        "# of the overcloud",
+        "resource_registry:",
+        "  OS::TripleO::Services::NovaScheduler: nova.yaml",
+        "parameter_defaults:",
+        "  ComputeCount: 3",
+        "  NovaSchedulerEnableIsolatedAggregateFiltering: true",
+    )
+    assert tripleo.settings(["env.yaml"]) == {
+        assumption.ISOLATION: Setting(
+            True,
+            "env.yaml:6 (NovaSchedulerEnableIsolatedAggregateFiltering)",
+            given=True,
+        )
+    }
+
+
+@pytest.mark.parametrize("parameter", tripleo.PARAMETERS)
+def test_every_switch_is_a_parameter(defaults, parameter):
+    found = tripleo.settings([defaults(f"{parameter}: 'yes'")])
+    assert found[tripleo.PARAMETERS[parameter]].value is True
+
+
+@pytest.mark.parametrize("written", ["false", "no", "'Off'", "0", "n"])
+def test_heat_takes_many_words_for_false(defaults, written):
+    found = tripleo.settings([defaults(f"NovaSchedulerQueryImageType: {written}")])
+    assert found[assumption.IMAGE_TYPE].value is False
+
+
+def test_the_last_of_several_files_wins(write):
+    one = write("a.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: true}")
+    two = write("b.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: false}")
+    found = tripleo.settings([one, two])[assumption.IMAGE_TYPE]
+    assert found.source == "b.yaml:1 (NovaSchedulerQueryImageType)"
+    assert tripleo.settings([two, one])[assumption.IMAGE_TYPE].value is True
+
+
+def test_a_null_takes_back_what_an_earlier_file_gave(write):
+    one = write("a.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: true}")
+    two = write("b.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: }")
+    assert tripleo.settings([one, two]) == {}
+
+
+@pytest.mark.parametrize("written", ["[A, B]", "'A,B'", "A, B", "\n  - A\n  - B"])
+def test_filters_are_a_list_or_a_text_with_commas(defaults, written):
+    found = tripleo.settings([defaults(f"NovaSchedulerEnabledFilters: {written}")])
+    assert found[assumption.ENABLED_FILTERS].value == ("A", "B")
+
+
+def test_the_older_list_of_filters_counts_only_where_the_newer_is_empty(defaults):
+    old, new = "NovaSchedulerDefaultFilters: [Old]", "NovaSchedulerEnabledFilters: "
+    for lines, expected in [
+        ([old], ("Old",)),
+        ([old, f"{new}[]"], ("Old",)),
+        ([old, f"{new}''"], ("Old",)),
+        ([old, f"{new}[New]"], ("New",)),
+    ]:
+        found = tripleo.settings([defaults(*lines)])
+        assert found[assumption.ENABLED_FILTERS].value == expected
+
+
+def test_empty_filters_leave_novas_own(defaults):
+    assert tripleo.settings([defaults("NovaSchedulerEnabledFilters: []")]) == {}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [[], ["---"], ["parameter_defaults:"], ["resource_registry: {}"], ["# nothing"]],
+)
+def test_a_file_without_parameters_sets_nothing(write, lines):
+    assert tripleo.settings([write("env.yaml", *lines)]) == {}
+
+
+def test_anchors_and_merges_are_followed(write):
+    write(
+        "env.yaml",
+        "base: &base",
+        "  NovaSchedulerQueryImageType: false",
+        "parameter_defaults:",
+        "  <<: *base",
+    )
+    found = tripleo.settings(["env.yaml"])[assumption.IMAGE_TYPE]
+    assert found.source == "env.yaml:2 (NovaSchedulerQueryImageType)"
+
+
+def test_values_that_nobody_asks_for_may_be_anything(defaults):
+    assert tripleo.settings([defaults("Day: 2024-13-45", "Key: !secret x")]) == {}
+
+
+@pytest.mark.parametrize("written", ["maybe", "2", "[true]", "{}", "''"])
+def test_a_switch_that_is_not_true_or_false_is_refused(defaults, written):
+    path = defaults("A: 1", f"NovaSchedulerQueryImageType: {written}")
+    name = "parameter_defaults.NovaSchedulerQueryImageType"
+    assert refused(path) == (path, 3, f"{name} is not true or false")
+
+
+@pytest.mark.parametrize("written", ["{A: B}", "[[A]]"])
+def test_filters_that_are_no_list_of_names_are_refused(defaults, written):
+    assert refused(defaults(f"NovaSchedulerEnabledFilters: {written}"))[1] == 2
+
+
+@pytest.mark.parametrize(
+    ("lines", "line"),
+    [
+        (["parameter_defaults:", "  a: b: c"], 2),
+        (["parameter_defaults: {", "a: 1"], 3),
+        (["a: 1", "\tb: 2"], 2),
+        (["a: *nowhere"], 1),
+        (["parameter_defaults:", "  <<: 1"], 2),
+        (["a: 1", "b: \x01"], 2),
+        (["[" * 2000], None),
+        (["- a"], 1),
+        (["a"], 1),
+        (["parameter_defaults: [a]"], 1),
+        (["a: 1", "---", "b: 2"], 3),
+    ],
+)
+def test_what_heat_cannot_read_is_refused_with_its_line(write, lines, line):
+    assert refused(write("env.yaml", *lines))[:2] == ("env.yaml", line)
+
+
+def test_a_file_that_is_not_there_is_refused():
+    assert refused("none.yaml") == ("none.yaml", None, "No such file or directory")

@@ -1,0 +1,43 @@
+"""Smallest hitting sets, against trying everything."""
+
+import itertools
+import random
+
+import pytest
+
+from osc_traitsched.core.hitting import hitting_sets, minimal, size
+
+
+def brute_force(sets, members):
+    """Return all minimal hitting sets by looking at every subset."""
+    subsets = sorted(range(1 << members), key=lambda mask: (size(mask), mask))
+    hitting = [s for s in subsets if all(s & each for each in sets)]
+    return minimal(hitting)
+
+
+@pytest.mark.parametrize("members", range(1, 13))
+def test_they_are_what_brute_force_finds(members):
+    drawn = random.Random(members)
+    for _ in range(30 if members < 10 else 6):
+        sets = [drawn.randrange(1, 1 << members) for _ in range(drawn.randrange(1, 15))]
+        assert hitting_sets(sets) == brute_force(sets, members)
+
+
+def test_no_sets_are_hit_by_the_empty_set_and_the_empty_set_by_none():
+    assert hitting_sets([]) == [0]
+    assert hitting_sets([0b01, 0]) == []
+
+
+def test_a_set_with_another_one_inside_says_nothing_new():
+    assert minimal([0b111, 0b001, 0b011, 0b110]) == [0b001, 0b110]
+
+
+def test_smaller_sets_come_first():
+    found = hitting_sets([0b0011, 0b0101, 0b1001])
+    assert found == [0b0001, 0b1110]
+    assert [size(each) for each in found] == sorted(size(each) for each in found)
+
+
+def test_every_pair_is_hit_by_all_but_one():
+    pairs = [a | b for a, b in itertools.combinations([1, 2, 4, 8], 2)]
+    assert {size(each) for each in hitting_sets(pairs)} == {3}
