@@ -73,15 +73,26 @@ def _ask(placement: Service, request: Request) -> Answer:
 
 
 def gather(
-    placement: Service, snapshot: Snapshot, clauses: Iterable[Clause], answer: Answer
+    placement: Service,
+    snapshot: Snapshot,
+    clauses: Iterable[Clause],
+    answer: Answer,
+    figures: bool,
 ) -> Facts:
     """Read what explains Placement's answer, in requests that hosts do not add to.
 
-    Two for all hosts' traits and figures, one for each amount that is asked for,
-    one for each set of aggregates; and two for each sharing provider.
+    One for each amount that is asked for, one for each set of aggregates, two for
+    each sharing provider; and for traits, of hosts that the answer does not show,
+    one or two for all hosts, or one for each trait's name.
+
+    :param figures: of all hosts, not of the candidates alone: capacity and use
     """
     clauses = tuple(clauses)
-    bulk = _Bulk.read(placement, snapshot, _names(clauses))
+    bulk = _Bulk({}, {})
+    bulk.add(answer.body)
+    if figures:
+        bulk.add_all(placement, snapshot)
+    bulk.add_remaining(placement, snapshot, _names(clauses))
     return Facts(
         snapshot=snapshot,
         traits=bulk.traits,
@@ -108,22 +119,8 @@ class _Bulk:
     traits: dict[str, frozenset[str]]
     stock: dict[str, Mapping[str, Stock]]
 
-    @classmethod
-    def read(
-        cls, placement: Service, snapshot: Snapshot, names: frozenset[str]
-    ) -> _Bulk:
-        bulk = cls({}, {})
-        for resource_class in read.BULK_CLASSES:
-            if any(provider.uuid not in bulk.traits for provider in snapshot.providers):
-                bulk._add(placement, resource_class)
-        left = [p for p in snapshot.providers if p.uuid not in bulk.traits]
-        if left:
-            bulk._add_remaining(placement, left, names)
-        return bulk
-
-    def _add(self, placement: Service, resource_class: str) -> None:
-        query = {"resources": f"{resource_class}:1"}
-        body = placement.get("/allocation_candidates", query)
+    def add(self, body: Mapping[str, Any]) -> None:
+        """Take what an answer with candidates says of every provider in it."""
         for uuid, summary in body["provider_summaries"].items():
             self.traits[uuid] = frozenset(summary["traits"])
             self.stock[uuid] = {
@@ -131,14 +128,21 @@ class _Bulk:
                 for name, each in summary["resources"].items()
             }
 
-    def _add_remaining(
-        self, placement: Service, left: list[Provider], names: frozenset[str]
+    def add_all(self, placement: Service, snapshot: Snapshot) -> None:
+        """Read all providers of trees that have one unit free of either class."""
+        for resource_class in read.BULK_CLASSES:
+            if any(provider.uuid not in self.traits for provider in snapshot.providers):
+                query = {"resources": f"{resource_class}:1"}
+                self.add(placement.get("/allocation_candidates", query))
+
+    def add_remaining(
+        self, placement: Service, snapshot: Snapshot, names: frozenset[str]
     ) -> None:
-        """Read the traits that matter, of providers that bulk answers leave out."""
+        """Read the traits that matter, of providers that no answer has shown."""
+        left = [p for p in snapshot.providers if p.uuid not in self.traits]
         if len(left) <= len(names):
             for provider in left:
-                held = read.holding(placement, provider)
-                self.traits[provider.uuid] = held.traits
+                self.traits[provider.uuid] = read.holding(placement, provider).traits
             return
         having = {name: read.holders(placement, name) for name in sorted(names)}
         for provider in left:

@@ -59,7 +59,13 @@ class Explain(base.Command):
         """Read, think, and show."""
         cloud = self.cloud()
         question = asking.question(cloud, args, args.count)
-        found = explaining.explain(cloud, question, args.hosts, not args.no_fixes)
+        found = explaining.explain(
+            cloud,
+            question,
+            named=args.hosts,
+            want_figures=args.format != "text",
+            want_fixes=not args.no_fixes,
+        )
         shown: tuple[Provider, ...] = ()
         if args.hosts and found.facts is not None:
             wanted = Selectors(hosts=tuple(args.hosts))

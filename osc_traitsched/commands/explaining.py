@@ -26,10 +26,15 @@ _MOST_FIGURES = 3
 
 
 def explain(
-    cloud: Cloud, question: Question, named: Sequence[str], want_fixes: bool
+    cloud: Cloud,
+    question: Question,
+    named: Sequence[str],
+    want_figures: bool,
+    want_fixes: bool,
 ) -> Explanation:
     """Find out who could take the request, who could not, and why.
 
+    :param want_figures: of every host, even where there are candidates
     :param named: patterns of the hosts whose whole story is wanted
     :raises NothingMatches: for a pattern that matches no host
     :raises CloudBroke: when a service can't be read
@@ -52,7 +57,8 @@ def explain(
         for each in (request, *(v.request for v in switched if v.request))
         for clause in _clauses(each)
     ]
-    found = facts.gather(cloud.placement, snapshot, clauses, answer)
+    figures = want_figures or not answer.roots
+    found = facts.gather(cloud.placement, snapshot, clauses, answer, figures)
     judge = Judge(request.clauses, request.group_policy, found)
     second = request.fallback
     verdict = verdicts.reach(

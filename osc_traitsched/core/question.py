@@ -14,7 +14,6 @@ Body = Mapping[str, Any]
 
 #: The keys of an image's body that are Glance's own and no properties.
 _NO_PROPERTIES = frozenset(
-    # fmt: off
     [
         "checksum",
         "container_format",
@@ -42,7 +41,6 @@ _NO_PROPERTIES = frozenset(
         "virtual_size",
         "visibility",
     ]
-    # fmt: on
 )
 
 

@@ -117,7 +117,9 @@ def clauses(draw) -> tuple[Clause, ...]:
             amount = draw(st.sampled_from([1, 1, 2, 2, 4, 6]))
             found.append(Resource(group, resource_class, amount, FROM_FLAVOR))
         for name in draw(
-            st.lists(st.sampled_from(TRAITS), max_size=2 if not group else 1, unique=True)
+            st.lists(
+                st.sampled_from(TRAITS), max_size=2 if not group else 1, unique=True
+            )
         ):
             found.append(Trait(group, name, draw(st.booleans()), FROM_FLAVOR))
     for name in draw(st.lists(st.sampled_from(TRAITS), max_size=1)):
@@ -125,7 +127,9 @@ def clauses(draw) -> tuple[Clause, ...]:
     members = st.frozensets(st.sampled_from(AGGREGATES), min_size=1, max_size=2)
     for aggregates in draw(st.lists(members, max_size=1)):
         found.append(MemberOf(aggregates, False, FROM_FLAVOR))
-    for aggregate in draw(st.lists(st.sampled_from(AGGREGATES), max_size=2, unique=True)):
+    for aggregate in draw(
+        st.lists(st.sampled_from(AGGREGATES), max_size=2, unique=True)
+    ):
         found.append(MemberOf(frozenset({aggregate}), True, FROM_FLAVOR))
     return tuple(found)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import hashlib
 import os
@@ -36,12 +37,8 @@ def python() -> pathlib.Path:
     repository. It is made again when requirements.txt or constraints.txt changed.
     Raises EnvironmentFailed.
     """
-    home = location()
-    if not _is_current(home):
-        with _lock(home):
-            if not _is_current(home):
-                _make(home)
-    return _interpreter_in(home)
+    what = "the released services"
+    return Environment(location(), REQUIREMENTS, CONSTRAINTS, what).python()
 
 
 def location() -> pathlib.Path:
@@ -50,22 +47,57 @@ def location() -> pathlib.Path:
     return pathlib.Path(chosen or REPOSITORY / ".tox" / "services").absolute()
 
 
-def _interpreter_in(home: pathlib.Path) -> pathlib.Path:
-    return home / "bin" / "python"
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    """A virtual environment that is made when it is first asked for.
 
+    :ivar what: what is installed there, as it is told to who waits for it
+    """
 
-def _pins() -> str:
-    text = REQUIREMENTS.read_bytes() + CONSTRAINTS.read_bytes()
-    return hashlib.sha256(text).hexdigest()
+    home: pathlib.Path
+    requirements: pathlib.Path
+    constraints: pathlib.Path
+    what: str
 
+    def python(self) -> pathlib.Path:
+        """Return its interpreter; raises EnvironmentFailed."""
+        if not self._is_current():
+            with _lock(self.home):
+                if not self._is_current():
+                    self._make()
+        return self._interpreter()
 
-def _is_current(home: pathlib.Path) -> bool:
-    # An upgrade of the system's Python can leave the interpreter's link dangling.
-    if not _interpreter_in(home).exists():
+    def _interpreter(self) -> pathlib.Path:
+        return self.home / "bin" / "python"
+
+    def _pins(self) -> str:
+        text = self.requirements.read_bytes() + self.constraints.read_bytes()
+        return hashlib.sha256(text).hexdigest()
+
+    def _is_current(self) -> bool:
+        # An upgrade of the system's Python can leave the interpreter's link dangling.
+        if not self._interpreter().exists():
+            return False
+        with contextlib.suppress(FileNotFoundError):
+            return (self.home / STAMP).read_text() == self._pins()
         return False
-    with contextlib.suppress(FileNotFoundError):
-        return (home / STAMP).read_text() == _pins()
-    return False
+
+    def _make(self) -> None:
+        pins = self._pins()
+        creator = _new_enough_python()
+        _say(f"installing {self.what} into {self.home}, about a minute")
+        _clear(self.home)
+        self.home.mkdir(parents=True)
+        _run(self.home, [creator, "-m", "venv", str(self.home)])
+        _run(self.home, [str(self._interpreter()), *self._pip_arguments()])
+        # Last of all: without its stamp an environment counts as half-made.
+        (self.home / STAMP).write_text(pins)
+        _say(f"{self.what}: installed")
+
+    def _pip_arguments(self) -> list[str]:
+        quiet = ["--quiet", "--no-input", "--disable-pip-version-check"]
+        files = ["-r", str(self.requirements), "-c", str(self.constraints)]
+        return ["-m", "pip", "install", *quiet, *files]
 
 
 @contextlib.contextmanager
@@ -75,25 +107,6 @@ def _lock(home: pathlib.Path) -> Iterator[None]:
     with home.with_name(home.name + ".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _make(home: pathlib.Path) -> None:
-    pins = _pins()
-    creator = _new_enough_python()
-    _say(f"installing the released services into {home}, about a minute")
-    _clear(home)
-    home.mkdir(parents=True)
-    _run(home, [creator, "-m", "venv", str(home)])
-    _run(home, [str(_interpreter_in(home)), *_pip_arguments()])
-    # Last of all: without its stamp an environment counts as half-made.
-    (home / STAMP).write_text(pins)
-    _say("the released services are installed")
-
-
-def _pip_arguments() -> list[str]:
-    quiet = ["--quiet", "--no-input", "--disable-pip-version-check"]
-    files = ["-r", str(REQUIREMENTS), "-c", str(CONSTRAINTS)]
-    return ["-m", "pip", "install", *quiet, *files]
 
 
 def _new_enough_python() -> str:
@@ -131,7 +144,7 @@ def _run(home: pathlib.Path, command: list[str]) -> None:
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=file,
-            env=_clean_environment(),
+            env=clean_environment(),
             check=False,
         )
     if done.returncode:
@@ -141,7 +154,8 @@ def _run(home: pathlib.Path, command: list[str]) -> None:
         )
 
 
-def _clean_environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
+    """Return the environment variables, without those that bend pip and Python."""
     # The client's own constraints may ask for libraries far older than these.
     foreign = {"PIP_CONSTRAINT", "PIP_REQUIREMENT", "PYTHONPATH", "PYTHONHOME"}
     return {k: v for k, v in os.environ.items() if k not in foreign}
