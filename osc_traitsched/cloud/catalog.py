@@ -100,3 +100,22 @@ def may_use(cloud: Cloud, body: Body, project_id: str | None) -> bool:
     path = f"/flavors/{body['id']}/os-flavor-access"
     access = cloud.compute.get(path)["flavor_access"]
     return any(entry["tenant_id"] == project_id for entry in access)
+
+
+def all_computes_are_new(cloud: Cloud) -> bool | None:
+    """Tell whether every nova-compute is of 2026.2 or later, as its scheduler asks.
+
+    No API shows their versions, but those that are mark their providers with
+    OWNER_NOVA (nova/compute/resource_tracker.py, ``_get_traits``).
+
+    :returns: None where there is no compute node to tell
+    """
+    try:
+        marked = read.holders(cloud.placement, "OWNER_NOVA")
+    except errors.CloudBroke as exc:
+        # A Placement that does not know the trait has nobody to mark with it.
+        if exc.status == 400:
+            return False
+        raise
+    uuids = {compute.uuid for compute in read.computes(cloud.compute)}
+    return uuids <= marked if uuids else None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 
 from osc_traitsched.cloud import catalog
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.commands import assuming
+from osc_traitsched.core import assumption
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.question import Question
 
@@ -53,6 +55,10 @@ def question(cloud: Cloud, args: argparse.Namespace, count: int = 1) -> Question
         raise BadUsage("--image-property goes with an image")
     image = None if args.image == NO_IMAGE else catalog.image(cloud, args.image)
     assumptions = assuming.assumptions(args, cloud.compute_maximum)
+    if assumptions.release >= assumption.OWNER_NOVA_RELEASE:
+        assumptions = dataclasses.replace(
+            assumptions, all_computes_new=catalog.all_computes_are_new(cloud)
+        )
     found = Question(
         flavor=catalog.flavor(cloud, args.flavor),
         image=image,

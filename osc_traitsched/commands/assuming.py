@@ -86,7 +86,9 @@ def _known(args: argparse.Namespace, max_microversion: str | None) -> tuple[int,
     if args.nova_release is not None:
         return args.nova_release, "--nova-release"
     if max_microversion:
-        return assumption.release_behind(max_microversion)
+        is_rhoso = args.control_plane is not None or args.baseline == "rhoso"
+        likely = assumption.RHOSO_RELEASE if is_rhoso else None
+        return assumption.release_behind(max_microversion, likely)
     return Assumptions.release, Assumptions.release_source
 
 

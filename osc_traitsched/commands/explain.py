@@ -40,7 +40,7 @@ class Explain(base.Command):
             help="the whole story of these hosts: a name, UUID or glob (repeat)",
         )
         parser.add_argument(
-            "--count", type=int, default=1, metavar="N", help="how many such servers"
+            "--count", type=_count, default=1, metavar="N", help="how many such servers"
         )
         parser.add_argument(
             "--no-fixes", action="store_true", help="do not look for what would help"
@@ -80,6 +80,12 @@ class Explain(base.Command):
         return _exit_code(found)
 
 
+def _count(text: str) -> int:
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"not a number of servers: {text}")
+
+
 def _yaml(whole: object) -> str:
     return yaml.safe_dump(whole, sort_keys=False).rstrip()
 
@@ -87,4 +93,4 @@ def _yaml(whole: object) -> str:
 def _exit_code(found: Explanation) -> int:
     if found.verdict is not None and not found.verdict.agrees:
         return _DISAGREEMENT
-    return 0 if found.candidates else _NO_HOST
+    return 0 if found.has_room else _NO_HOST

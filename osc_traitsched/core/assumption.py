@@ -136,6 +136,13 @@ OPTIONS: tuple[Option, ...] = (
     Option(DEFAULT_ZONE, None),
 )
 
+#: The first release whose nova-compute marks its providers with OWNER_NOVA, and
+#: whose scheduler wants that mark once all of them are so new.
+OWNER_NOVA_RELEASE = 34
+
+#: The release of RHOSO 18, the only one that there is.
+RHOSO_RELEASE = 27
+
 _BY_NAME: Mapping[str, Option] = {option.name: option for option in OPTIONS}
 
 
@@ -156,9 +163,11 @@ def release_named(name: str) -> int | None:
     return release if release in RELEASES else None
 
 
-def release_behind(microversion: str) -> tuple[int, str]:
+def release_behind(microversion: str, likely: int | None = None) -> tuple[int, str]:
     """Find the release by the highest microversion of its compute API.
 
+    :param likely: the release to take where several have that microversion and
+        it is one of them
     :returns: the release, and one line for a person on how it is known
     """
     number = int(microversion.partition(".")[2])
@@ -174,6 +183,9 @@ def release_behind(microversion: str) -> tuple[int, str]:
     if len(found) == 1:
         return found[0], said
     names = " and ".join(RELEASES[each] for each in found)
+    if likely in found:
+        known = RELEASES[likely]
+        return likely, f"{said}, which is that of {names}; {known} is likely here"
     return found[-1], f"{said}, which is that of {names}; the later is taken"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core import assumption, errors
 from osc_traitsched.core.assumption import Setting
-from osc_traitsched.core.clause import Clause
+from osc_traitsched.core.clause import Clause, Resource
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.facts import Facts
 from osc_traitsched.core.fix import Fix
@@ -75,6 +75,37 @@ class Explanation:
         if self.facts is None:
             return ()
         return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
+
+    @property
+    def room(self) -> int:
+        """How many such servers the candidates have room for, at the very most.
+
+        By each resource for itself: what is on one host may not fit together.
+        """
+        return sum(self._room_on(host) for host in self.candidates)
+
+    def _room_on(self, host: Provider) -> int:
+        if self.facts is None:
+            return 0
+        stock = [
+            self.facts.stock.get(uuid, {}) for uuid in self.facts.reachable(host.uuid)
+        ]
+        return min(
+            sum(
+                each[clause.resource_class].free // clause.amount
+                for each in stock
+                if clause.resource_class in each
+            )
+            for clause in self.clauses
+            if isinstance(clause, Resource)
+        )
+
+    @property
+    def has_room(self) -> bool:
+        """Whether there may be hosts for as many servers as were asked for."""
+        if self.question.count == 1:
+            return bool(self.candidates)
+        return self.room >= self.question.count
 
     @property
     def total(self) -> int:

@@ -82,3 +82,8 @@ class Facts:
                 if provider is not None:
                     found.setdefault(provider.root, set()).add(sharer)
         return {root: frozenset(sharers) for root, sharers in found.items()}
+
+    def reachable(self, root: str) -> tuple[str, ...]:
+        """Return the UUIDs of the providers that a host's resources can be from."""
+        tree = tuple(provider.uuid for provider in self.trees[root])
+        return (*tree, *sorted(self.sharers.get(root, ())))

@@ -83,9 +83,8 @@ class Judge:
 
     def host(self, root: str) -> Host:
         """Return what decides about the host with this root provider."""
-        uuids = [provider.uuid for provider in self.facts.trees[root]]
-        uuids += sorted(self.facts.sharers.get(root, ()))
         traits = self.facts.traits.get(root, frozenset()) & self._names
+        uuids = self.facts.reachable(root)
         return Host(traits, tuple(self._offer(uuid, root) for uuid in uuids))
 
     def meets(self, host: Host, mask: Mask) -> bool:

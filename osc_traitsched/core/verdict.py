@@ -67,7 +67,7 @@ class Verdict:
     :ivar rejections: by the root's UUID; a host that is not here is a candidate
     :ivar counts: of each clause, in the request's order
     :ivar conflicts: the smallest sets of clauses that no host meets together,
-        smallest first; none where there are candidates
+        whatever else is asked; smallest first, none where there are candidates
     :ivar wrongly_admitted: roots that the judge would take and Placement did not
     :ivar wrongly_rejected: roots that Placement gave against the judge
     """

@@ -45,6 +45,17 @@ def _(error: errors.NotInCatalog) -> str:
 
 
 @word.register
+def _(error: errors.Refusal) -> str:
+    who = {
+        "api": f"nova-api refuses it (HTTP {error.http})",
+        "scheduler": "nova-scheduler refuses it, and the server goes to ERROR",
+    }.get(error.stage, "nova-scheduler finds no valid host")
+    what = f"{error.exception}, {error.reason.replace('-', ' ')}"
+    about = f" ({', '.join(error.keys)})" if error.keys else ""
+    return f"{who}: {what}{about}"
+
+
+@word.register
 def _(error: errors.PlacementRefuses) -> str:
     return f"Placement refuses the request: {error.reason}"
 

@@ -6,20 +6,33 @@ usage: python -m tests.bench [--hosts N]
 from __future__ import annotations
 
 import argparse
+import contextlib
 import pathlib
 import tempfile
+from collections.abc import Iterator
 
-from tests.bench import adding
+from tests.bench import adding, explaining
 from tests.services.placement import PlacementServer
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench")
-    parser.add_argument("--hosts", type=int, default=1000, metavar="N")
+    parser.add_argument(
+        "--hosts", type=int, default=1000, metavar="N", help="hosts to add a trait to"
+    )
     wanted = parser.parse_args()
+    with _placement() as server:
+        adding.report(server, wanted.hosts)
+    for hosts in (1000, 10_000):
+        with _placement() as server:
+            explaining.report(server, hosts)
+
+
+@contextlib.contextmanager
+def _placement() -> Iterator[PlacementServer]:
     folder = tempfile.TemporaryDirectory(prefix="traitsched-bench-")
     with folder as state, PlacementServer(pathlib.Path(state)) as server:
-        adding.report(server, wanted.hosts)
+        yield server
 
 
 if __name__ == "__main__":

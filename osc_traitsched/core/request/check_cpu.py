@@ -133,7 +133,7 @@ def topology(server: Server) -> None:
 def _sides(server: Server, key: str) -> tuple[int, int]:
     """Return what the flavor and what the image say; 0 for nothing."""
     spec = server.flavor.specs.get(key)
-    number = reading.integer(spec) if spec else 0
+    number = 0 if spec is None else reading.integer(spec)
     if number is None:
         raise Refusal("InvalidRequest", "no-number", (key,))
     return number, server.image.number(image_name(key)) or 0

@@ -26,14 +26,7 @@ def policy(server: Server) -> Choice:
     """
     spec = server.flavor.specs.get(POLICY)
     prop = server.image.text("hw_cpu_policy")
-    known = (
-        ("dedicated", "shared", "mixed")
-        if server.release >= 22
-        else (
-            "dedicated",
-            "shared",
-        )
-    )
+    known = ("dedicated", "shared", *(["mixed"] if server.release >= 22 else []))
     forbidden = {"mixed": ("dedicated",), "shared": ("dedicated", "mixed")}
     if spec and spec not in known:
         raise Refusal("InvalidCPUAllocationPolicy", "unknown-value", (POLICY,))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.clause import Origin
@@ -12,7 +11,6 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.server import properties, reading
 from osc_traitsched.core.server.properties import Property
 
-_VERSION = re.compile(r"\s*(<=|>=|<|>|!=|==)\s*[^\s]+\s*")
 _MOST_CELLS = 128
 
 
@@ -152,7 +150,7 @@ def _read(known: Property, key: str, value: object, release: int) -> object:
     if known.kind == properties.NUMBER:
         return _number(key, value)
     if known.kind == properties.VERSIONS:
-        return _versions(key, str(value))
+        return _versions(key, str(value), release)
     if known.kind == properties.CHOICE:
         return _chosen(known, key, str(value), release)
     items = value if isinstance(value, tuple) else ()
@@ -170,8 +168,8 @@ def _number(key: str, value: object) -> int:
     return number
 
 
-def _versions(key: str, value: str) -> str:
-    if not all(_VERSION.fullmatch(part) for part in value.split(",")):
+def _versions(key: str, value: str, release: int) -> str:
+    if not reading.versions(value, strict=release < 31):
         raise Refusal("InvalidRequest", "image-property-no-version", (key,))
     return value
 

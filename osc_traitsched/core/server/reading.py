@@ -8,6 +8,16 @@ from osc_traitsched.core.errors import Refusal
 
 _TRUE = frozenset({"1", "t", "true", "on", "y", "yes"})
 _SIZE = re.compile(r"[-+]?\d*\.?\d+([KMGTPEZYRQ]i?)?(b|bit|B)")
+_COMPARED = re.compile(r"\s*(?:<=|>=|<|>|!=|==)\s*(\S+)\s*")
+_STRICT_VERSION = re.compile(r"\d+\.\d+(\.\d+)?([ab]\d+)?", re.ASCII)
+_VERSION = re.compile(
+    r"v?(\d+!)?\d+(\.\d+)*"
+    r"([-_.]?(a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?"
+    r"(-\d+|[-_.]?(post|rev|r)[-_.]?\d*)?"
+    r"([-_.]?dev[-_.]?\d*)?"
+    r"(\+[a-z0-9]+([-_.][a-z0-9]+)*)?",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def boolean(value: object) -> bool:
@@ -65,3 +75,14 @@ def page_size(text: str) -> bool:
     """
     words = ("any", "large", "small")
     return text in words or text.isdigit() or _SIZE.fullmatch(text) is not None
+
+
+def versions(text: str, strict: bool) -> bool:
+    """Tell whether a text compares with versions, as in ``>=2.0,<3.0``.
+
+    oslo_versionedobjects/fields.py, ``VersionPredicate``: it took distutils' strict
+    versions, of two or three numbers, before it took all those of PEP 440.
+    """
+    pattern = _STRICT_VERSION if strict else _VERSION
+    found = [_COMPARED.fullmatch(part) for part in text.split(",")]
+    return all(each and pattern.fullmatch(each[1]) for each in found)

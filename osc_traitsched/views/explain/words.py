@@ -105,6 +105,8 @@ def verdict(explanation: Explanation) -> str:
         if (compute := explanation.computes.get(host.uuid)) and not compute.is_up
     )
     remark = f" ({down} of them with nova-compute down)" if down else ""
+    if explanation.question.count > 1:
+        remark += f"; there is room for {explanation.room} such servers at most"
     return f"{found} of {total} {hosts} can take it{remark}."
 
 

@@ -13,6 +13,8 @@ ERRORS = [
     errors.ConcurrentUpdate("placement", "changed", 409),
     errors.TooOld("placement", "1.30 at most", 406),
     errors.NotInCatalog("placement"),
+    errors.Refusal("Invalid", "bad-mask", ("hw:cpu_dedicated_mask",), "api", 400),
+    errors.Refusal("RequestFilterFailed", "no-aggregate", (), "no valid host"),
     errors.PlacementRefuses("no such trait: CUSTOM_X"),
     errors.MalformedTrait("a\nb\x1b[31m"),
     errors.UnknownTrait("CUSTOM_X", False, ("CUSTOM_Y", "CUSTOM_Z")),
