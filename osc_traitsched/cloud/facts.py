@@ -75,7 +75,7 @@ def _ask(placement: Service, request: Request) -> Answer:
 def gather(
     placement: Service,
     snapshot: Snapshot,
-    clauses: Iterable[Clause],
+    requests: Iterable[Request],
     answer: Answer,
     figures: bool,
 ) -> Facts:
@@ -85,9 +85,12 @@ def gather(
     each sharing provider; and for traits, of hosts that the answer does not show,
     one or two for all hosts, or one for each trait's name.
 
+    :param requests: all that will be judged by the facts, fallbacks too
     :param figures: of all hosts, not of the candidates alone: capacity and use
     """
-    clauses = tuple(clauses)
+    asked = [each.clauses for each in requests]
+    clauses = [clause for each in asked for clause in each]
+    amounts = {amount for each in asked for amount in judge.amounts(each)}
     bulk = _Bulk({}, {})
     bulk.add(answer.body)
     if figures:
@@ -96,7 +99,7 @@ def gather(
     return Facts(
         snapshot=snapshot,
         traits=bulk.traits,
-        offers={a: _offers(placement, a) for a in judge.amounts(clauses)},
+        offers={amount: _offers(placement, amount) for amount in sorted(amounts)},
         members={
             clause.aggregates: _members(placement, clause.aggregates)
             for clause in clauses

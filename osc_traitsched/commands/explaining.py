@@ -9,14 +9,13 @@ from osc_traitsched.cloud import catalog, facts, read
 from osc_traitsched.cloud.connection import Cloud, Service
 from osc_traitsched.core import fix, selection
 from osc_traitsched.core import verdict as verdicts
-from osc_traitsched.core.clause import Clause, Resource
+from osc_traitsched.core.clause import Resource
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explanation import Explanation, matters, variations
 from osc_traitsched.core.facts import Facts
 from osc_traitsched.core.fix import RequestFix
 from osc_traitsched.core.judge import Judge
 from osc_traitsched.core.question import Question
-from osc_traitsched.core.request import Request
 from osc_traitsched.core.selection import Selectors
 from osc_traitsched.core.snapshot import Compute, Provider, Snapshot
 from osc_traitsched.core.verdict import Verdict
@@ -52,13 +51,10 @@ def explain(
         return dataclasses.replace(start, refusal=refusal)
     snapshot = read.providers(cloud.placement)
     switched = variations(question, request)
-    clauses = [
-        clause
-        for each in (request, *(v.request for v in switched if v.request))
-        for clause in _clauses(each)
-    ]
+    asked = [request, *(v.request for v in switched if v.request)]
+    requests = [each for one in asked for each in (one, one.fallback) if each]
     figures = want_figures or not answer.roots
-    found = facts.gather(cloud.placement, snapshot, clauses, answer, figures)
+    found = facts.gather(cloud.placement, snapshot, requests, answer, figures)
     judge = Judge(request.clauses, request.group_policy, found)
     second = request.fallback
     verdict = verdicts.reach(
@@ -103,12 +99,6 @@ def _shown(
     )
     kinds = verdicts.alike(verdict, found.snapshot.hosts)
     return [hosts[0] for kind, hosts in kinds if kind.named & amounts][:_MOST_FIGURES]
-
-
-def _clauses(request: Request) -> Iterator[Clause]:
-    yield from request.clauses
-    if request.fallback:
-        yield from request.fallback.clauses
 
 
 def _absent(computes: Iterable[Compute], snapshot: Snapshot) -> tuple[Compute, ...]:

@@ -1,4 +1,4 @@
-"""One cloud for all tests of a run that use it."""
+"""The clouds of a run, each for all tests that use it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.cloud.cloud import Cloud
+from tests.cloud.cloud import ISOLATION, Cloud
 
 if TYPE_CHECKING:
     from openstack.connection import Connection
+
+PREFILTERS = (
+    ISOLATION,
+    "scheduler.query_placement_for_image_type_support=true",
+    "scheduler.limit_tenants_to_placement_aggregate=true",
+    "scheduler.image_metadata_prefilter=true",
+)
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +31,10 @@ def cloud() -> Iterator[Cloud]:
 def admin(cloud: Cloud) -> Connection:
     """The cloud's administrator."""
     return cloud.admin()
+
+
+@pytest.fixture(scope="session")
+def prefiltering() -> Iterator[Cloud]:
+    """A cloud of six computes whose scheduler has all its prefilters on."""
+    with Cloud(computes=6, nova_options=PREFILTERS) as cloud:
+        yield cloud

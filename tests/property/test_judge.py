@@ -93,7 +93,7 @@ def build(placement, node, name, parent=None):
 def check(service, snapshot, request):
     """Judge one request, and ask Placement about everything that the judge says."""
     answer = facts.candidates(service, request)
-    found = facts.gather(service, snapshot, request.clauses, answer, figures=True)
+    found = facts.gather(service, snapshot, [request], answer, figures=True)
     judge = Judge(request.clauses, request.group_policy, found)
     verdict = reach(judge, found)
     assert verdict.agrees, (request.query(), verdict)
@@ -182,7 +182,7 @@ def test_the_same_snapshot_gives_the_same_verdict(server, service):
         request = Request(clauses, None, None, "1.36")
         snapshot = read.providers(service)
         answer = facts.candidates(service, request)
-        found = facts.gather(service, snapshot, clauses, answer, figures=False)
+        found = facts.gather(service, snapshot, [request], answer, figures=False)
         verdicts = {repr(reach(Judge(clauses, None, found), found)) for _ in range(3)}
         assert len(verdicts) == 1
         assert uuid.UUID(snapshot.hosts[0].uuid)
