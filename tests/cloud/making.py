@@ -1,0 +1,190 @@
+"""Flavors, images, hosts made different and servers, all taken back at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from openstack.connection import Connection
+
+#: The first version that gives a server's flavor and its host to the administrator.
+COMPUTE = "2.74"
+PLACEMENT = "1.36"
+NO_PROPERTIES: Mapping[str, str] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Boot:
+    """How Nova answered one request for a server, and how that ended.
+
+    :ivar request: the API's own ID of it, which all services log
+    :ivar refused: the API's words, where it took no such request
+    :ivar fault: what the user is shown of a server in ERROR
+    """
+
+    request: str
+    server: str = ""
+    status: str = ""
+    host: str | None = None
+    refused: str = ""
+    fault: str = ""
+
+
+class Maker:
+    """Makes things as the administrator; ``undo`` takes them back, the last first."""
+
+    def __init__(self, admin: Connection) -> None:
+        self.admin = admin
+        self._made = contextlib.ExitStack()
+
+    def undo(self) -> None:
+        self._made.close()
+
+    def after(self, function: Callable, *arguments: Any, **named: Any) -> None:
+        """Call a function when everything that is made later has been taken back."""
+        self._made.callback(function, *arguments, **named)
+
+    def flavor(
+        self,
+        name: str,
+        properties: Mapping[str, str] = NO_PROPERTIES,
+        **attributes: Any,
+    ) -> Any:
+        """Make a flavor: 1 VCPU, 512 MB, 1 GB, but for what is said."""
+        size = {"vcpus": 1, "ram": 512, "disk": 1, **attributes}
+        made = self.admin.compute.create_flavor(name=name, **size)
+        self.after(self.admin.compute.delete_flavor, made)
+        if properties:
+            self.admin.compute.create_flavor_extra_specs(made, dict(properties))
+        return made
+
+    def image(self, name: str, disk_format: str = "raw", **properties: str) -> str:
+        """Make a public image without a byte of data, and return its ID."""
+        body = {"name": name, "disk_format": disk_format, "visibility": "public"}
+        answer = self.admin.image.post(
+            "/images", json={**body, "container_format": "bare", **properties}
+        )
+        image = answer.json()["id"]
+        self.after(self.admin.image.delete, f"/images/{image}")
+        kind = {"Content-Type": "application/octet-stream"}
+        self.admin.image.put(f"/images/{image}/file", data=b"", headers=kind)
+        return image
+
+    def aggregate(self, name: str, *hosts: str, **metadata: str) -> Any:
+        """Make a host aggregate, which Nova mirrors into Placement."""
+        compute = self.admin.compute
+        zone = metadata.pop("availability_zone", None)
+        made = compute.create_aggregate(name=name, availability_zone=zone)
+        self.after(self._drop_aggregate, made)
+        for host in hosts:
+            compute.add_host_to_aggregate(made, host)
+        if metadata:
+            compute.set_aggregate_metadata(made, metadata)
+        return made
+
+    def _drop_aggregate(self, made: Any) -> None:
+        compute = self.admin.compute
+        for host in compute.get_aggregate(made).hosts or ():
+            compute.remove_host_from_aggregate(made, host)
+        compute.delete_aggregate(made)
+
+    def traits(self, name: str, *hosts: str) -> None:
+        """Make a custom trait, and give it to hosts."""
+        placement = self.admin.placement
+        placement.put(f"/traits/{name}", microversion=PLACEMENT)
+        self.after(placement.delete, f"/traits/{name}", microversion=PLACEMENT)
+        for host in hosts:
+            self._change_traits(host, add=name)
+        self.after(self._without, name)
+
+    def _without(self, name: str) -> None:
+        for host in providers(self.admin):
+            self._change_traits(host, remove=name)
+
+    def _change_traits(self, host: str, add: str = "", remove: str = "") -> None:
+        path = f"/resource_providers/{providers(self.admin)[host]}/traits"
+        found = self.admin.placement.get(path, microversion=PLACEMENT).json()
+        wanted = ({*found["traits"], add} if add else {*found["traits"]}) - {remove}
+        if wanted != set(found["traits"]):
+            body = {**found, "traits": sorted(wanted)}
+            answer = self.admin.placement.put(path, json=body, microversion=PLACEMENT)
+            assert answer.status_code == 200, answer.text
+
+    def disabled(self, host: str, reason: str) -> None:
+        """Disable a host's nova-compute."""
+        (service,) = self.admin.compute.services(binary="nova-compute", host=host)
+        self.admin.compute.disable_service(service, disabled_reason=reason)
+        self.after(self.admin.compute.enable_service, service)
+
+    def used(self, host: str, flavor: Any, image: str) -> None:
+        """Use up some of a host by a server that is really there."""
+        boot = self.boot(flavor, image, host=host)
+        assert boot.host == host, boot
+        self.after(self.delete, boot)
+
+    def boot(
+        self,
+        flavor: Any,
+        image: str,
+        user: Connection | None = None,
+        **more: str,
+    ) -> Boot:
+        """Ask Nova for a server, and return when it is decided what becomes of it.
+
+        :param user: who asks, if not the administrator
+        :param more: ``availability_zone`` or ``host``
+        """
+        compute = (user or self.admin).compute
+        body = {"name": "asked", "flavorRef": flavor.id, "imageRef": image}
+        answer = compute.post(
+            "/servers",
+            json={"server": {**body, "networks": "none", **more}},
+            microversion=COMPUTE,
+        )
+        request = answer.headers["x-openstack-request-id"]
+        if answer.status_code != 202:
+            (error,) = answer.json().values()
+            return Boot(request, refused=error["message"])
+        server = answer.json()["server"]["id"]
+        return dataclasses.replace(self._ended(server), request=request)
+
+    def _ended(self, server: str, seconds: float = 60) -> Boot:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            found = self.admin.compute.get(f"/servers/{server}", microversion=COMPUTE)
+            body = found.json()["server"]
+            if body["status"] != "BUILD":
+                fault = body.get("fault", {}).get("message", "")
+                host = body["OS-EXT-SRV-ATTR:host"]
+                return Boot("", server, body["status"], host, fault=fault)
+            time.sleep(0.05)
+        raise AssertionError(f"server {server} is being built for {seconds} s")
+
+    def delete(self, boot: Boot, seconds: float = 60) -> None:
+        """Delete a server, and return when what it used is free again."""
+        path = f"/servers/{boot.server}"
+        end = time.monotonic() + seconds
+        self.admin.compute.delete(path)
+        while self.admin.compute.get(path).status_code != 404:
+            assert time.monotonic() < end, f"server {boot.server} does not go"
+            time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def making(admin: Connection) -> Iterator[Maker]:
+    """Take back at the end all that is made inside."""
+    maker = Maker(admin)
+    try:
+        yield maker
+    finally:
+        maker.undo()
+
+
+def providers(admin: Connection) -> dict[str, str]:
+    """Return the UUIDs of all providers, by name."""
+    body = admin.placement.get("/resource_providers", microversion=PLACEMENT).json()
+    return {each["name"]: each["uuid"] for each in body["resource_providers"]}

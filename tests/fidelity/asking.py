@@ -1,0 +1,72 @@
+"""Ask a released Nova, in a virtual environment of its own."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+from collections.abc import Sequence
+
+from tests.fidelity.ours import Answer, Case
+from tests.services.environment import REPOSITORY, Environment, clean_environment
+
+ROOM = pathlib.Path(__file__).resolve().parent
+ORACLE = ROOM / "nova" / "oracle.py"
+CONSTRAINTS = ROOM / "constraints"
+
+
+class OracleFailed(RuntimeError):
+    """Nova could not be asked at all; the text is what it said."""
+
+
+def releases() -> tuple[int, ...]:
+    """Return the releases that an environment can be made of."""
+    return tuple(sorted(int(path.stem) for path in CONSTRAINTS.glob("*.txt")))
+
+
+def python(release: int) -> pathlib.Path:
+    """Return the interpreter that has a release of Nova, which is made if needed.
+
+    The environments are in ``$TRAITSCHED_NOVAS``, else in ``.tox/novas``, each in a
+    folder with the release's number. One that is a link is used as it is.
+    Raises OracleFailed where there are no constraints for it, and EnvironmentFailed.
+    """
+    chosen = os.environ.get("TRAITSCHED_NOVAS")
+    novas = pathlib.Path(chosen or REPOSITORY / ".tox" / "novas").absolute()
+    home = novas / str(release)
+    if home.is_symlink():
+        return home / "bin" / "python"
+    pins = CONSTRAINTS / f"{release}.txt"
+    if not pins.exists():
+        raise OracleFailed(f"there are no constraints for Nova {release}")
+    return Environment(home, pins, pins, f"Nova {release}").python()
+
+
+def ask(release: int, cases: Sequence[Case], processes: int = 1) -> list[Answer]:
+    """Return a release's answers, in the order of the cases.
+
+    Raises OracleFailed, and EnvironmentFailed where there is none to be asked.
+    """
+    interpreter = python(release)
+    share = -(-len(cases) // processes) or 1
+    parts = [cases[n : n + share] for n in range(0, len(cases), share)]
+    with concurrent.futures.ThreadPoolExecutor(processes) as pool:
+        found = pool.map(lambda part: _ask(interpreter, part), parts)
+        return [answer for part in found for answer in part]
+
+
+def _ask(interpreter: pathlib.Path, cases: Sequence[Case]) -> list[Answer]:
+    done = subprocess.run(
+        [str(interpreter), str(ORACLE)],
+        input="".join(json.dumps(case) + "\n" for case in cases),
+        capture_output=True,
+        text=True,
+        env=clean_environment(),
+        check=False,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    if done.returncode or len(answers) != len(cases):
+        raise OracleFailed(done.stderr)
+    return answers

@@ -1,0 +1,157 @@
+"""Ask a released Nova what it would ask Placement for one server.
+
+It runs inside the virtual environment of one release, from Nova 20 and Python 3.7
+on. Each line of the standard input is a case (tests/fidelity/ours.py describes it);
+each line of the output is its answer: ``query`` and for a pinned server
+``fallback_query``, or ``refused``, ``stage`` and for nova-api ``http``.
+
+A case goes through Nova's own code from ``API._create_instance``, with all its
+checks, through RPC to ``SchedulerManager.select_destinations``, with the prefilters
+and a real database of aggregates. The user is an admin.
+"""
+
+import json
+import logging
+import os
+import sys
+import warnings
+
+os.environ.setdefault("OS_NOVA_DISABLE_EVENTLET_PATCHING", "true")
+warnings.simplefilter("ignore")
+logging.disable(logging.CRITICAL)
+
+import nova.conf  # noqa: E402
+from nova import config, context, objects, policy  # noqa: E402, F401
+
+CONF = nova.conf.CONF
+CONF([], project="nova", version="0", default_config_files=[], default_config_dirs=[])
+objects.register_all()
+for section in ("api_database", "database"):
+    CONF.set_override("connection", "sqlite://", section)
+
+import aggregates  # noqa: E402
+import answers  # noqa: E402
+import ends  # noqa: E402
+import oslo_messaging  # noqa: E402
+from nova import block_device  # noqa: E402
+from nova.scheduler import utils as scheduler_utils  # noqa: E402
+from oslo_serialization import jsonutils  # noqa: E402
+
+ALIAS = {"name": "a1", "vendor_id": "8086", "product_id": "1521"}
+# Its size is of no matter then.
+VOLUME = {
+    "uuid": ends.IMAGE,
+    "source_type": "image",
+    "destination_type": "volume",
+    "boot_index": 0,
+    "volume_size": 1 << 20,
+}
+
+
+def prepare():
+    """Set up what all cases share."""
+    aggregates.create(CONF)
+    ends.connect()
+    CONF.set_override("alias", [json.dumps(dict(ALIAS, device_type="type-PCI"))], "pci")
+    try:
+        policy.init(suppress_deprecation_warnings=True)
+    except TypeError:
+        policy.init()
+    logging.disable(logging.CRITICAL)
+
+
+def answer(case):
+    """Return a case's answer."""
+    ends.case = case
+    del ends.queries[:], ends.handed_on[:]
+    aggregates.fill(case.get("aggregates") or [])
+    overrides = list(_override(case.get("options") or {}))
+    stage = ["api"]
+    try:
+        _create(case, stage)
+    except Exception as exc:
+        expected = isinstance(exc, oslo_messaging.ExpectedException)
+        real = exc.exc_info[1] if expected else exc
+        if not ends.not_found(real):
+            return answers.refused(real, stage[0])
+    finally:
+        for name, section in overrides:
+            CONF.clear_override(name, section)
+    return dict(zip(("query", "fallback_query"), ends.queries))
+
+
+def _override(options):
+    """Set the options that this release has."""
+    for full, value in options.items():
+        section, _, name = full.rpartition(".")
+        section = None if section == "DEFAULT" else section
+        try:
+            CONF.set_override(name, value, section)
+        except Exception:
+            continue
+        yield name, section
+
+
+def _create(case, stage):
+    ctxt = context.RequestContext(
+        user_id="user",
+        project_id=case.get("project_id", "project"),
+        is_admin=True,
+        roles=["admin"],
+    )
+    flavor = _flavor(case["flavor"])
+    zone, host, node = API.parse_availability_zone(ctxt, case.get("availability_zone"))
+    image, devices = ends.IMAGE, []
+    if case.get("boot_from_volume"):
+        image = None
+        devices = [block_device.BlockDeviceDict.from_api(dict(VOLUME), False)]
+    hostname = [None] if ends.RELEASE >= 24 else []
+    API._create_instance(
+        *[ctxt, flavor, image, None, None, 1, 1, "server", "server"],
+        *hostname,
+        *[None, None, ["default"], zone, None, {}, [], "password", None, None, None],
+        *[None, devices, None],
+        filter_properties=scheduler_utils.build_filter_properties(
+            {}, host, node, flavor
+        ),
+        legacy_bdm=not devices,
+        supports_port_resource_request=True,
+    )
+    stage[0] = "scheduler"
+    primitive = jsonutils.loads(jsonutils.dumps(ends.handed_on[0].obj_to_primitive()))
+    spec = objects.RequestSpec.obj_from_primitive(primitive)
+    spec._context = ctxt
+    MANAGER.select_destinations(
+        ctxt,
+        spec_obj=spec,
+        instance_uuids=[spec.instance_uuid],
+        return_objects=True,
+        return_alternates=True,
+    )
+
+
+def _flavor(body):
+    return objects.Flavor(
+        id=1,
+        flavorid="1",
+        name="flavor",
+        vcpus=body["vcpus"],
+        memory_mb=body["ram"],
+        root_gb=body["disk"],
+        ephemeral_gb=body.get("OS-FLV-EXT-DATA:ephemeral", 0),
+        swap=body.get("swap") or 0,
+        rxtx_factor=1.0,
+        vcpu_weight=None,
+        disabled=False,
+        is_public=True,
+        extra_specs=body.get("extra_specs", {}),
+        projects=[],
+        description=None,
+    )
+
+
+if __name__ == "__main__":
+    prepare()
+    API, MANAGER = ends.API(), ends.Manager()
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(answer(json.loads(line)), sort_keys=True) + "\n")

@@ -1,0 +1,59 @@
+"""What the core answers to a case, in the form of the oracle's answers.
+
+A case is a mapping:
+
+``flavor``, ``image``, ``aggregates``
+    the bodies of the compute API and the image API
+``availability_zone``, ``project_id``, ``boot_from_volume``
+    what the user asks for besides; the project is ``project`` where none is said
+``options``
+    options of nova.conf that are set, ``section.name`` to value
+``all_computes_new``
+    False where a nova-compute is older than 2026.2
+``name``
+    one line on what the case is about
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from osc_traitsched.core import request
+from osc_traitsched.core.assumption import Assumptions, Setting
+
+Case = Mapping[str, Any]
+Answer = Mapping[str, Any]
+
+
+def answer(case: Case, release: int) -> Answer:
+    """Return the query and a pinned server's second one, or the refusal."""
+    try:
+        asked = build(case, release)
+    except request.Refusal as refusal:
+        found = {"refused": refusal.exception, "stage": refusal.stage}
+        return {**found, "http": refusal.http} if refusal.http else found
+    if asked.fallback is None:
+        return {"query": asked.query()}
+    return {"query": asked.query(), "fallback_query": asked.fallback.query()}
+
+
+def build(case: Case, release: int) -> request.Request:
+    """Return the request that the core makes of a case; raises Refusal."""
+    given = case.get("options", {})
+    return request.build(
+        case["flavor"],
+        case["image"],
+        aggregates=case.get("aggregates", ()),
+        availability_zone=case.get("availability_zone"),
+        project_id=case.get("project_id", "project"),
+        boot_from_volume=case.get("boot_from_volume", False),
+        assumptions=Assumptions(
+            release=release,
+            settings={
+                name: Setting(value, "the case") for name, value in given.items()
+            },
+            release_source="the case",
+            all_computes_new=case.get("all_computes_new"),
+        ),
+    )

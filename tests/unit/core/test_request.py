@@ -1,0 +1,255 @@
+"""The request by itself: its clauses, where they come from, and what it leaves open."""
+
+import pytest
+
+from osc_traitsched.core import request
+from osc_traitsched.core.assumption import Assumptions, Setting
+from osc_traitsched.core.clause import Origin, Resource, RootTrait, Trait
+from osc_traitsched.core.request import Refusal, Unseen, build, placement_query
+
+IMAGE = {"status": "active", "disk_format": "qcow2", "min_ram": 0, "min_disk": 0}
+
+
+def flavor(**specs):
+    """Return a flavor with these extra specs; ``__`` stands for a colon."""
+    named = {key.replace("__", ":"): value for key, value in specs.items()}
+    return {
+        "name": "m1",
+        "vcpus": 4,
+        "ram": 2048,
+        "disk": 20,
+        "OS-FLV-EXT-DATA:ephemeral": 0,
+        "swap": "",
+        "extra_specs": named,
+    }
+
+
+def asked(body=None, image=IMAGE, release=33, **more):
+    """Return the request for a flavor and an image, without options."""
+    more.setdefault("aggregates", ())
+    more.setdefault("assumptions", Assumptions.of(release))
+    return build(body or flavor(), image, **more)
+
+
+def origins(found, name):
+    """Return the origins of the clauses about a class or a trait, as keys."""
+    return [
+        [(origin.kind, origin.key) for origin in clause.origins]
+        for clause in found.clauses
+        if name in (getattr(clause, "name", ""), getattr(clause, "resource_class", ""))
+    ]
+
+
+def test_a_plain_flavor_asks_for_its_own_amounts_and_an_enabled_host():
+    assert asked().clauses == (
+        RootTrait(
+            "COMPUTE_STATUS_DISABLED",
+            True,
+            (Origin("prefilter", "compute_status_filter"),),
+        ),
+        Resource("", "VCPU", 4, (Origin("flavor", "vcpus"),)),
+        Resource("", "MEMORY_MB", 2048, (Origin("flavor", "ram"),)),
+        Resource("", "DISK_GB", 20, (Origin("flavor", "disk"),)),
+    )
+
+
+def test_the_query_is_that_of_the_built_request():
+    query = placement_query(
+        flavor(), IMAGE, aggregates=(), assumptions=Assumptions.of(33)
+    )
+
+    assert query == asked().query()
+    assert query.startswith("limit=1000&resources=DISK_GB%3A20%2CMEMORY_MB")
+
+
+@pytest.mark.parametrize(
+    ("release", "microversion"),
+    [(20, "1.32"), (21, "1.35"), (23, "1.35"), (24, "1.36"), (34, "1.36")],
+)
+def test_it_is_sent_with_the_microversion_of_the_release(release, microversion):
+    assert asked(release=release).microversion == microversion
+
+
+def test_clauses_come_in_the_order_of_nova():
+    found = asked(flavor(hw__tpm_version="2.0", trait__CUSTOM_GPU="required"))
+
+    names = [
+        getattr(c, "name", getattr(c, "resource_class", "")) for c in found.clauses
+    ]
+    assert names == [
+        "COMPUTE_STATUS_DISABLED",
+        "COMPUTE_SECURITY_TPM_SECRET_SECURITY_USER",
+        "CUSTOM_GPU",
+        "VCPU",
+        "MEMORY_MB",
+        "DISK_GB",
+        "COMPUTE_SECURITY_TPM_TIS",
+        "COMPUTE_SECURITY_TPM_2_0",
+    ]
+
+
+def test_a_trait_of_flavor_and_image_is_one_clause_with_two_origins():
+    image = {**IMAGE, "trait:CUSTOM_GPU": "required"}
+
+    found = asked(flavor(trait__CUSTOM_GPU="required"), image)
+
+    key = "trait:CUSTOM_GPU"
+    assert origins(found, "CUSTOM_GPU") == [[("flavor", key), ("image", key)]]
+
+
+def test_disk_comes_from_all_the_keys_that_it_is_made_of():
+    body = {**flavor(), "OS-FLV-EXT-DATA:ephemeral": 3, "swap": 1025}
+
+    found = asked(body)
+
+    keys = ["disk", "OS-FLV-EXT-DATA:ephemeral", "swap"]
+    assert found.resources()["DISK_GB"] == 25
+    assert origins(found, "DISK_GB") == [[("flavor", key) for key in keys]]
+
+
+def test_pinned_cpus_come_from_the_policy_and_the_number_of_cpus():
+    found = asked(
+        flavor(hw__emulator_threads_policy="isolate"),
+        {**IMAGE, "hw_cpu_policy": "dedicated"},
+    )
+
+    assert found.resources()["PCPU"] == 5
+    assert origins(found, "PCPU") == [
+        [
+            ("image", "hw_cpu_policy"),
+            ("flavor", "vcpus"),
+            ("flavor", "hw:emulator_threads_policy"),
+        ]
+    ]
+
+
+def test_an_old_name_of_a_property_is_the_origin_as_the_user_wrote_it():
+    found = asked(
+        image={**IMAGE, "architecture": "amd64"},
+        assumptions=Assumptions.of(33, image_metadata_prefilter=True),
+    )
+
+    assert origins(found, "HW_ARCH_X86_64") == [
+        [("prefilter", "transform_image_metadata"), ("image", "architecture")]
+    ]
+
+
+def test_a_pinned_server_has_a_second_query_without_pinning():
+    found = asked(flavor(hw__cpu_policy="dedicated", hw__cpu_thread_policy="require"))
+
+    assert found.resources() == {"PCPU": 4, "MEMORY_MB": 2048, "DISK_GB": 20}
+    assert found.fallback.resources()["VCPU"] == 4
+    assert not any(isinstance(c, Trait) for c in found.fallback.clauses)
+    assert found.fallback.fallback is None
+
+
+def test_the_second_query_can_be_switched_off():
+    name = "workarounds.disable_fallback_pcpu_query"
+    assumptions = Assumptions(33, {name: Setting(True, "nova.conf")})
+
+    found = asked(flavor(hw__cpu_policy="dedicated"), assumptions=assumptions)
+
+    assert found.fallback is None
+
+
+def test_groups_are_named_by_their_suffix():
+    found = asked(flavor(resources_A__VGPU="1", group_policy="none"))
+
+    assert found.groups == ("_A", "")
+    assert found.resources("_A") == {"VGPU": 1}
+    assert found.group_policy == "none"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind"),
+    [
+        ("resources:FOO", "1", "unknown resource class"),
+        ("resources:VGPU", "1.5", "invalid amount"),
+        ("trait:CUSTOM_A", "Required", "trait value neither required nor forbidden"),
+        ("group_policy", "soft", "invalid group policy"),
+        ("resources_" + "x" * 64 + ":VGPU", "1", "suffix of no group"),
+        ("accel:device_profile", "fpga", "device profile"),
+        ("pci_passthrough:alias", "gpu:1", "pci alias"),
+    ],
+)
+def test_what_nova_leaves_out_or_only_others_know_is_named_with_its_key(
+    key, value, kind
+):
+    body = flavor()
+    body["extra_specs"][key] = value
+
+    assert Unseen(kind, key, value) in asked(body).unseen
+
+
+def test_a_trait_that_an_image_can_not_forbid_is_named():
+    image = {**IMAGE, "trait:CUSTOM_A": "forbidden"}
+
+    found = asked(image=image)
+
+    kind = "trait value neither required nor forbidden"
+    assert found.unseen == (Unseen(kind, "trait:CUSTOM_A", "forbidden"),)
+
+
+def test_an_amount_that_another_key_overwrites_is_named():
+    body = flavor(resources__MEM_ENCRYPTION_CONTEXT="5", hw__mem_encryption="true")
+
+    found = asked(body, {**IMAGE, "hw_firmware_type": "uefi"})
+
+    assert found.resources()["MEM_ENCRYPTION_CONTEXT"] == 1
+    key = "resources:MEM_ENCRYPTION_CONTEXT"
+    assert Unseen("overwritten", key, "5") in found.unseen
+
+
+def test_a_disk_of_zero_is_asked_for_and_the_policy_it_takes_is_named():
+    found = asked({**flavor(), "disk": 0})
+
+    assert "DISK_GB" not in found.resources()
+    assert found.unseen == (Unseen("zero disk needs a policy", "disk", "0"),)
+
+
+def test_a_server_without_an_image_asks_for_what_its_flavor_says():
+    found = asked(image=None, boot_from_volume=True)
+
+    assert found.resources() == {"VCPU": 4, "MEMORY_MB": 2048}
+
+
+def test_a_host_that_is_asked_for_with_the_zone_is_named():
+    found = asked(availability_zone="nova:compute1")
+
+    unseen = Unseen("requested host", "availability_zone", "compute1")
+    assert unseen in found.unseen
+
+
+def test_the_api_refuses_with_nova_s_exception_the_keys_and_a_status():
+    image = {**IMAGE, "hw_cpu_policy": "dedicated"}
+
+    with pytest.raises(Refusal) as caught:
+        asked(flavor(hw__cpu_policy="shared"), image)
+
+    refusal = caught.value
+    assert refusal.exception == "ImageCPUPinningForbidden"
+    assert refusal.keys == ("hw:cpu_policy", "hw_cpu_policy")
+    assert (refusal.stage, refusal.http) == ("api", 400)
+    assert refusal.reason == "image-pins-more"
+
+
+def test_the_scheduler_refuses_what_the_api_lets_through():
+    image = {**IMAGE, "os_secure_boot": "optional"}
+
+    with pytest.raises(Refusal) as caught:
+        asked(flavor(os__secure_boot="required"), image)
+
+    refusal = caught.value
+    assert refusal.exception == "FlavorImageConflict"
+    assert refusal.keys == ("os:secure_boot", "os_secure_boot")
+    assert (refusal.stage, refusal.http) == ("scheduler", None)
+
+
+def test_all_the_names_that_others_use_are_in_the_room():
+    assert set(request.__all__) == {
+        "Refusal",
+        "Request",
+        "Unseen",
+        "build",
+        "placement_query",
+    }
