@@ -18,6 +18,9 @@ COMPUTE_MICROVERSION = "2.61"
 #: hosts, and a server that hangs must not hang the command.
 TIMEOUT = 120
 
+#: A connection that was kept too long is made anew once.
+_READ_AGAIN = 1
+
 
 class Service:
     """The requests that one service has been sent, and the way to send more.
@@ -72,6 +75,8 @@ class Service:
                 microversion=microversion or self._microversion,
                 timeout=TIMEOUT,
                 raise_exc=False,
+                # A write that is sent again must be planned again first.
+                connect_retries=_READ_AGAIN if method == "GET" else 0,
                 **{key: value for key, value in kwargs.items() if value is not None},
             )
             if answer.status_code >= 400:

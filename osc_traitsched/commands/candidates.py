@@ -28,7 +28,7 @@ class ListCandidates(base.Lister):
         parser.add_argument(
             "--print-query",
             action="store_true",
-            help="print the query that Nova would send, and ask Placement nothing",
+            help="print the query that Nova would send instead of sending it",
         )
         return parser
 

@@ -81,7 +81,7 @@ def explain(
     return dataclasses.replace(
         explanation,
         fixes=(
-            *fix.on_hosts(judge, verdict),
+            *fix.on_hosts(judge, verdict, question, computes),
             *_tried(cloud.placement, explanation, judge, verdict),
         ),
     )

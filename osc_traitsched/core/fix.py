@@ -13,7 +13,8 @@ from osc_traitsched.core.clause import Clause, MemberOf, Origin, Resource
 from osc_traitsched.core.facts import Facts
 from osc_traitsched.core.hitting import Mask
 from osc_traitsched.core.judge import Host, Judge
-from osc_traitsched.core.question import Question
+from osc_traitsched.core.question import Body, Question
+from osc_traitsched.core.snapshot import Compute
 from osc_traitsched.core.trait import Ownership, ownership
 from osc_traitsched.core.verdict import Verdict
 
@@ -33,8 +34,9 @@ _SIZES = {"VCPU": "vcpus", "PCPU": "vcpus", "MEMORY_MB": "ram", "DISK_GB": "disk
 class HostChange:
     """One part of a change of hosts.
 
-    :ivar kind: ``add trait``, ``remove trait``, ``enable service``
-        or ``join aggregate``
+    :ivar kind: ``add trait``, ``remove trait``, ``enable service``,
+        ``join aggregate``, or ``mirror aggregate`` where Nova has the host in it
+        and only Placement has not
     :ivar name: the trait, or the aggregate's UUID; empty for a service
     """
 
@@ -93,11 +95,18 @@ class Change:
 Fix = Union[HostFix, RequestFix]
 
 
-def on_hosts(judge: Judge, verdict: Verdict) -> tuple[HostFix, ...]:
+def on_hosts(
+    judge: Judge,
+    verdict: Verdict,
+    question: Question,
+    computes: Mapping[str, Compute],
+) -> tuple[HostFix, ...]:
     """Return the changes of hosts that help: the simplest first, then the widest.
 
     Each was tried: the judge takes the hosts with it. What nova-compute would
-    undo is not among them.
+    undo is not among them, nor what nova-api would refuse.
+
+    :param computes: Nova's compute nodes, by the UUID of their provider
     """
     hosts: dict[tuple[HostChange, ...], list[str]] = {}
     helping: dict[Host, tuple[tuple[HostChange, ...], ...]] = {}
@@ -106,11 +115,60 @@ def on_hosts(judge: Judge, verdict: Verdict) -> tuple[HostFix, ...]:
         if kind not in helping:
             helping[kind] = tuple(_helping(judge, kind, rejection.ways_in))
         for changes in helping[kind]:
-            hosts.setdefault(changes, []).append(root)
+            nova = _Host(computes.get(root), question, _is_unused(judge.facts, root))
+            possible = tuple(filter(None, map(nova.changed, changes)))
+            if len(possible) == len(changes):
+                hosts.setdefault(possible, []).append(root)
     found = [HostFix(changes, tuple(roots)) for changes, roots in hosts.items()]
     return tuple(
         sorted(found, key=lambda fix: (len(fix.changes), -len(fix.hosts), repr(fix)))
     )[:MOST_TRIED]
+
+
+def _is_unused(facts: Facts, root: str) -> bool:
+    """Tell whether nothing of a host is in use; False where that was not read."""
+    stock = facts.stock.get(root)
+    return stock is not None and not any(each.used for each in stock.values())
+
+
+@dataclasses.dataclass(frozen=True)
+class _Host:
+    """What Nova lets be changed of a host."""
+
+    compute: Compute | None
+    question: Question
+    is_unused: bool
+
+    def changed(self, change: HostChange) -> HostChange | None:
+        """Return the change as it is for this host, or None if Nova refuses it."""
+        if change.kind != "join aggregate":
+            return change
+        named = [a for a in self.question.aggregates if a["uuid"] == change.name]
+        if self.compute is None or not named:
+            return None
+        (aggregate,) = named
+        if self.compute.service_host in aggregate["hosts"]:
+            return HostChange("mirror aggregate", change.name)
+        return change if self._may_be_in(_zone(aggregate)) else None
+
+    def _may_be_in(self, zone: str | None) -> bool:
+        """Tell whether Nova lets the host into an aggregate of this zone.
+
+        A host is in one zone, which does not change under its servers
+        (nova/compute/api.py, ``is_safe_to_update_az`` and
+        ``ensure_no_instances_need_to_move_az_when_host_added``).
+        """
+        if zone is None or self.compute is None:
+            return True
+        host = self.compute.service_host
+        own = {_zone(a) for a in self.question.aggregates if host in a["hosts"]}
+        own.discard(None)
+        return own == {zone} or (not own and self.is_unused)
+
+
+def _zone(aggregate: Body) -> str | None:
+    zone: str | None = aggregate["metadata"].get("availability_zone")
+    return zone
 
 
 def _helping(

@@ -65,9 +65,9 @@ def imported(folder, url, *arguments):
     ``-X importtime`` would not do alone: it leaves out what an entry point names.
     """
     program = (
-        "import sys; from openstackclient import shell; shell.main(); "
-        "print(*(name for name in sys.modules if 'traitsched' in name), "
-        "file=sys.stderr)"
+        "import atexit, sys; from openstackclient import shell; "
+        "atexit.register(lambda: print(*(name for name in sys.modules "
+        "if 'traitsched' in name), file=sys.stderr)); sys.exit(shell.main())"
     )
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", program, *arguments],

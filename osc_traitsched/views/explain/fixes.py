@@ -24,16 +24,16 @@ def hosts(fix: Fix, explanation: Explanation) -> list[str]:
 def word(fix: Fix, explanation: Explanation) -> str:
     """Return what to change."""
     if isinstance(fix, HostFix):
-        return " and ".join(_host_change(c, fix, explanation) for c in fix.changes)
+        return " and ".join(_host_change(c, explanation) for c in fix.changes)
     return " and ".join(_change(each, explanation.question) for each in fix.changes)
 
 
-def _host_change(change: HostChange, fix: HostFix, explanation: Explanation) -> str:
+def _host_change(change: HostChange, explanation: Explanation) -> str:
     if change.kind == "enable service":
         return "enable nova-compute on the host"
-    if change.kind == "join aggregate":
+    if change.kind.endswith("aggregate"):
         (name,) = words.aggregates([change.name], explanation.question)
-        if _unmirrored(change, fix, explanation):
+        if change.kind == "mirror aggregate":
             return f"mirror aggregate {name} into Placement: Nova has the host in it"
         return f"add the host to aggregate {name}"
     verb = "add" if change.kind == "add trait" else "remove"
@@ -71,7 +71,7 @@ def _host_commands(
         options = [part for name in names for part in ("--host", name)]
         yield shlex.join(["openstack", "trait-sched", verb, change.name, *options])
         return
-    if change.kind == "join aggregate" and _unmirrored(change, fix, explanation):
+    if change.kind == "mirror aggregate":
         yield "nova-manage placement sync_aggregates"
         return
     for uuid in fix.hosts:
@@ -100,22 +100,6 @@ def _request_command(each: Change, question: Question) -> Iterator[str]:
     else:
         parts = ["set", "--property", f"{each.key}={each.value}"]
     yield shlex.join(["openstack", each.what, *parts, str(name)])
-
-
-def _unmirrored(change: HostChange, fix: HostFix, explanation: Explanation) -> bool:
-    """Tell whether Nova has all these hosts in the aggregate already."""
-    members = _nova_members(change.name, explanation.question)
-    found = (explanation.computes.get(uuid) for uuid in fix.hosts)
-    return all(compute and compute.service_host in members for compute in found)
-
-
-def _nova_members(aggregate: str, question: Question) -> set[str]:
-    return {
-        host
-        for each in question.aggregates
-        if each["uuid"] == aggregate
-        for host in each["hosts"]
-    }
 
 
 def gain(fix: Fix, explanation: Explanation) -> str:

@@ -161,6 +161,7 @@ def _nearest(explanation: Explanation, everything: bool) -> Iterator[str]:
         yield f"  {distance} {conditions} away: {listed(h.name for h in hosts)}"
         reasons = _reasons(explanation, hosts[0], rejection.ways_in)
         yield from (f"    {line}" for line in reasons)
+        yield from (f"    {line}" for line in _remarks(explanation, hosts, everything))
     if len(kinds) > most:
         yield f"  and {len(kinds) - most} more kinds of hosts; --long shows them"
 
@@ -177,6 +178,27 @@ def _reasons(
         for number, clause in enumerate(explanation.clauses):
             if way >> number & 1 and isinstance(clause, Resource):
                 yield from _figures(explanation, host, clause)
+
+
+def _remarks(
+    explanation: Explanation, hosts: Sequence[Provider], everything: bool
+) -> Iterator[str]:
+    """Yield what else is known of hosts, each line once for all it is true of."""
+    found: dict[str, list[str]] = {}
+    for host in hosts:
+        for remark in _remarks_on(explanation, host):
+            found.setdefault(remark, []).append(host.name)
+    most = len(found) if everything else _MOST_NEAREST
+    for remark, names in list(found.items())[:most]:
+        if len(names) == len(hosts):
+            yield remark
+        else:
+            yield f"{listed(names)}: {remark}"
+    if len(found) > most:
+        yield f"and {len(found) - most} more remarks on single hosts; --long shows them"
+
+
+def _remarks_on(explanation: Explanation, host: Provider) -> Iterator[str]:
     for each in mirror.differences(explanation, host):
         has, lacks = ("Nova", "Placement") if each["nova"] else ("Placement", "Nova")
         yield f"{has} has it in aggregate {each['aggregate']}, {lacks} has not"
@@ -221,6 +243,7 @@ def _stories(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[st
             yield from (
                 f"  {line}" for line in _reasons(explanation, host, found.ways_in)
             )
+        yield from (f"  {line}" for line in _remarks_on(explanation, host))
 
 
 def _fixes(explanation: Explanation, everything: bool) -> Iterator[str]:
