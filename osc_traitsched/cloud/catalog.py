@@ -9,6 +9,7 @@ from typing import Any
 from osc_traitsched.cloud import read
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.core import errors
+from osc_traitsched.core.question import Question
 from osc_traitsched.core.trait import alike
 
 Body = Mapping[str, Any]
@@ -93,13 +94,48 @@ def project(cloud: Cloud, name: str | None) -> str | None:
         raise errors.NothingMatches("project", name, ()) from exc
 
 
-def may_use(cloud: Cloud, body: Body, project_id: str | None) -> bool:
-    """Tell whether a project may use a flavor; a private one lists its projects."""
-    if body.get("os-flavor-access:is_public", True) or project_id is None:
-        return True
-    path = f"/flavors/{body['id']}/os-flavor-access"
-    access = cloud.compute.get(path)["flavor_access"]
-    return any(entry["tenant_id"] == project_id for entry in access)
+def check_visible(cloud: Cloud, question: Question) -> None:
+    """Accept only a flavor and an image that a project named by the user may use.
+
+    An administrator who asks for himself may use all of them.
+
+    :raises NotForProject: for one that it may not
+    """
+    if not question.on_behalf or question.project is None:
+        return
+    flavor, image = question.flavor, question.image
+    if not flavor.get("os-flavor-access:is_public", True):
+        path = f"/flavors/{flavor['id']}/os-flavor-access"
+        access = cloud.compute.get(path)["flavor_access"]
+        if question.project not in {entry["tenant_id"] for entry in access}:
+            raise errors.NotForProject("flavor", flavor["name"])
+    if image is None or image["visibility"] in ("public", "community"):
+        return
+    members = []
+    if image["visibility"] == "shared":
+        members = cloud.image.get(f"/images/{image['id']}/members")["members"]
+    accepted = {each["member_id"] for each in members if each["status"] == "accepted"}
+    if question.project not in {image["owner"], *accepted}:
+        raise errors.NotForProject("image", image["name"] or image["id"])
+
+
+def zone_refusal(cloud: Cloud, zone: str | None) -> errors.Refusal | None:
+    """Return what nova-api says of an availability zone, or None if it takes it.
+
+    A zone without one enabled nova-compute is not available, as one that is not
+    there (nova/compute/api.py, ``_validate_and_build_base_options``).
+
+    :param zone: None for one that nova-api does not look at
+    """
+    if zone is None:
+        return None
+    found = cloud.compute.get("/os-availability-zone")["availabilityZoneInfo"]
+    if any(
+        each["zoneName"] == zone and each["zoneState"]["available"] for each in found
+    ):
+        return None
+    reason = "no-enabled-nova-compute-in-the-zone"
+    return errors.Refusal("InvalidRequest", reason, (zone,), stage="api", http=400)
 
 
 def all_computes_are_new(cloud: Cloud) -> bool | None:
@@ -117,5 +153,9 @@ def all_computes_are_new(cloud: Cloud) -> bool | None:
         if exc.status == 400:
             return False
         raise
-    uuids = {compute.uuid for compute in read.computes(cloud.compute)}
-    return uuids <= marked if uuids else None
+    unmarked = {each.uuid for each in read.computes(cloud.compute)} - marked
+    # A compute node without a provider can't be marked, and does not tell.
+    known = read.providers(cloud.placement).by_uuid if unmarked else {}
+    if not marked and not unmarked:
+        return None
+    return not any(uuid in known for uuid in unmarked)

@@ -147,10 +147,20 @@ class _Bulk:
             for provider in left:
                 self.traits[provider.uuid] = read.holding(placement, provider).traits
             return
-        having = {name: read.holders(placement, name) for name in sorted(names)}
+        having = {name: _holders(placement, name) for name in sorted(names)}
         for provider in left:
             found = (name for name in having if provider.uuid in having[name])
             self.traits[provider.uuid] = frozenset(found)
+
+
+def _holders(placement: Service, name: str) -> frozenset[str]:
+    """Return who has a trait; nobody where Placement does not even know it."""
+    try:
+        return read.holders(placement, name)
+    except errors.CloudBroke as exc:
+        if exc.status == 400:
+            return frozenset()
+        raise
 
 
 def _offers(placement: Service, amount: Amount) -> frozenset[str]:

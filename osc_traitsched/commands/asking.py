@@ -45,7 +45,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     assuming.add_options(parser)
 
 
-def question(cloud: Cloud, args: argparse.Namespace, count: int = 1) -> Question:
+def question(cloud: Cloud, args: argparse.Namespace, servers: int = 1) -> Question:
     """Return the question that the options ask.
 
     :raises NothingMatches: for a flavor, image or project that is not there
@@ -67,7 +67,9 @@ def question(cloud: Cloud, args: argparse.Namespace, count: int = 1) -> Question
         zone=args.availability_zone,
         project=catalog.project(cloud, args.project),
         boot_from_volume=args.boot_from_volume or image is None,
-        count=count,
+        count=servers,
+        on_behalf=args.project is not None,
+        is_what_if=bool(args.flavor_property or args.image_property),
     )
     found = found.with_flavor(dict(args.flavor_property))
     return found.with_image(dict(args.image_property)) if image is not None else found
@@ -78,3 +80,10 @@ def _pair(text: str) -> tuple[str, str]:
     if not key or not equals:
         raise argparse.ArgumentTypeError(f"not KEY=VALUE: {text}")
     return key, value
+
+
+def count(text: str) -> int:
+    """Return a number of servers or hosts, for argparse."""
+    if text.isdecimal() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"not a number above 0: {text}")

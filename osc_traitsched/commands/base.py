@@ -12,7 +12,12 @@ from osc_lib import exceptions
 from osc_lib.command import command
 
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.core.errors import BadUsage, TraitSchedError
+from osc_traitsched.core.errors import (
+    BadUsage,
+    PlacementRefuses,
+    Refusal,
+    TraitSchedError,
+)
 from osc_traitsched.views import problems
 
 LOG = logging.getLogger(__name__)
@@ -21,6 +26,7 @@ LOG = logging.getLogger(__name__)
 _FLAT_FORMATS = frozenset({"csv", "value"})
 
 _USAGE = 2
+_NO = 3
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
@@ -37,6 +43,9 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         except BadUsage as exc:
             LOG.error("%s", problems.word(exc))
             return _USAGE
+        except (Refusal, PlacementRefuses) as exc:
+            LOG.error("%s", problems.word(exc))
+            return _NO
         except TraitSchedError as exc:
             raise exceptions.CommandError(problems.word(exc)) from exc
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.cloud import facts, read
+from osc_traitsched.cloud import catalog, facts, read
 from osc_traitsched.commands import asking, base
 from osc_traitsched.views import candidates
 from osc_traitsched.views.traits import Table
@@ -15,7 +15,7 @@ _NO_HOST = 3
 class ListCandidates(base.Lister):
     """List the hosts that Placement would give for a server, and claim nothing.
 
-    Exits 3 if there is none.
+    Exits 3 if there is none, and if Nova or Placement refuses the request.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -23,7 +23,10 @@ class ListCandidates(base.Lister):
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         asking.add_options(parser)
         parser.add_argument(
-            "--limit", type=int, metavar="N", help="show this many hosts at most"
+            "--limit",
+            type=asking.count,
+            metavar="N",
+            help="show this many hosts at most",
         )
         parser.add_argument(
             "--print-query",
@@ -37,11 +40,15 @@ class ListCandidates(base.Lister):
         cloud = self.cloud()
         question = asking.question(cloud, args)
         request = question.request()
+        refusal = catalog.zone_refusal(cloud, question.needed_zone)
+        if refusal is not None:
+            raise refusal
         if args.print_query:
             return candidates.queries(request)
         answer = facts.candidates(cloud.placement, request)
         snapshot = read.providers(cloud.placement)
         computes = list(read.computes(cloud.compute))
-        if not answer.roots:
+        table = candidates.rows(question, answer.body, snapshot, computes, args.limit)
+        if not table[1]:
             self.exit_code = _NO_HOST
-        return candidates.rows(question, answer.body, snapshot, computes, args.limit)
+        return table

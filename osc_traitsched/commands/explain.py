@@ -40,7 +40,11 @@ class Explain(base.Command):
             help="the whole story of these hosts: a name, UUID or glob (repeat)",
         )
         parser.add_argument(
-            "--count", type=_count, default=1, metavar="N", help="how many such servers"
+            "--count",
+            type=asking.count,
+            default=1,
+            metavar="N",
+            help="how many such servers",
         )
         parser.add_argument(
             "--no-fixes", action="store_true", help="do not look for what would help"
@@ -80,17 +84,13 @@ class Explain(base.Command):
         return _exit_code(found)
 
 
-def _count(text: str) -> int:
-    if text.isdecimal() and int(text) > 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"not a number of servers: {text}")
-
-
 def _yaml(whole: object) -> str:
     return yaml.safe_dump(whole, sort_keys=False).rstrip()
 
 
 def _exit_code(found: Explanation) -> int:
+    if found.refusal is not None:
+        return _NO_HOST
     if found.verdict is not None and not found.verdict.agrees:
         return _DISAGREEMENT
     return 0 if found.has_room else _NO_HOST

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from osc_traitsched.cloud import catalog, facts, read
 from osc_traitsched.cloud.connection import Cloud, Service
 from osc_traitsched.core import fix, selection
 from osc_traitsched.core import verdict as verdicts
 from osc_traitsched.core.clause import Resource
-from osc_traitsched.core.errors import PlacementRefuses, Refusal
+from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explanation import Explanation, matters, variations
 from osc_traitsched.core.facts import Facts
-from osc_traitsched.core.fix import RequestFix
+from osc_traitsched.core.fix import HostFix, RequestFix
 from osc_traitsched.core.judge import Judge
 from osc_traitsched.core.question import Question
+from osc_traitsched.core.request import Request
 from osc_traitsched.core.selection import Selectors
-from osc_traitsched.core.snapshot import Compute, Provider, Snapshot
+from osc_traitsched.core.snapshot import Provider
 from osc_traitsched.core.verdict import Verdict
 
 #: Of how many hosts that stand for those like them all figures are read.
@@ -38,19 +39,48 @@ def explain(
     :raises NothingMatches: for a pattern that matches no host
     :raises CloudBroke: when a service can't be read
     """
-    may_use = catalog.may_use(cloud, question.flavor, question.project)
-    start = Explanation(question, may_use_flavor=may_use)
+    start = Explanation(question)
     try:
         request = question.request()
-    except Refusal as refusal:
+        catalog.check_visible(cloud, question)
+    except (Refusal, NotForProject) as refusal:
         return dataclasses.replace(start, refusal=refusal)
-    start = dataclasses.replace(start, request=request)
+    unavailable = catalog.zone_refusal(cloud, question.needed_zone)
+    start = dataclasses.replace(start, request=request, refusal=unavailable)
+    if unavailable is not None and question.needed_zone not in question.zones:
+        # Nothing restricts the query then: Placement's answer would mislead.
+        return start
+    computes = tuple(read.computes(cloud.compute))
+    start = dataclasses.replace(start, computes={each.uuid: each for each in computes})
     try:
-        answer = facts.candidates(cloud.placement, request)
+        explanation = _judged(cloud, start, request, named, want_figures)
+        if not explanation.agrees:
+            # Something may have changed between two of the reads.
+            explanation = _judged(cloud, start, request, named, want_figures)
     except PlacementRefuses as refusal:
         return dataclasses.replace(start, refusal=refusal)
-    snapshot = read.providers(cloud.placement)
-    switched = variations(question, request)
+    if not want_fixes:
+        return explanation
+    return dataclasses.replace(
+        explanation,
+        fixes=(*_on_hosts(explanation), *_tried(cloud.placement, explanation)),
+    )
+
+
+def _judged(
+    cloud: Cloud,
+    start: Explanation,
+    request: Request,
+    named: Sequence[str],
+    want_figures: bool,
+) -> Explanation:
+    """Ask Placement, read what explains its answer, and judge every host.
+
+    :raises PlacementRefuses: when Placement takes no such request
+    """
+    answer = facts.candidates(cloud.placement, request)
+    snapshot = start.known_hosts(read.providers(cloud.placement))
+    switched = variations(start.question, request)
     asked = [request, *(v.request for v in switched if v.request)]
     requests = [each for one in asked for each in (one, one.fallback) if each]
     figures = want_figures or not answer.roots
@@ -65,25 +95,24 @@ def explain(
     found = facts.with_inventories(
         cloud.placement, found, _shown(judge, verdict, found, named)
     )
-    computes = {compute.uuid: compute for compute in read.computes(cloud.compute)}
-    explanation = dataclasses.replace(
+    return dataclasses.replace(
         start,
         facts=found,
         judge=judge,
         verdict=verdict,
         answers=answer.count,
-        matters=matters(question, switched, found, verdict),
-        computes=computes,
-        absent=_absent(computes.values(), snapshot),
+        matters=matters(start.question, switched, found, verdict),
     )
-    if not want_fixes or not verdict.rejections:
-        return explanation
-    return dataclasses.replace(
-        explanation,
-        fixes=(
-            *fix.on_hosts(judge, verdict, question, computes),
-            *_tried(cloud.placement, explanation, judge, verdict),
-        ),
+
+
+def _on_hosts(explanation: Explanation) -> tuple[HostFix, ...]:
+    if explanation.judge is None or explanation.verdict is None:
+        return ()
+    return fix.on_hosts(
+        explanation.judge,
+        explanation.verdict,
+        explanation.question,
+        explanation.computes,
     )
 
 
@@ -101,14 +130,11 @@ def _shown(
     return [hosts[0] for kind, hosts in kinds if kind.named & amounts][:_MOST_FIGURES]
 
 
-def _absent(computes: Iterable[Compute], snapshot: Snapshot) -> tuple[Compute, ...]:
-    return tuple(c for c in computes if c.uuid not in snapshot.by_uuid)
-
-
-def _tried(
-    placement: Service, explanation: Explanation, judge: Judge, verdict: Verdict
-) -> Iterator[RequestFix]:
+def _tried(placement: Service, explanation: Explanation) -> Iterator[RequestFix]:
     """Yield the changes of the request with which Placement gives more hosts."""
+    judge, verdict = explanation.judge, explanation.verdict
+    if judge is None or verdict is None:
+        return
     question = explanation.question
     hosts = {host.uuid for host in explanation.hosts}
     now = {host.uuid for host in explanation.candidates}
@@ -120,6 +146,8 @@ def _tried(
             answer = facts.candidates(placement, other.request())
         except (Refusal, PlacementRefuses):
             continue
-        gained = (answer.roots & hosts) - now
-        if gained:
-            yield dataclasses.replace(proposal, hosts=tuple(sorted(gained)))
+        gained, lost = (answer.roots & hosts) - now, now - answer.roots
+        if len(gained) > len(lost):
+            yield dataclasses.replace(
+                proposal, hosts=tuple(sorted(gained)), lost=tuple(sorted(lost))
+            )

@@ -55,6 +55,15 @@ class TooOld(CloudBroke):
     """The service does not know the microversion that is needed."""
 
 
+class NotForProject(AnswerIsNo):
+    """A flavor or an image that the project may not use: Nova does not find it."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"{kind} {name}")
+        self.kind = kind
+        self.name = name
+
+
 class PlacementRefuses(AnswerIsNo):
     """Placement takes no such request: it names what Placement does not know.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from osc_traitsched.core import assumption, errors
 from osc_traitsched.core.assumption import Setting
@@ -14,8 +14,8 @@ from osc_traitsched.core.fix import Fix
 from osc_traitsched.core.judge import Judge
 from osc_traitsched.core.question import Question
 from osc_traitsched.core.request import Request
-from osc_traitsched.core.snapshot import Compute, Provider
-from osc_traitsched.core.verdict import Verdict
+from osc_traitsched.core.snapshot import Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.verdict import Rejection, Verdict, rejection
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +43,6 @@ class Explanation:
     :ivar facts: None where there was nothing to judge; so is the verdict
     :ivar seen: how many candidates Nova looks at, of all that there are
     :ivar computes: Nova's compute nodes, by the UUID of their provider
-    :ivar absent: compute nodes that have no provider in Placement
     """
 
     question: Question
@@ -56,8 +55,6 @@ class Explanation:
     matters: tuple[Matter, ...] = ()
     fixes: tuple[Fix, ...] = ()
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
-    absent: tuple[Compute, ...] = ()
-    may_use_flavor: bool = True
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
@@ -76,28 +73,81 @@ class Explanation:
             return ()
         return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
 
+    def known_hosts(self, snapshot: Snapshot) -> Snapshot:
+        """Return the snapshot with Nova's view of which roots are compute nodes."""
+        computes = tuple(self.computes.values())
+        roots = {p.uuid for p in snapshot.providers if p.parent is None}
+        strangers = roots - snapshot.sharing - set(self.computes) if computes else ()
+        return dataclasses.replace(
+            snapshot, strangers=frozenset(strangers), nova=Nova(computes)
+        )
+
+    @property
+    def absent(self) -> tuple[Compute, ...]:
+        """Nova's compute nodes that have no provider in Placement."""
+        known = self.facts.snapshot.by_uuid if self.facts else {}
+        return tuple(c for uuid, c in self.computes.items() if uuid not in known)
+
+    @property
+    def strangers(self) -> tuple[Provider, ...]:
+        """Providers of Placement's that look like hosts, and that Nova has not."""
+        if self.facts is None:
+            return ()
+        by_uuid = self.facts.snapshot.by_uuid
+        found = (by_uuid[uuid] for uuid in self.facts.snapshot.strangers)
+        return tuple(sorted(found, key=lambda provider: provider.name))
+
+    @property
+    def by_second_query(self) -> tuple[Provider, ...]:
+        """The candidates that only Nova's second query gives."""
+        if self.judge is None or self.request is None or self.request.fallback is None:
+            return ()
+        judge = self.judge
+        return tuple(
+            host
+            for host in self.candidates
+            if not judge.meets(judge.host(host.uuid), judge.everything)
+        )
+
+    @property
+    def agrees(self) -> bool:
+        """Whether judge and Placement say the same of every host, or none is judged."""
+        return self.verdict is None or self.verdict.agrees
+
+    def rejection_of(self, host: Provider) -> Rejection | None:
+        """Return which of the clauses a host fails, whatever a second query says."""
+        return rejection(self.judge, self.judge.host(host.uuid)) if self.judge else None
+
     @property
     def room(self) -> int:
         """How many such servers the candidates have room for, at the very most.
 
         By each resource for itself: what is on one host may not fit together.
         """
-        return sum(self._room_on(host) for host in self.candidates)
+        second = self.request.fallback if self.request else None
+        others = second.clauses if second else ()
+        return sum(
+            max(self._room_on(host, self.clauses), self._room_on(host, others))
+            for host in self.candidates
+        )
 
-    def _room_on(self, host: Provider) -> int:
+    def _room_on(self, host: Provider, clauses: Sequence[Clause]) -> int:
         if self.facts is None:
             return 0
         stock = [
             self.facts.stock.get(uuid, {}) for uuid in self.facts.reachable(host.uuid)
         ]
         return min(
-            sum(
-                each[clause.resource_class].free // clause.amount
-                for each in stock
-                if clause.resource_class in each
-            )
-            for clause in self.clauses
-            if isinstance(clause, Resource)
+            (
+                sum(
+                    each[clause.resource_class].free // clause.amount
+                    for each in stock
+                    if clause.resource_class in each
+                )
+                for clause in clauses
+                if isinstance(clause, Resource)
+            ),
+            default=0,
         )
 
     @property
@@ -110,17 +160,26 @@ class Explanation:
     @property
     def total(self) -> int:
         """All hosts that Nova or Placement knows."""
-        return len(self.hosts) + len(self.absent)
+        return len(self.hosts) + len(self.absent) + len(self.strangers)
 
 
 def switches(question: Question) -> Iterator[tuple[str, Question]]:
-    """Yield each option that is on or off, and the question if it were not so."""
+    """Yield each option that could be otherwise, and the question if it were.
+
+    Those that are on or off, and the default zone where there is one.
+    """
     assumptions = question.assumptions
     for option in assumption.OPTIONS:
+        if not option.is_in(assumptions.release):
+            continue
         value = assumptions.value(option.name)
-        if isinstance(value, bool) and option.is_in(assumptions.release):
+        if isinstance(value, bool):
             other = assumptions.changed(option.name, not value)
-            yield option.name, dataclasses.replace(question, assumptions=other)
+        elif option.name == assumption.DEFAULT_ZONE and value:
+            other = assumptions.changed(option.name, None)
+        else:
+            continue
+        yield option.name, dataclasses.replace(question, assumptions=other)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,6 +34,12 @@ class Stock:
         """What is left; never below zero, though a shrunk host can be overfull."""
         return max(0, self.capacity - self.used)
 
+    @property
+    def largest(self) -> int:
+        """The most that one server can have of it, as far as units were read."""
+        most = self.free if self.max_unit is None else min(self.free, self.max_unit)
+        return most - most % (self.step_size or 1)
+
 
 @dataclasses.dataclass(frozen=True)
 class Facts:

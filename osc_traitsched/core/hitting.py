@@ -6,6 +6,9 @@ from collections.abc import Iterable
 
 Mask = int
 
+#: More sets than any twelve members can have.
+_MOST = 1000
+
 
 def size(mask: Mask) -> int:
     """Return how many members a set has."""
@@ -26,7 +29,8 @@ def hitting_sets(sets: Iterable[Mask]) -> list[Mask]:
 
     By Berge's method: one set after the other, what does not hit it yet is
     extended by each of its members. No sets are hit by the empty set; an empty
-    set is hit by none.
+    set is hit by none. Of very many only the smallest are followed, so that what
+    is found is then the smallest, and not all.
     """
     found: list[Mask] = [0]
     for each in minimal(sets):
@@ -36,7 +40,7 @@ def hitting_sets(sets: Iterable[Mask]) -> list[Mask]:
                 extended.append(partial)
             else:
                 extended.extend(partial | bit for bit in bits(each))
-        found = minimal(extended)
+        found = minimal(extended)[:_MOST]
     return found
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.facts import Amount, Facts
@@ -71,15 +71,13 @@ class Judge:
         """Return the clauses of a set."""
         return tuple(c for n, c in enumerate(self.clauses) if mask >> n & 1)
 
-    def about(self, aggregates: frozenset[str]) -> Mask:
-        """Return the clauses that want a provider to be in these aggregates."""
-        return sum(
-            1 << number
-            for number, clause in enumerate(self.clauses)
-            if isinstance(clause, MemberOf)
-            and not clause.forbidden
-            and clause.aggregates == aggregates
-        )
+    def joined(self, inside: Mask, aggregate: str) -> Mask:
+        """Return the member_of clauses that are met in one more aggregate."""
+        for number, clause in enumerate(self.clauses):
+            if isinstance(clause, MemberOf) and aggregate in clause.aggregates:
+                bit = 1 << number
+                inside = inside & ~bit if clause.forbidden else inside | bit
+        return inside
 
     def host(self, root: str) -> Host:
         """Return what decides about the host with this root provider."""
@@ -120,16 +118,43 @@ class Judge:
         groups = _groups(clause for _, clause in numbered)
         if inside:
             groups.setdefault("", _Group())
+        ordered = sorted(groups.items())
         picks = [
-            list(_together(group, host, inside) if not name else _alone(group, host))
-            for name, group in sorted(groups.items())
+            list(_alone(group, host) if name else _together(group, host, inside))
+            for name, group in ordered
         ]
-        suffixed = len(groups) - ("" in groups)
-        return any(
-            _is_possible(choice[len(choice) - suffixed :], self._isolate)
-            and _is_enough(choice, host)
-            for choice in itertools.product(*picks)
-        )
+        suffixed = [bool(name) for name, _ in ordered]
+        return self._serve(host, picks, suffixed, {}, frozenset())
+
+    def _serve(
+        self,
+        host: Host,
+        picks: Sequence[Sequence[_Pick]],
+        suffixed: Sequence[bool],
+        taken: Mapping[tuple[int, str], int],
+        places: frozenset[int],
+    ) -> bool:
+        """Tell whether the groups can be served one after the other.
+
+        :param taken: what the groups before take of each provider
+        :param places: the providers that serve the suffixed groups before
+        """
+        if not picks:
+            return True
+        for pick in picks[0]:
+            place = pick[0][0]
+            if suffixed[0] and self._isolate and place in places:
+                continue
+            total = _taking(pick, taken)
+            if _gives(host, total) and self._serve(
+                host,
+                picks[1:],
+                suffixed[1:],
+                total,
+                places | {place} if suffixed[0] else places,
+            ):
+                return True
+        return False
 
 
 @dataclasses.dataclass
@@ -188,19 +213,18 @@ def _alone(group: _Group, host: Host) -> Iterator[_Pick]:
             yield tuple((number, amount) for amount in wanted)
 
 
-def _is_possible(suffixed: Sequence[_Pick], isolate: bool) -> bool:
-    """Tell whether suffixed groups are on different providers where they must be."""
-    places = [pick[0][0] for pick in suffixed]
-    return not isolate or len(set(places)) == len(places)
+def _taking(
+    pick: _Pick, taken: Mapping[tuple[int, str], int]
+) -> dict[tuple[int, str], int]:
+    total = dict(taken)
+    for number, (resource_class, amount) in pick:
+        key = (number, resource_class)
+        total[key] = total.get(key, 0) + amount
+    return total
 
 
-def _is_enough(choice: Sequence[_Pick], host: Host) -> bool:
+def _gives(host: Host, taken: Mapping[tuple[int, str], int]) -> bool:
     """Tell whether each provider can give all that is taken from it at once."""
-    if len(choice) == 1:
-        return True
-    taken: dict[tuple[int, str], int] = collections.Counter()
-    for number, (resource_class, amount) in itertools.chain.from_iterable(choice):
-        taken[number, resource_class] += amount
     return all(
         not amount or (resource_class, amount) in host.offers[number].amounts
         for (number, resource_class), amount in taken.items()

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.core import request
+from osc_traitsched.core import assumption, request
 from osc_traitsched.core.assumption import Assumptions
 from osc_traitsched.core.request import Request
 
@@ -52,6 +52,8 @@ class Question:
     :ivar image: the image API's body, None for none
     :ivar aggregates: the compute API's bodies of all host aggregates
     :ivar count: how many such servers
+    :ivar on_behalf: the project was named, and is not the user's own
+    :ivar is_what_if: the flavor or the image is not what the cloud has
     """
 
     flavor: Body
@@ -62,6 +64,8 @@ class Question:
     project: str | None = None
     boot_from_volume: bool = False
     count: int = 1
+    on_behalf: bool = False
+    is_what_if: bool = False
 
     def request(self) -> Request:
         """Return what Nova would ask Placement.
@@ -76,6 +80,24 @@ class Question:
             project_id=self.project,
             boot_from_volume=self.boot_from_volume,
             assumptions=self.assumptions,
+        )
+
+    @property
+    def needed_zone(self) -> str | None:
+        """The zone that nova-api wants to be there; None where it does not look.
+
+        nova/compute/api.py, ``parse_availability_zone``: it does not for a host.
+        """
+        default = self.assumptions.value(assumption.DEFAULT_ZONE)
+        zone, colon, _ = (self.zone or str(default or "")).partition(":")
+        return zone if zone and not colon else None
+
+    @property
+    def zones(self) -> frozenset[str]:
+        """The zones that host aggregates name."""
+        metadata = [aggregate["metadata"] for aggregate in self.aggregates]
+        return frozenset(
+            m["availability_zone"] for m in metadata if "availability_zone" in m
         )
 
     def with_flavor(self, properties: Mapping[str, str]) -> Question:

@@ -51,6 +51,11 @@ class Compute:
     is_enabled: bool = True
     disabled_reason: str = ""
 
+    @property
+    def is_up_but_disabled(self) -> bool:
+        """Whether enabling its service would make it usable."""
+        return self.is_up and not self.is_enabled
+
 
 @dataclasses.dataclass(frozen=True)
 class Aggregate:
@@ -89,11 +94,13 @@ class Snapshot:
     """The providers of a cloud and, where a command needs it, Nova's view.
 
     :ivar sharing: UUIDs of the providers whose inventory others share
+    :ivar strangers: UUIDs of roots that are no compute nodes of Nova's
     """
 
     providers: tuple[Provider, ...]
     sharing: frozenset[str] = frozenset()
     nova: Nova | None = None
+    strangers: frozenset[str] = frozenset()
 
     @functools.cached_property
     def by_uuid(self) -> Mapping[str, Provider]:
@@ -108,7 +115,9 @@ class Snapshot:
 
     def is_host(self, provider: Provider) -> bool:
         """Tell whether a provider is a root that can be a compute node."""
-        return provider.parent is None and provider.uuid not in self.sharing
+        uuid = provider.uuid
+        others = uuid in self.sharing or uuid in self.strangers
+        return provider.parent is None and not others
 
     @functools.cached_property
     def by_name(self) -> Mapping[str, Provider]:

@@ -11,10 +11,9 @@ from osc_traitsched.core.hitting import Mask, bits, hitting_sets, size
 from osc_traitsched.core.judge import Host, Judge
 from osc_traitsched.core.snapshot import Provider
 
-#: In how many clauses to lift at once a way in is looked for, where the
-#: clauses of a tree can't be met together; all of them below this many.
+#: Up to so many clauses all ways into a tree are looked for, where its clauses
+#: can't be met together; of more, one.
 _FEW_CLAUSES = 12
-_MOST_LIFTED = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,11 +134,10 @@ def _ways_in(
     judge: Judge, host: Host, failing: Mask, others: Sequence[Mask]
 ) -> list[Mask]:
     """Return the smallest sets to lift, the failing clauses and some of the others."""
+    if len(others) > _FEW_CLAUSES:
+        return [_one_way_in(judge, host, failing, others)]
     found: list[Mask] = []
-    deepest = len(others) if len(judge.clauses) <= _FEW_CLAUSES else _MOST_LIFTED
     for count in range(1, len(others) + 1):
-        if found and count > deepest:
-            break
         for chosen in itertools.combinations(others, count):
             lifted = failing | sum(chosen)
             if any(way & lifted == way for way in found):
@@ -147,6 +145,17 @@ def _ways_in(
             if judge.meets(host, judge.everything & ~lifted):
                 found.append(lifted)
     return found
+
+
+def _one_way_in(
+    judge: Judge, host: Host, failing: Mask, others: Sequence[Mask]
+) -> Mask:
+    """Return a set to lift of which nothing can stay; there may be others."""
+    lifted = failing | sum(others)
+    for bit in others:
+        if judge.meets(host, judge.everything & ~(lifted & ~bit)):
+            lifted &= ~bit
+    return lifted
 
 
 def _counts(

@@ -27,19 +27,21 @@ def rows(
 ) -> Table:
     """One row a host, with the first of the allocations that Placement offers."""
     services = {compute.uuid: compute.service_host for compute in computes}
+    grouped: dict[str, list[Mapping[str, Any]]] = {}
+    for aggregate in question.aggregates:
+        for host in aggregate["hosts"]:
+            grouped.setdefault(host, []).append(aggregate)
     summaries = answer["provider_summaries"]
     first: dict[str, Mapping[str, Any]] = {}
     for request in answer["allocation_requests"]:
         for uuid in request["allocations"]:
             root = snapshot.by_uuid.get(summaries[uuid]["root_provider_uuid"])
-            if root is not None and snapshot.is_host(root):
+            if root is not None and root.uuid in services:
                 first.setdefault(root.uuid, request["allocations"])
     hosts = sorted(first, key=lambda uuid: snapshot.by_uuid[uuid].name)[:limit]
     table = []
     for uuid in hosts:
-        aggregates = [
-            each for each in question.aggregates if services.get(uuid) in each["hosts"]
-        ]
+        aggregates = grouped.get(services.get(uuid, ""), [])
         zones = {each["metadata"].get("availability_zone") for each in aggregates}
         table.append(
             (

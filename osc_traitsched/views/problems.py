@@ -20,7 +20,8 @@ def word(error: errors.TraitSchedError) -> str:
 @word.register
 def _(error: errors.CloudBroke) -> str:
     status = f" (HTTP {error.status})" if error.status else ""
-    return f"{error.service}: {error.reason}{status}"
+    rights = "; it takes an administrator" if error.status == 403 else ""
+    return f"{error.service}: {error.reason}{status}{rights}"
 
 
 @word.register
@@ -53,6 +54,14 @@ def _(error: errors.Refusal) -> str:
     what = f"{error.exception}, {error.reason.replace('-', ' ')}"
     about = f" ({', '.join(error.keys)})" if error.keys else ""
     return f"{who}: {what}{about}"
+
+
+@word.register
+def _(error: errors.NotForProject) -> str:
+    return (
+        f"the project may not use the {error.kind} {_quoted(error.name)}, so that "
+        "Nova does not find it"
+    )
 
 
 @word.register

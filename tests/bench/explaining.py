@@ -112,7 +112,8 @@ def _thinking(found: Explanation) -> tuple[float, str]:
     clauses = (*found.clauses, *more)[:15]
     start = time.process_time()
     judge = Judge(clauses, None, found.facts)
-    fix.on_hosts(judge, verdicts.reach(judge, found.facts))
+    verdict = verdicts.reach(judge, found.facts)
+    fix.on_hosts(judge, verdict, found.question, found.computes)
     return time.process_time() - start, f"{len(clauses)} clauses, at most 0.5"
 
 

@@ -42,11 +42,13 @@ def document(explanation: Explanation, shown: tuple[Provider, ...]) -> dict[str,
         "fallback_query": fallback.query() if fallback else None,
         "total": explanation.total,
         "candidates": [host.name for host in explanation.candidates],
+        "by_second_query": [host.name for host in explanation.by_second_query],
         "room": explanation.room if explanation.candidates else 0,
         "allocation_requests": explanation.answers,
         "clauses": list(_clauses(explanation, names)),
         "hosts": [_host(explanation, host, names) for host in shown],
         "hosts_without_provider": [each.node for each in explanation.absent],
+        "providers_without_host": [each.name for each in explanation.strangers],
         "conflicts": [
             _members(conflict, names)
             for conflict in (
@@ -77,7 +79,6 @@ def _request(explanation: Explanation) -> dict[str, Any]:
         "project_id": question.project,
         "boot_from_volume": question.boot_from_volume,
         "count": question.count,
-        "flavor_is_usable": explanation.may_use_flavor,
     }
 
 
@@ -207,13 +208,13 @@ def _figures(explanation: Explanation, host: Provider) -> Iterator[dict[str, Any
     for clause in explanation.clauses:
         if not isinstance(clause, Resource):
             continue
-        for provider in explanation.facts.trees[host.uuid]:
-            found = explanation.facts.stock.get(provider.uuid, {})
+        for uuid in explanation.facts.reachable(host.uuid):
+            found = explanation.facts.stock.get(uuid, {})
             if clause.resource_class not in found:
                 continue
             stock = found[clause.resource_class]
             yield {
-                "provider": provider.name,
+                "provider": explanation.facts.snapshot.by_uuid[uuid].name,
                 "resource_class": clause.resource_class,
                 "asked": clause.amount,
                 "free": stock.free,
@@ -233,6 +234,7 @@ def _fix(fix: Fix, explanation: Explanation) -> dict[str, Any]:
         "on": "hosts" if isinstance(fix, HostFix) else "request",
         "text": fixes.word(fix, explanation),
         "hosts": fixes.hosts(fix, explanation),
+        "lost": fixes.lost(fix, explanation),
         "commands": fixes.commands(fix, explanation),
     }
 

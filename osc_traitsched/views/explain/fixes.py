@@ -12,13 +12,25 @@ from osc_traitsched.core.snapshot import Compute
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.problems import listed
 
+#: So many hosts in one command, so that it stays a line that can be read.
+_HOSTS_EACH = 20
+
 _SIZES = {"vcpus": "VCPU", "ram": "MB of memory", "disk": "GB of disk"}
 
 
 def hosts(fix: Fix, explanation: Explanation) -> list[str]:
     """Return the names of the hosts that a fix gains."""
+    return _named(fix.hosts, explanation)
+
+
+def lost(fix: Fix, explanation: Explanation) -> list[str]:
+    """Return the names of the hosts that can take it now and then could not."""
+    return [] if isinstance(fix, HostFix) else _named(fix.lost, explanation)
+
+
+def _named(uuids: Iterable[str], explanation: Explanation) -> list[str]:
     names = explanation.facts.snapshot.by_uuid if explanation.facts else {}
-    return sorted(names[uuid].name for uuid in fix.hosts)
+    return sorted(names[uuid].name for uuid in uuids if uuid in names)
 
 
 def word(fix: Fix, explanation: Explanation) -> str:
@@ -68,8 +80,10 @@ def _host_commands(
     if change.kind in ("add trait", "remove trait"):
         verb = "add" if change.kind == "add trait" else "remove"
         names = hosts(fix, explanation)
-        options = [part for name in names for part in ("--host", name)]
-        yield shlex.join(["openstack", "trait-sched", verb, change.name, *options])
+        for first in range(0, len(names), _HOSTS_EACH):
+            some = names[first : first + _HOSTS_EACH]
+            options = [part for name in some for part in ("--host", name)]
+            yield shlex.join(["openstack", "trait-sched", verb, change.name, *options])
         return
     if change.kind == "mirror aggregate":
         yield "nova-manage placement sync_aggregates"
@@ -77,7 +91,10 @@ def _host_commands(
     for uuid in fix.hosts:
         compute = explanation.computes.get(uuid)
         if compute is not None:
-            yield shlex.join(_service_command(change, compute, explanation.question))
+            line = shlex.join(_service_command(change, compute, explanation.question))
+            reason = " ".join(compute.disabled_reason.split())
+            note = change.kind == "enable service" and reason
+            yield f"{line}  # disabled: {reason}" if note else line
 
 
 def _service_command(
@@ -86,26 +103,31 @@ def _service_command(
     if change.kind == "enable service":
         enable = ["openstack", "compute", "service", "set", "--enable"]
         return [*enable, compute.service_host, "nova-compute"]
-    (aggregate,) = words.aggregates([change.name], question)
-    return ["openstack", "aggregate", "add", "host", aggregate, compute.service_host]
+    ids = {each["uuid"]: str(each["id"]) for each in question.aggregates}
+    join = ["openstack", "aggregate", "add", "host"]
+    return [*join, ids[change.name], compute.service_host]
 
 
 def _request_command(each: Change, question: Question) -> Iterator[str]:
     if each.what not in ("flavor", "image") or each.key == "disk_format":
         return
+    if question.is_what_if:
+        # The cloud does not have what was tried, and so not what to change.
+        return
     body = question.flavor if each.what == "flavor" else question.image or {}
-    name = body.get("name") or body.get("id")
     if each.value is None:
         parts = ["unset", "--property", each.key]
     else:
         parts = ["set", "--property", f"{each.key}={each.value}"]
-    yield shlex.join(["openstack", each.what, *parts, str(name)])
+    yield shlex.join(["openstack", each.what, *parts, str(body["id"])])
 
 
 def gain(fix: Fix, explanation: Explanation) -> str:
     """Return how many hosts a fix gains, and which."""
     names = hosts(fix, explanation)
-    return f"{_counted(names)}: {listed(names)}"
+    fewer = lost(fix, explanation)
+    but = f"; {len(fewer)} fewer: {listed(fewer)}" if fewer else ""
+    return f"{_counted(names)}: {listed(names)}{but}"
 
 
 def _counted(names: Iterable[str]) -> str:

@@ -33,7 +33,7 @@ def lines(
     yield f"Verdict: {words.verdict(explanation)}"
     yield from _warnings(explanation)
     yield from _assumptions(explanation)
-    if explanation.refusal is None:
+    if explanation.verdict is not None:
         yield from _conditions(explanation)
         yield from _conflicts(explanation)
         if shown:
@@ -49,8 +49,6 @@ def lines(
 def _warnings(explanation: Explanation) -> Iterator[str]:
     if explanation.refusal is not None:
         yield f"         {problems.word(explanation.refusal)}"
-    if not explanation.may_use_flavor:
-        yield "         The project may not use this flavor: Nova would not find it."
     verdict = explanation.verdict
     if verdict and not verdict.agrees:
         names = {host.uuid: host.name for host in explanation.hosts}
@@ -68,9 +66,18 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
             f"         Placement has {explanation.answers} answers, and Nova takes "
             f"{limit} of them ([scheduler]max_placement_results)."
         )
+    second = explanation.by_second_query
+    if second:
+        yield (
+            f"         {len(second)} of them only by Nova's second query, with VCPU "
+            f"for PCPU: {listed(host.name for host in second)}"
+        )
     if explanation.absent:
-        hosts = listed(each.node for each in explanation.absent)
-        yield f"         {problems.absent([hosts])}"
+        nodes = (each.node for each in explanation.absent)
+        yield f"         {problems.absent(nodes)}"
+    if explanation.strangers:
+        others = listed(each.name for each in explanation.strangers)
+        yield f"         Placement has providers that are no hosts of Nova's: {others}"
 
 
 def _assumptions(explanation: Explanation) -> Iterator[str]:
@@ -79,6 +86,9 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
     yield ""
     yield "Assumed:"
     yield f"  Nova {assumptions.release} ({release}): {assumptions.release_source}"
+    if assumptions.all_computes_new is not None:
+        how_many = "every" if assumptions.all_computes_new else "not every"
+        yield f"  {how_many} nova-compute is of 2026.2 or later, as OWNER_NOVA shows"
     for matter in explanation.matters:
         setting = matter.setting
         sure = "" if setting.given else ", assumed"
@@ -91,7 +101,7 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
             f"({setting.source}{sure}); otherwise: {effect}"
         )
     if not explanation.matters and explanation.refusal is None:
-        yield "  No option of nova.conf would change this verdict."
+        yield "  No prefilter's option, by itself, would change this verdict."
 
 
 def _conditions(explanation: Explanation) -> Iterator[str]:
@@ -215,20 +225,21 @@ def _figures(
 ) -> Iterator[str]:
     if explanation.facts is None:
         return
-    for provider in explanation.facts.trees[host.uuid]:
-        found = explanation.facts.stock.get(provider.uuid, {})
+    for uuid in explanation.facts.reachable(host.uuid):
+        found = explanation.facts.stock.get(uuid, {})
         if clause.resource_class in found:
+            name = explanation.facts.snapshot.by_uuid[uuid].name
             figures = words.figures(clause, found[clause.resource_class])
-            yield f"  {clause.resource_class} of {provider.name}: {figures}"
+            yield f"  {clause.resource_class} of {name}: {figures}"
 
 
 def _stories(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[str]:
     """Yield the whole story of the hosts that the user named."""
-    verdict = explanation.verdict
     for host in shown:
-        found = verdict.rejections.get(host.uuid) if verdict else None
+        found = explanation.rejection_of(host)
+        takes = host in explanation.candidates
         yield ""
-        yield f"{host.name}: {'can take it' if found is None else 'can not take it'}"
+        yield f"{host.name}: {'can take it' if takes else 'can not take it'}"
         for number, clause in enumerate(explanation.clauses):
             fails = bool(found and found.failing >> number & 1)
             yield (
@@ -239,7 +250,9 @@ def _stories(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[st
                 yield from (
                     f"     {line}" for line in _figures(explanation, host, clause)
                 )
-        if found is not None:
+        if takes and found is not None:
+            yield "  Placement gives it all the same, or Nova's second query does"
+        elif found is not None:
             yield from (
                 f"  {line}" for line in _reasons(explanation, host, found.ways_in)
             )

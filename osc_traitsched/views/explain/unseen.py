@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from osc_traitsched.core import assumption
 from osc_traitsched.core.explanation import Explanation
+from osc_traitsched.core.server import unseen as kinds
 
 #: Host filters that decide about a server that has neither hints nor networks.
 _FILTERS = assumption.ENABLED_FILTERS
@@ -33,6 +34,25 @@ def items(explanation: Explanation) -> list[dict[str, str]]:
     return found
 
 
+#: Sentences for what Nova's own code leaves out, or what was not given.
+_SENTENCES = {
+    kinds.PCI_ALIAS: "PCI devices of {named}: a filter of nova-scheduler's decides",
+    kinds.PCI_ALIAS_IN_PLACEMENT: "PCI devices of {named}: the alias is in nova.conf",
+    kinds.DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for",
+    kinds.PROJECT: "aggregates for tenants: no project is given",
+    kinds.BAD_GROUP_POLICY: "{named}: ignored by Nova, since it is no group policy",
+    kinds.UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, no resource class",
+    kinds.BAD_AMOUNT: "{named}: ignored by Nova, since it is no amount",
+    kinds.BAD_TRAIT_VALUE: "{named}: ignored by Nova, neither required nor forbidden",
+    kinds.BAD_SUFFIX: "{named}: ignored by Nova, since it is no group's suffix",
+    kinds.IMAGE_TYPE: "{named}: no trait stands for this format; it restricts nothing",
+    kinds.IMAGE_METADATA: "{named}: no trait stands for it, and so all of "
+    "transform_image_metadata adds nothing",
+    kinds.ZONE: "zone {named}: no aggregate has it; it restricts nothing in Placement",
+    kinds.TENANT: "project {named}: no aggregate names it; it is not restricted",
+}
+
+
 def _line(kind: str, key: str, value: str) -> str:
     named = f"{key}={value}" if value else key
-    return f"{kind}: {named}"
+    return _SENTENCES.get(kind, f"{kind}: {{named}}").format(named=named)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.assumption import Value
 from osc_traitsched.core.clause import Clause, MemberOf, Origin, Resource, RootTrait
@@ -94,9 +94,11 @@ def request(question: Question) -> str:
 def verdict(explanation: Explanation) -> str:
     """Return the answer, in one line."""
     total, found = explanation.total, len(explanation.candidates)
-    if explanation.refusal is not None:
-        return "Refused; no host is asked."
     hosts = "host" if total == 1 else "hosts"
+    if explanation.refusal is not None and explanation.facts is None:
+        return "Refused; no host is asked."
+    if explanation.refusal is not None:
+        return f"Refused; Placement alone would give {found} of {total} {hosts}."
     if not found:
         return f"No host can take it: 0 of {total}."
     down = sum(
@@ -126,9 +128,12 @@ def option(name: str) -> str:
 
 
 def figures(asked: Resource, found: Stock) -> str:
-    """Return how much of a class there is, and what else stands in the way."""
+    """Return what stands in the way, and how much of a class there is."""
     unit = _UNITS.get(asked.resource_class, "")
-    parts = [f"asked {asked.amount}, free {found.free} of {found.capacity}{unit}"]
+    parts = [
+        *_units_in_the_way(asked.amount, found),
+        f"asked {asked.amount}, free {found.free} of {found.capacity}{unit}",
+    ]
     if found.total is not None:
         parts.append(
             f"total {found.total}, reserved {found.reserved}, ratio {found.ratio}"
@@ -138,3 +143,12 @@ def figures(asked: Resource, found: Stock) -> str:
             f"step_size {found.step_size}"
         )
     return "; ".join(parts)
+
+
+def _units_in_the_way(amount: int, found: Stock) -> Iterator[str]:
+    if found.max_unit is not None and amount > found.max_unit:
+        yield f"more than max_unit {found.max_unit}"
+    if found.min_unit is not None and amount < found.min_unit:
+        yield f"less than min_unit {found.min_unit}"
+    if found.step_size is not None and amount % found.step_size:
+        yield f"not a multiple of step_size {found.step_size}"

@@ -15,6 +15,7 @@ ERRORS = [
     errors.NotInCatalog("placement"),
     errors.Refusal("Invalid", "bad-mask", ("hw:cpu_dedicated_mask",), "api", 400),
     errors.Refusal("RequestFilterFailed", "no-aggregate", (), "no valid host"),
+    errors.NotForProject("flavor", "f"),
     errors.PlacementRefuses("no such trait: CUSTOM_X"),
     errors.MalformedTrait("a\nb\x1b[31m"),
     errors.UnknownTrait("CUSTOM_X", False, ("CUSTOM_Y", "CUSTOM_Z")),

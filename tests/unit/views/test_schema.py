@@ -47,5 +47,7 @@ def test_every_field_is_described_and_no_other_is_allowed(path):
 @pytest.mark.parametrize("path", OBJECTS)
 def test_every_field_is_always_there(path):
     # A clause alone has fields of its kind; which ones, its oneOf says.
-    some = {name for kind in OBJECTS[path].get("oneOf", ()) for name in kind["required"]}
+    some = {
+        name for kind in OBJECTS[path].get("oneOf", ()) for name in kind["required"]
+    }
     assert set(OBJECTS[path]["required"]) == set(OBJECTS[path]["properties"]) - some

@@ -1,0 +1,152 @@
+"""Changes of hosts that would help, tried by the judge."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+
+from osc_traitsched.core.clause import Clause, MemberOf, Resource
+from osc_traitsched.core.facts import Facts
+from osc_traitsched.core.fix.values import MOST_TRIED, HostChange, HostFix
+from osc_traitsched.core.hitting import Mask
+from osc_traitsched.core.judge import Host, Judge
+from osc_traitsched.core.question import Body, Question
+from osc_traitsched.core.snapshot import Compute
+from osc_traitsched.core.trait import Ownership, ownership
+from osc_traitsched.core.verdict import Verdict
+
+DISABLED = "COMPUTE_STATUS_DISABLED"
+
+#: A host that needs more changes than this is not near.
+_MOST_CHANGES = 3
+
+
+def on_hosts(
+    judge: Judge,
+    verdict: Verdict,
+    question: Question,
+    computes: Mapping[str, Compute],
+) -> tuple[HostFix, ...]:
+    """Return the changes of hosts that help: the simplest first, then the widest.
+
+    Each was tried: the judge takes the hosts with it. What nova-compute would
+    undo is not among them, nor what nova-api would refuse.
+
+    :param computes: Nova's compute nodes, by the UUID of their provider
+    """
+    hosts: dict[tuple[HostChange, ...], list[str]] = {}
+    helping: dict[Host, tuple[tuple[HostChange, ...], ...]] = {}
+    for root, rejection in verdict.rejections.items():
+        kind = judge.host(root)
+        if kind not in helping:
+            helping[kind] = tuple(_helping(judge, kind, rejection.ways_in))
+        for changes in helping[kind]:
+            nova = _Host(computes.get(root), question, _is_unused(judge.facts, root))
+            possible = tuple(filter(None, map(nova.changed, changes)))
+            if len(possible) == len(changes):
+                hosts.setdefault(possible, []).append(root)
+    found = [HostFix(changes, tuple(roots)) for changes, roots in hosts.items()]
+    return tuple(
+        sorted(found, key=lambda fix: (len(fix.changes), -len(fix.hosts), repr(fix)))
+    )[:MOST_TRIED]
+
+
+def _is_unused(facts: Facts, root: str) -> bool:
+    """Tell whether nothing of a host is in use; False where that was not read."""
+    stock = facts.stock.get(root)
+    return stock is not None and not any(each.used for each in stock.values())
+
+
+@dataclasses.dataclass(frozen=True)
+class _Host:
+    """What Nova lets be changed of a host."""
+
+    compute: Compute | None
+    question: Question
+    is_unused: bool
+
+    def changed(self, change: HostChange) -> HostChange | None:
+        """Return the change as it is for this host, or None if Nova refuses it."""
+        if change.kind == "enable service":
+            # Where it is down enabling gains nothing, and where it is enabled the
+            # trait is a stale one that nova-compute takes away itself.
+            compute = self.compute
+            return change if compute and compute.is_up_but_disabled else None
+        if change.kind != "join aggregate":
+            return change
+        named = [a for a in self.question.aggregates if a["uuid"] == change.name]
+        if self.compute is None or not named:
+            return None
+        (aggregate,) = named
+        if self.compute.service_host in aggregate["hosts"]:
+            return HostChange("mirror aggregate", change.name)
+        return change if self._may_be_in(_zone(aggregate)) else None
+
+    def _may_be_in(self, zone: str | None) -> bool:
+        """Tell whether Nova lets the host into an aggregate of this zone.
+
+        A host is in one zone, which does not change under its servers
+        (nova/compute/api.py, ``is_safe_to_update_az`` and
+        ``ensure_no_instances_need_to_move_az_when_host_added``).
+        """
+        if zone is None or self.compute is None:
+            return True
+        host = self.compute.service_host
+        own = {_zone(a) for a in self.question.aggregates if host in a["hosts"]}
+        own.discard(None)
+        return own == {zone} or (not own and self.is_unused)
+
+
+def _zone(aggregate: Body) -> str | None:
+    zone: str | None = aggregate["metadata"].get("availability_zone")
+    return zone
+
+
+def _helping(
+    judge: Judge, kind: Host, ways_in: Iterable[Mask]
+) -> Iterator[tuple[HostChange, ...]]:
+    for way in ways_in:
+        clauses = judge.chosen(way)
+        changes = dict.fromkeys(filter(None, map(_host_change, clauses)))
+        if len(clauses) > _MOST_CHANGES or not all(map(_host_change, clauses)):
+            continue
+        changed = kind
+        for change in changes:
+            changed = _changed_host(judge, changed, change)
+        if judge.meets(changed, judge.everything):
+            yield tuple(changes)
+
+
+def _host_change(clause: Clause) -> HostChange | None:
+    if isinstance(clause, MemberOf):
+        if clause.forbidden or len(clause.aggregates) != 1:
+            return None
+        (aggregate,) = clause.aggregates
+        return HostChange("join aggregate", aggregate)
+    if isinstance(clause, Resource):
+        return None
+    if clause.name == DISABLED and clause.forbidden:
+        return HostChange("enable service")
+    if ownership(clause.name) is not Ownership.OPERATOR:
+        return None
+    verb = "remove trait" if clause.forbidden else "add trait"
+    return HostChange(verb, clause.name)
+
+
+def _changed_host(judge: Judge, host: Host, change: HostChange) -> Host:
+    """Return what would decide about a host after a change of its root."""
+    name = change.name
+    root, *others = host.offers
+    if change.kind == "join aggregate":
+        # An aggregate of the root spans its whole tree.
+        offers = (
+            dataclasses.replace(offer, inside=judge.joined(offer.inside, name))
+            for offer in host.offers
+        )
+        return dataclasses.replace(host, offers=tuple(offers))
+    if change.kind == "add trait":
+        added, removed = frozenset({name}), frozenset[str]()
+    else:
+        added, removed = frozenset[str](), frozenset({name or DISABLED})
+    own = dataclasses.replace(root, traits=(root.traits | added) - removed)
+    return Host((host.root | added) - removed, (own, *others))

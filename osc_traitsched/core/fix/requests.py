@@ -1,0 +1,134 @@
+"""Changes of the request that may help; Placement has to try them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from osc_traitsched.core.clause import Clause, Origin, Resource
+from osc_traitsched.core.facts import Facts
+from osc_traitsched.core.fix.values import MOST_TRIED, Change, RequestFix
+from osc_traitsched.core.hitting import Mask
+from osc_traitsched.core.judge import Judge
+from osc_traitsched.core.question import Question
+from osc_traitsched.core.verdict import Verdict
+
+_SIZES = {"VCPU": "vcpus", "PCPU": "vcpus", "MEMORY_MB": "ram", "DISK_GB": "disk"}
+
+
+def on_request(
+    question: Question, judge: Judge, facts: Facts, verdict: Verdict
+) -> tuple[RequestFix, ...]:
+    """Return changes of the request that are worth a try, the best first.
+
+    They come from the ways into the most and the nearest hosts. What is dropped
+    or changed is what the user wrote: keys of the flavor and the image, the
+    size, the zone.
+    """
+    gains: dict[Mask, list[str]] = {}
+    for root, rejection in verdict.rejections.items():
+        for way in rejection.ways_in:
+            gains.setdefault(way, []).append(root)
+    ways = sorted(gains, key=lambda way: (bin(way).count("1"), -len(gains[way])))
+    found: dict[tuple[Change, ...], None] = {}
+    for way in ways:
+        clauses = judge.chosen(way)
+        for changes in _request_changes(question, clauses, facts, gains[way]):
+            found.setdefault(changes)
+        if len(found) >= MOST_TRIED:
+            break
+    return tuple(RequestFix(changes) for changes in list(found)[:MOST_TRIED])
+
+
+def _request_changes(
+    question: Question, clauses: Sequence[Clause], facts: Facts, roots: Sequence[str]
+) -> Iterator[tuple[Change, ...]]:
+    """Yield sets of changes that would take all the clauses away."""
+    alternatives = [
+        list(_alternatives(question, clause, facts, roots)) for clause in clauses
+    ]
+    if not all(alternatives):
+        return
+    if len(alternatives) == 1:
+        yield from alternatives[0]
+        return
+    merged = dict.fromkeys(change for first in alternatives for change in first[0])
+    yield tuple(merged)
+
+
+def _alternatives(
+    question: Question, clause: Clause, facts: Facts, roots: Sequence[str]
+) -> Iterator[tuple[Change, ...]]:
+    """Yield the changes that would each take one clause away."""
+    kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
+    if "isolate_aggregates" in kinds:
+        yield from _let_in(clause.origins)
+    elif "map_az_to_placement_aggregate" in kinds:
+        for zone in sorted(question.zones - {question.zone}):
+            yield (Change("zone", "availability_zone", zone),)
+    elif "require_image_type_support" in kinds:
+        for disk_format in _formats(facts, roots):
+            yield (Change("image", "disk_format", disk_format),)
+    else:
+        if isinstance(clause, Resource):
+            yield from _smaller(clause, facts, roots)
+        drops = _drops(question, clause.origins)
+        if drops:
+            yield drops
+
+
+def _let_in(origins: Iterable[Origin]) -> Iterator[tuple[Change, ...]]:
+    """Require what the isolated aggregate wants, so that it is open."""
+    keys = [o.key for o in origins if o.kind == "aggregate"]
+    if keys:
+        yield tuple(Change("flavor", key, "required") for key in keys)
+
+
+def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
+    """Return the disk formats that these hosts support, most hosts first."""
+    prefix = "COMPUTE_IMAGE_TYPE_"
+    counts: dict[str, int] = {}
+    for root in roots:
+        for name in facts.traits.get(root, ()):
+            if name.startswith(prefix):
+                disk_format = name[len(prefix) :].lower()
+                counts[disk_format] = counts.get(disk_format, 0) + 1
+    return sorted(counts, key=lambda name: (-counts[name], name))[:2]
+
+
+def _smaller(
+    clause: Resource, facts: Facts, roots: Sequence[str]
+) -> Iterator[tuple[Change, ...]]:
+    """Yield the largest amount that one of the hosts has free."""
+    keys = [o.key for o in clause.origins if o.kind == "flavor"]
+    size = _SIZES.get(clause.resource_class)
+    free = max(
+        (
+            found[clause.resource_class].largest
+            for root in roots
+            for uuid in facts.reachable(root)
+            if clause.resource_class in (found := facts.stock.get(uuid, {}))
+        ),
+        default=0,
+    )
+    if not 0 < free < clause.amount:
+        return
+    if size in keys and clause.resource_class != "DISK_GB":
+        yield (Change("size", size, free),)
+    specs = [key for key in keys if key.startswith("resources")]
+    if specs:
+        yield (Change("flavor", specs[0], str(free)),)
+
+
+def _drops(question: Question, origins: Iterable[Origin]) -> tuple[Change, ...]:
+    """Return the removal of every key that the clause comes from, if users set them."""
+    drops = []
+    for origin in origins:
+        if origin.kind == "flavor":
+            if origin.key not in (question.flavor.get("extra_specs") or {}):
+                return ()
+            drops.append(Change("flavor", origin.key, None))
+        elif origin.kind == "image":
+            if origin.key not in question.image_properties():
+                return ()
+            drops.append(Change("image", origin.key, None))
+    return tuple(drops)
