@@ -61,7 +61,8 @@ def origins(each: Clause) -> str:
 def origin(each: Origin) -> str:
     """Return one origin in words."""
     if each.kind == "aggregate":
-        return f"aggregate {each.name} {each.key}"
+        required = "=required" if each.key.startswith("trait:") else ""
+        return f"aggregate {each.name} {each.key}{required}"
     if each.kind != "prefilter" or not each.option:
         return f"{each.kind} {each.key}"
     section, _, name = each.option.partition(".")
