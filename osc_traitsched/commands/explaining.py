@@ -14,7 +14,7 @@ from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explanation import Explanation, matters, variations
 from osc_traitsched.core.facts import Facts
 from osc_traitsched.core.fix import HostFix, RequestFix
-from osc_traitsched.core.judge import Judge
+from osc_traitsched.core.judge import Judge, amounts
 from osc_traitsched.core.question import Question
 from osc_traitsched.core.request import Request
 from osc_traitsched.core.selection import Selectors
@@ -85,8 +85,8 @@ def _judged(
     requests = [each for one in asked for each in (one, one.fallback) if each]
     figures = want_figures or not answer.roots
     found = facts.gather(cloud.placement, snapshot, requests, answer, figures)
-    judge = Judge(request.clauses, request.group_policy, found)
-    second = request.fallback
+    first, second = _by_weight(request, found)
+    judge = Judge(first.clauses, first.group_policy, found)
     verdict = verdicts.reach(
         judge,
         found,
@@ -103,6 +103,17 @@ def _judged(
         answers=answer.count,
         matters=matters(start.question, switched, found, verdict),
     )
+
+
+def _by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]:
+    """Return Nova's queries, first the one by which the hosts are explained.
+
+    Where nobody has any PCPU that is the second, which asks for VCPU instead.
+    """
+    pinned = [a for a in amounts(request.clauses) if a[0] == "PCPU"]
+    if request.fallback and not any(found.offers[amount] for amount in pinned):
+        return request.fallback, request
+    return request, request.fallback
 
 
 def _on_hosts(explanation: Explanation) -> tuple[HostFix, ...]:
@@ -123,11 +134,12 @@ def _shown(
     if named:
         wanted = Selectors(hosts=tuple(named))
         return list(selection.select(wanted, found.snapshot).providers)
-    amounts = sum(
+    resources = sum(
         1 << n for n, c in enumerate(judge.clauses) if isinstance(c, Resource)
     )
     kinds = verdicts.alike(verdict, found.snapshot.hosts)
-    return [hosts[0] for kind, hosts in kinds if kind.named & amounts][:_MOST_FIGURES]
+    short = [hosts[0] for kind, hosts in kinds if kind.named & resources]
+    return short[:_MOST_FIGURES]
 
 
 def _tried(placement: Service, explanation: Explanation) -> Iterator[RequestFix]:

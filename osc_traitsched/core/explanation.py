@@ -58,8 +58,15 @@ class Explanation:
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
-        """The request's clauses; none where it is refused."""
+        """The clauses that hosts are judged by; none where nobody is asked."""
+        if self.judge is not None:
+            return self.judge.clauses
         return self.request.clauses if self.request else ()
+
+    @property
+    def is_by_second_query(self) -> bool:
+        """Whether the clauses are those of Nova's second query."""
+        return self.request is not None and self.clauses != self.request.clauses
 
     @property
     def hosts(self) -> tuple[Provider, ...]:
@@ -124,10 +131,10 @@ class Explanation:
 
         By each resource for itself: what is on one host may not fit together.
         """
-        second = self.request.fallback if self.request else None
-        others = second.clauses if second else ()
+        queries = [self.request, self.request.fallback] if self.request else []
+        asked = [each.clauses for each in queries if each]
         return sum(
-            max(self._room_on(host, self.clauses), self._room_on(host, others))
+            max(self._room_on(host, clauses) for clauses in asked)
             for host in self.candidates
         )
 

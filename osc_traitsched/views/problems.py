@@ -66,7 +66,10 @@ def _(error: errors.NotForProject) -> str:
 
 @word.register
 def _(error: errors.PlacementRefuses) -> str:
-    return f"Placement refuses the request: {error.reason}"
+    what = f"Placement refuses the request: {error.reason}"
+    if "CUSTOM_" in error.reason and "trait" in error.reason:
+        return f"{what} (trait-sched add --create makes it, and gives it to hosts)"
+    return what
 
 
 @word.register

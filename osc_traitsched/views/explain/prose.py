@@ -9,6 +9,7 @@ import prettytable
 from osc_traitsched.core import assumption
 from osc_traitsched.core.clause import Resource
 from osc_traitsched.core.explanation import Explanation
+from osc_traitsched.core.fix import RequestFix
 from osc_traitsched.core.hitting import Mask
 from osc_traitsched.core.snapshot import Provider
 from osc_traitsched.core.verdict import alike
@@ -69,8 +70,8 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
     second = explanation.by_second_query
     if second:
         yield (
-            f"         {len(second)} of them only by Nova's second query, with VCPU "
-            f"for PCPU: {listed(host.name for host in second)}"
+            f"         {len(second)} of them only by one of Nova's two queries, with "
+            f"VCPU for PCPU: {listed(host.name for host in second)}"
         )
     if explanation.absent:
         nodes = (each.node for each in explanation.absent)
@@ -100,6 +101,8 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
             f"  {words.option(matter.name)} = {words.value(setting.value)} "
             f"({setting.source}{sure}); otherwise: {effect}"
         )
+    for name, source in assumptions.ignored:
+        yield f"  {words.option(name)} ({source}): ignored, not in {release}"
     if not explanation.matters and explanation.refusal is None:
         yield "  No prefilter's option, by itself, would change this verdict."
 
@@ -127,6 +130,8 @@ def _conditions(explanation: Explanation) -> Iterator[str]:
         "and all before):"
     )
     yield from table.get_string().splitlines()
+    if explanation.is_by_second_query:
+        yield "  (of Nova's second query, with VCPU for PCPU: nobody has the PCPU)"
 
 
 def _conflicts(explanation: Explanation) -> Iterator[str]:
@@ -252,7 +257,7 @@ def _stories(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[st
                 )
         if takes and found is not None:
             yield "  Placement gives it all the same, or Nova's second query does"
-        elif found is not None:
+        elif found is not None and len(found.ways_in) > 1:
             yield from (
                 f"  {line}" for line in _reasons(explanation, host, found.ways_in)
             )
@@ -272,3 +277,5 @@ def _fixes(explanation: Explanation, everything: bool) -> Iterator[str]:
         yield from (f"    {command}" for command in commands[:most])
         if len(commands) > most:
             yield f"    and {len(commands) - most} more commands; --long shows them"
+    if any(isinstance(fix, RequestFix) for fix in explanation.fixes):
+        yield "  What is changed on a flavor or an image holds for all who use it."
