@@ -48,7 +48,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE|DIR",
-        help="the scheduler's nova.conf, or a directory of which every *.conf is "
+        help="the scheduler's nova.conf, or a directory of which every .conf file is "
         "read; can be repeated, the last one wins",
     )
     group.add_argument(
