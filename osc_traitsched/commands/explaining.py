@@ -58,7 +58,7 @@ def explain(
             # Something may have changed between two of the reads.
             explanation = _judged(cloud, start, request, named, want_figures)
     except PlacementRefuses as refusal:
-        return dataclasses.replace(start, refusal=refusal)
+        return dataclasses.replace(start, refusal=unavailable or refusal)
     if not want_fixes:
         return explanation
     return dataclasses.replace(

@@ -6,6 +6,7 @@ import shlex
 import sys
 
 from tests.cloud.cloud import Cloud
+from tests.cloud.making import making
 from tests.functional import shell
 
 
@@ -33,6 +34,9 @@ def main() -> None:
     with Cloud() as cloud:
         story = Story(cloud.environment)
         traits(story)
+        with making(cloud.admin()) as maker:
+            maker.image("cirros")
+            hosts(story, Story(cloud.environment_of("demo")))
 
 
 def traits(story: Story) -> None:
@@ -62,6 +66,34 @@ def traits(story: Story) -> None:
     story.tell("Without the flavor it can:")
     story.run("flavor", "delete", "gold")
     story.run("trait-sched", "remove", "CUSTOM_GOLD", "--all")
+
+
+def hosts(story: Story, user: Story) -> None:
+    """Find out why a user's server has no host, and help it to one."""
+    story.tell("A flavor requires a trait that no host has:")
+    story.run(
+        *("flavor", "create", "gold", "--vcpus", "1", "--ram", "512", "--disk", "1"),
+        *("--property", "trait:CUSTOM_GOLD=required", "-c", "name"),
+    )
+    story.tell("A user wants a server of it, and this is all that the user is told:")
+    server = ("server", "create", "--flavor", "gold", "--image", "cirros")
+    server = (*server, "--nic", "none", "--wait", "-c", "status", "first")
+    user.run(*server, code=1)
+    user.run("server", "list", "-c", "Name", "-c", "Status")
+    user.run("server", "delete", "--wait", "first")
+    story.tell("The administrator can see why. Exit 3 says: there is no host.")
+    question = ("trait-sched", "explain", "gold", "cirros", "--project", "demo")
+    story.run(*question, code=3)
+    story.tell("One of the things that would help, for one of the hosts:")
+    story.run("trait-sched", "add", "CUSTOM_GOLD", "--host", "cmp02")
+    story.tell("And now?")
+    story.run(*question, "--no-fixes", "--host", "cmp02")
+    story.tell("Nova thinks so, too:")
+    user.run(*server)
+    columns = ("-c", "Name", "-c", "Status", "-c", "Host")
+    story.run("server", "list", "--all-projects", "--long", *columns)
+    user.run("server", "delete", "--wait", "first")
+    story.run("flavor", "delete", "gold")
 
 
 if __name__ == "__main__":

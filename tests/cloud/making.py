@@ -114,6 +114,38 @@ class Maker:
             answer = self.admin.placement.put(path, json=body, microversion=PLACEMENT)
             assert answer.status_code == 200, answer.text
 
+    def provider(self, name: str) -> None:
+        """Make a host like the first compute, which only Placement knows."""
+        placement = self.admin.placement
+        first = providers(self.admin)["cmp00"]
+        like = placement.get(
+            f"/resource_providers/{first}/traits", microversion=PLACEMENT
+        ).json()["traits"]
+        answer = placement.post(
+            "/resource_providers", json={"name": name}, microversion=PLACEMENT
+        )
+        path = f"/resource_providers/{answer.json()['uuid']}"
+        self.after(placement.delete, path, microversion=PLACEMENT)
+        inventories = {
+            "VCPU": {"total": 10, "max_unit": 10, "allocation_ratio": 4.0},
+            "MEMORY_MB": {"total": 8192, "max_unit": 8192, "reserved": 512},
+            "DISK_GB": {"total": 1028, "max_unit": 1028},
+        }
+        body = {"resource_provider_generation": 0, "inventories": inventories}
+        answer = placement.put(f"{path}/inventories", json=body, microversion=PLACEMENT)
+        assert answer.status_code == 200, answer.text
+        body = {"resource_provider_generation": 1, "traits": like}
+        answer = placement.put(f"{path}/traits", json=body, microversion=PLACEMENT)
+        assert answer.status_code == 200, answer.text
+
+    def unmirrored(self, host: str, aggregate: Any) -> None:
+        """Let Placement lose a host from an aggregate; Nova keeps it there."""
+        path = f"/resource_providers/{providers(self.admin)[host]}/aggregates"
+        found = self.admin.placement.get(path, microversion=PLACEMENT).json()
+        found["aggregates"].remove(aggregate.uuid)
+        answer = self.admin.placement.put(path, json=found, microversion=PLACEMENT)
+        assert answer.status_code == 200, answer.text
+
     def disabled(self, host: str, reason: str) -> None:
         """Disable a host's nova-compute."""
         (service,) = self.admin.compute.services(binary="nova-compute", host=host)
@@ -166,12 +198,18 @@ class Maker:
 
     def delete(self, boot: Boot, seconds: float = 60) -> None:
         """Delete a server, and return when what it used is free again."""
-        path = f"/servers/{boot.server}"
         end = time.monotonic() + seconds
-        self.admin.compute.delete(path)
-        while self.admin.compute.get(path).status_code != 404:
+        self.admin.compute.delete(f"/servers/{boot.server}")
+        while self._is_there(boot.server):
             assert time.monotonic() < end, f"server {boot.server} does not go"
             time.sleep(0.05)
+
+    def _is_there(self, server: str) -> bool:
+        if self.admin.compute.get(f"/servers/{server}").status_code != 404:
+            return True
+        path = f"/allocations/{server}"
+        found = self.admin.placement.get(path, microversion=PLACEMENT).json()
+        return bool(found["allocations"])
 
 
 @contextlib.contextmanager

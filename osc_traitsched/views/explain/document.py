@@ -7,7 +7,7 @@ from typing import Any
 
 from osc_traitsched.core.assumption import OPTIONS, RELEASES
 from osc_traitsched.core.clause import Clause, MemberOf, Resource, RootTrait
-from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explanation import Explanation
 from osc_traitsched.core.fix import Fix, HostFix
 from osc_traitsched.core.hitting import Mask
@@ -110,11 +110,13 @@ def _refusal(explanation: Explanation) -> dict[str, Any] | None:
     if refusal is None:
         return None
     nova = refusal if isinstance(refusal, Refusal) else None
+    # nova-api does not find what the project may not use.
+    stage = "api" if isinstance(refusal, NotForProject) else None
     return {
-        "by": "nova" if nova else "placement",
+        "by": "placement" if isinstance(refusal, PlacementRefuses) else "nova",
         "exception": nova.exception if nova else None,
         "keys": list(nova.keys) if nova else [],
-        "stage": nova.stage if nova else None,
+        "stage": nova.stage if nova else stage,
         "text": problems.word(refusal),
     }
 
