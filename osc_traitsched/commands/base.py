@@ -14,6 +14,7 @@ from osc_lib.command import command
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.core.errors import (
     BadUsage,
+    NotForProject,
     PlacementRefuses,
     Refusal,
     TraitSchedError,
@@ -43,7 +44,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         except BadUsage as exc:
             LOG.error("%s", problems.word(exc))
             return _USAGE
-        except (Refusal, PlacementRefuses) as exc:
+        except (NotForProject, PlacementRefuses, Refusal) as exc:
             LOG.error("%s", problems.word(exc))
             return _NO
         except TraitSchedError as exc:

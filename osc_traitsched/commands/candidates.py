@@ -40,6 +40,7 @@ class ListCandidates(base.Lister):
         cloud = self.cloud()
         question = asking.question(cloud, args)
         request = question.request()
+        catalog.check_visible(cloud, question)
         refusal = catalog.zone_refusal(cloud, question.needed_zone)
         if refusal is not None:
             raise refusal

@@ -66,7 +66,9 @@ def _verdict(explanation: Explanation) -> str:
         return "refused"
     if explanation.verdict is not None and not explanation.verdict.agrees:
         return "disagreement"
-    return "candidates" if explanation.candidates else "no host"
+    if not explanation.candidates:
+        return "no host"
+    return "candidates" if explanation.has_room else "no room"
 
 
 def _request(explanation: Explanation) -> dict[str, Any]:
