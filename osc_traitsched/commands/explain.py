@@ -62,26 +62,26 @@ class Explain(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
         cloud = self.cloud()
-        question = asking.question(cloud, args, args.count)
         found = explaining.explain(
             cloud,
-            question,
+            asking.question(cloud, args, args.count),
             named=args.hosts,
             want_figures=args.format != "text",
             want_fixes=not args.no_fixes,
         )
-        shown: tuple[Provider, ...] = ()
-        if args.hosts and found.facts is not None:
-            wanted = Selectors(hosts=tuple(args.hosts))
-            shown = selection.select(wanted, found.facts.snapshot).providers
-        if args.format == "text":
-            text = "\n".join(prose.lines(found, shown, args.long))
-        else:
-            whole = document.document(found, shown or found.hosts)
-            dump = json.dumps if args.format == "json" else _yaml
-            text = dump(whole)
-        self.app.stdout.write(text + "\n")
+        self.app.stdout.write(_text(found, args) + "\n")
         return _exit_code(found)
+
+
+def _text(found: Explanation, args: argparse.Namespace) -> str:
+    shown: tuple[Provider, ...] = ()
+    if args.hosts and found.facts is not None:
+        wanted = Selectors(hosts=tuple(args.hosts))
+        shown = selection.select(wanted, found.facts.snapshot).providers
+    if args.format == "text":
+        return "\n".join(prose.lines(found, shown, args.long))
+    whole = document.document(found, shown or found.hosts)
+    return json.dumps(whole) if args.format == "json" else _yaml(whole)
 
 
 def _yaml(whole: object) -> str:
