@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import read
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.question import Question
+from osc_traitsched.core.snapshot import Compute
 from osc_traitsched.core.trait import alike
 
 Body = Mapping[str, Any]
+
+
+def flavors(cloud: Cloud) -> tuple[Body, ...]:
+    """Return the bodies of all flavors, with extra specs; private ones count."""
+    query = {"is_public": "None"}
+    return tuple(read.pages(cloud.compute, "/flavors/detail", "flavors", query))
 
 
 def flavor(cloud: Cloud, name: str) -> Body:
@@ -20,18 +27,34 @@ def flavor(cloud: Cloud, name: str) -> Body:
 
     :raises NothingMatches: when there is none of that name or ID
     """
-    query = {"is_public": "None"}
-    flavors: list[Body] = list(
-        read.pages(cloud.compute, "/flavors/detail", "flavors", query)
-    )
-    for found in flavors:
+    return flavor_among(flavors(cloud), name)
+
+
+def flavor_among(listed: Iterable[Body], name: str) -> Body:
+    """Return the one of the flavors that has this ID, or else this name.
+
+    :raises NothingMatches: when there is none
+    """
+    listed = tuple(listed)
+    for found in listed:
         if name == found["id"]:
             return found
-    for found in flavors:
+    for found in listed:
         if name == found["name"]:
             return found
-    near = alike(name, {found["name"] for found in flavors})
+    near = alike(name, {found["name"] for found in listed})
     raise errors.NothingMatches("flavor", name, near)
+
+
+def images(cloud: Cloud, query: Mapping[str, str]) -> tuple[Body, ...]:
+    """Return the bodies of the images that a query matches, hidden ones too."""
+    return tuple(
+        found
+        for hidden in ("false", "true")
+        for found in read.image_pages(
+            cloud.image, {**query, "visibility": "all", "os_hidden": hidden}
+        )
+    )
 
 
 def image(cloud: Cloud, name: str) -> Body:
@@ -47,23 +70,13 @@ def image(cloud: Cloud, name: str) -> Body:
         except errors.CloudBroke as exc:
             if exc.status != 404:
                 raise
-    found = _named(cloud, {"name": name})
+    found = images(cloud, {"name": name})
     if len(found) > 1:
         raise errors.AmbiguousName("image", name, tuple(each["id"] for each in found))
     if not found:
-        names = {each["name"] for each in _named(cloud, {}) if each["name"]}
+        names = {each["name"] for each in images(cloud, {}) if each["name"]}
         raise errors.NothingMatches("image", name, alike(name, names))
     return found[0]
-
-
-def _named(cloud: Cloud, query: Mapping[str, str]) -> list[Body]:
-    return [
-        found
-        for hidden in ("false", "true")
-        for found in read.image_pages(
-            cloud.image, {**query, "visibility": "all", "os_hidden": hidden}
-        )
-    ]
 
 
 def _is_uuid(text: str) -> bool:
@@ -147,15 +160,24 @@ def all_computes_are_new(cloud: Cloud) -> bool | None:
     :returns: None where there is no compute node to tell
     """
     try:
-        marked = read.holders(cloud.placement, "OWNER_NOVA")
+        unmarked = read.lackers(cloud.placement, "OWNER_NOVA")
     except errors.CloudBroke as exc:
         # A Placement that does not know the trait has nobody to mark with it.
         if exc.status == 400:
             return False
         raise
-    unmarked = {each.uuid for each in read.computes(cloud.compute)} - marked
+    nodes = {compute.uuid for compute in computes(cloud)}
     # A compute node without a provider can't be marked, and does not tell.
-    known = read.providers(cloud.placement).by_uuid if unmarked else {}
-    if not marked and not unmarked:
-        return None
-    return not any(uuid in known for uuid in unmarked)
+    return not nodes & unmarked if nodes else None
+
+
+def computes(cloud: Cloud) -> tuple[Compute, ...]:
+    """Return Nova's compute nodes, read once.
+
+    :raises CloudBroke: when the user may not list them
+    """
+    return cloud.once(_computes)
+
+
+def _computes(cloud: Cloud) -> tuple[Compute, ...]:
+    return tuple(read.computes(cloud.compute))

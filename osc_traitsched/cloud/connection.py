@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from osc_traitsched.cloud import problems
 from osc_traitsched.core import errors
+
+_T = TypeVar("_T")
 
 #: Train's, and the lowest that every release from Train on understands.
 PLACEMENT_MICROVERSION = "1.36"
@@ -64,6 +66,29 @@ class Service:
         """
         self._send("PUT", path, None, json=body)
 
+    def post(self, path: str, body: Mapping[str, Any]) -> None:
+        """Add or act, and make sure that the service says it was done.
+
+        :raises CloudBroke: as :meth:`get`
+        """
+        self._send("POST", path, None, json=body)
+
+    def patch(self, path: str, changes: Sequence[Any], content_type: str) -> None:
+        """Change parts of something, and make sure that the service says so.
+
+        :param content_type: the kind of patch, as the service calls it
+        :raises CloudBroke: as :meth:`get`
+        """
+        headers = {"Content-Type": content_type}
+        self._send("PATCH", path, None, json=changes, headers=headers)
+
+    def delete(self, path: str) -> None:
+        """Delete something, and make sure that the service says it is gone.
+
+        :raises CloudBroke: as :meth:`get`
+        """
+        self._send("DELETE", path, None)
+
     def _send(
         self, method: str, path: str, microversion: str | None, **kwargs: Any
     ) -> Any:
@@ -93,6 +118,14 @@ class Cloud:
     def __init__(self, sdk: Any) -> None:
         self._sdk = sdk
         self._services: dict[str, Service] = {}
+        self._found: dict[Callable[[Cloud], Any], Any] = {}
+
+    def once(self, read: Callable[[Cloud], _T]) -> _T:
+        """Return what a function reads of this cloud, and read it no second time."""
+        if read not in self._found:
+            self._found[read] = read(self)
+        found: _T = self._found[read]
+        return found
 
     @property
     def placement(self) -> Service:

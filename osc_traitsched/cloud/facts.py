@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import read
+from osc_traitsched.cloud import mirror, read
+from osc_traitsched.cloud.bulk import Bulk
 from osc_traitsched.cloud.connection import Service
 from osc_traitsched.core import errors, judge
 from osc_traitsched.core.clause import Clause, MemberOf, RootTrait, Trait
@@ -81,106 +82,108 @@ def gather(
 ) -> Facts:
     """Read what explains Placement's answer, in requests that hosts do not add to.
 
-    One for each amount that is asked for, one for each set of aggregates, two for
-    each sharing provider; and for traits, of hosts that the answer does not show,
-    one or two for all hosts, or one for each trait's name.
+    One for each amount that is asked for, one for each set of aggregates (for many
+    single ones fewer), two for each sharing provider; and for traits, of hosts that
+    the answer does not show, one or two for all hosts, or one for each trait's name.
 
     :param requests: all that will be judged by the facts, fallbacks too
     :param figures: of all hosts, not of the candidates alone: capacity and use
     """
     asked = [each.clauses for each in requests]
     clauses = [clause for each in asked for clause in each]
-    amounts = {amount for each in asked for amount in judge.amounts(each)}
-    bulk = _Bulk({}, {})
+    amounts = sorted({amount for each in asked for amount in judge.amounts(each)})
+    bulk = Bulk()
     bulk.add(answer.body)
     if figures:
-        bulk.add_all(placement, snapshot)
-    bulk.add_remaining(placement, snapshot, _names(clauses))
+        bulk.add_all(placement, snapshot.providers)
     return Facts(
         snapshot=snapshot,
-        traits=bulk.traits,
-        offers={amount: _offers(placement, amount) for amount in sorted(amounts)},
-        members={
-            clause.aggregates: _members(placement, clause.aggregates)
-            for clause in clauses
-            if isinstance(clause, MemberOf)
-        },
-        shared={uuid: _shared(placement, uuid) for uuid in sorted(snapshot.sharing)},
+        traits={**bulk.traits, **_remaining(placement, snapshot, bulk, clauses)},
+        offers={amount: _offers(placement, amount) for amount in amounts},
+        members=_members(placement, snapshot, clauses),
+        shared=shared(placement, snapshot),
         stock=bulk.stock,
         candidates=answer.roots - snapshot.sharing,
     )
 
 
-def _names(clauses: Iterable[Clause]) -> frozenset[str]:
-    return frozenset(c.name for c in clauses if isinstance(c, (Trait, RootTrait)))
+def _remaining(
+    placement: Service, snapshot: Snapshot, bulk: Bulk, clauses: Iterable[Clause]
+) -> dict[str, frozenset[str]]:
+    """Read the traits that matter, of providers that no answer has shown."""
+    names = sorted({c.name for c in clauses if isinstance(c, (Trait, RootTrait))})
+    left = bulk.lacks(snapshot.providers)
+    if len(left) <= len(names):
+        return {p.uuid: read.holding(placement, p).traits for p in left}
+    having = {name: _having(placement, name, snapshot, bulk) for name in names}
+    return {
+        each.uuid: frozenset(name for name in names if each.uuid in having[name])
+        for each in left
+    }
 
 
-@dataclasses.dataclass(frozen=True)
-class _Bulk:
-    """Traits and figures of many providers."""
+def _having(
+    placement: Service, name: str, snapshot: Snapshot, bulk: Bulk
+) -> frozenset[str]:
+    """Return who has a trait, of the unseen; nobody if Placement knows no such trait.
 
-    traits: dict[str, frozenset[str]]
-    stock: dict[str, Mapping[str, Stock]]
-
-    def add(self, body: Mapping[str, Any]) -> None:
-        """Take what an answer with candidates says of every provider in it."""
-        for uuid, summary in body["provider_summaries"].items():
-            self.traits[uuid] = frozenset(summary["traits"])
-            self.stock[uuid] = {
-                name: Stock(each["capacity"], each["used"])
-                for name, each in summary["resources"].items()
-            }
-
-    def add_all(self, placement: Service, snapshot: Snapshot) -> None:
-        """Read all providers of trees that have one unit free of either class."""
-        for resource_class in read.BULK_CLASSES:
-            if any(provider.uuid not in self.traits for provider in snapshot.providers):
-                query = {"resources": f"{resource_class}:1"}
-                self.add(placement.get("/allocation_candidates", query))
-
-    def add_remaining(
-        self, placement: Service, snapshot: Snapshot, names: frozenset[str]
-    ) -> None:
-        """Read the traits that matter, of providers that no answer has shown."""
-        left = [p for p in snapshot.providers if p.uuid not in self.traits]
-        if len(left) <= len(names):
-            for provider in left:
-                self.traits[provider.uuid] = read.holding(placement, provider).traits
-            return
-        having = {name: _holders(placement, name) for name in sorted(names)}
-        for provider in left:
-            found = (name for name in having if provider.uuid in having[name])
-            self.traits[provider.uuid] = frozenset(found)
-
-
-def _holders(placement: Service, name: str) -> frozenset[str]:
-    """Return who has a trait; nobody where Placement does not even know it."""
+    Where most providers were seen to have it, the answer is shorter if Placement
+    is asked who has not.
+    """
+    seen = sum(name in traits for traits in bulk.traits.values())
+    most = seen > len(snapshot.providers) / 2
+    ask = read.lackers if most else read.holders
     try:
-        return read.holders(placement, name)
+        found = ask(placement, name)
     except errors.CloudBroke as exc:
         if exc.status == 400:
             return frozenset()
         raise
+    return frozenset(snapshot.by_uuid) - found if most else found
 
 
 def _offers(placement: Service, amount: Amount) -> frozenset[str]:
     query = {"resources": "{}:{}".format(*amount)}
-    return _uuids(placement.get("/resource_providers", query))
-
-
-def _members(placement: Service, aggregates: Iterable[str]) -> frozenset[str]:
-    query = {"member_of": "in:" + ",".join(sorted(aggregates))}
-    return _uuids(placement.get("/resource_providers", query))
-
-
-def _shared(placement: Service, sharer: str) -> frozenset[str]:
-    path = f"/resource_providers/{sharer}/aggregates"
-    aggregates = placement.get(path)["aggregates"]
-    return _members(placement, aggregates) if aggregates else frozenset()
-
-
-def _uuids(body: Any) -> frozenset[str]:
+    body = placement.get("/resource_providers", query)
     return frozenset(provider["uuid"] for provider in body["resource_providers"])
+
+
+def _members(
+    placement: Service, snapshot: Snapshot, clauses: Iterable[Clause]
+) -> dict[frozenset[str], frozenset[str]]:
+    """Read who is in the sets of aggregates that the clauses name."""
+    wanted = {clause.aggregates for clause in clauses if isinstance(clause, MemberOf)}
+    expected = snapshot.nova.members if snapshot.nova else {}
+    single = {aggregate for each in wanted if len(each) == 1 for aggregate in each}
+    found = mirror.members(
+        placement, {each: expected.get(each, frozenset()) for each in single}
+    )
+    members = {frozenset({each}): found[each] for each in found}
+    for several in wanted - set(members):
+        members[several] = mirror.in_any(placement, several)
+    return members
+
+
+def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
+    """Read for each sharing provider who is in an aggregate with it, by UUID."""
+    found = {}
+    for sharer in sorted(snapshot.sharing):
+        path = f"/resource_providers/{sharer}/aggregates"
+        found[sharer] = mirror.in_any(placement, placement.get(path)["aggregates"])
+    return found
+
+
+def with_figures(placement: Service, found: Facts, hosts: Iterable[Provider]) -> Facts:
+    """Return the facts with capacity and use of all these hosts, as far as it goes.
+
+    Of many at once, in one or two requests, and then of a few that are left.
+    """
+    bulk = Bulk()
+    unseen = [host for host in hosts if host.uuid not in found.stock]
+    if len(unseen) > MOST_READ_ONE_BY_ONE:
+        bulk.add_all(placement, unseen)
+    found = dataclasses.replace(found, stock={**bulk.stock, **found.stock})
+    return with_inventories(placement, found, bulk.lacks(unseen))
 
 
 def with_inventories(

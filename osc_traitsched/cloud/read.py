@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib import parse
 
+from osc_traitsched.cloud.bulk import FEW, Bulk
 from osc_traitsched.cloud.connection import Cloud, Service
 from osc_traitsched.core import errors, plan, selection, trait
 from osc_traitsched.core.snapshot import (
@@ -17,14 +18,6 @@ from osc_traitsched.core.snapshot import (
     Provider,
     Snapshot,
 )
-
-#: Up to this many providers are asked for their traits one by one: cheaper
-#: for the server than answering for the whole cloud at once.
-_ONE_BY_ONE = 8
-
-#: One unit of either is free on nearly every host, and the answer then has
-#: the traits of the host's whole tree.
-BULK_CLASSES = ("VCPU", "MEMORY_MB")
 
 _NO_PARAMS: Mapping[str, str] = {}
 
@@ -69,16 +62,37 @@ def _provider(body: Any) -> Provider:
 def _nova(cloud: Cloud) -> Nova:
     """Read hosts and aggregates; what can't be read is said, not raised."""
     try:
-        services = cloud.compute.get("/os-services", {"binary": "nova-compute"})
-        zones = {each["host"]: each["zone"].split(",") for each in services["services"]}
-        found = (
-            dataclasses.replace(each, zones=tuple(zones.get(each.service_host, ())))
-            for each in computes(cloud.compute)
-        )
-        listed = cloud.compute.get("/os-aggregates")["aggregates"]
-        return Nova(tuple(found), tuple(_aggregate(body) for body in listed))
+        return nova(cloud.compute, aggregates(cloud.compute))
     except errors.CloudBroke as exc:
         return Nova(unasked=exc.reason)
+
+
+def nova(compute: Service, bodies: Iterable[Any]) -> Nova:
+    """Read the hosts, each with its availability zone.
+
+    :param bodies: of all host aggregates, as :func:`aggregates` returns them
+    :raises CloudBroke: when the user may not list hosts
+    """
+    services = compute.get("/os-services", {"binary": "nova-compute"})["services"]
+    zones = {each["host"]: tuple(each["zone"].split(",")) for each in services}
+    found = (
+        dataclasses.replace(each, zones=zones.get(each.service_host, ()))
+        for each in computes(compute)
+    )
+    return view(found, bodies)
+
+
+def view(computes: Iterable[Compute], bodies: Iterable[Any]) -> Nova:
+    """Return Nova's view of hosts, from what was read of them before."""
+    return Nova(tuple(computes), host_aggregates(bodies))
+
+
+def aggregates(compute: Service) -> tuple[Any, ...]:
+    """Return the compute API's bodies of all host aggregates.
+
+    :raises CloudBroke: when the user may not list them
+    """
+    return tuple(compute.get("/os-aggregates")["aggregates"])
 
 
 def computes(compute: Service) -> Iterator[Compute]:
@@ -97,9 +111,17 @@ def computes(compute: Service) -> Iterator[Compute]:
         )
 
 
-def _aggregate(body: Any) -> Aggregate:
-    return Aggregate(
-        body["id"], body["uuid"], body["name"], tuple(body["hosts"]), body["metadata"]
+def host_aggregates(bodies: Iterable[Any]) -> tuple[Aggregate, ...]:
+    """Return what :func:`aggregates` returned as values."""
+    return tuple(
+        Aggregate(
+            body["id"],
+            body["uuid"],
+            body["name"],
+            tuple(body["hosts"]),
+            body["metadata"],
+        )
+        for body in bodies
     )
 
 
@@ -131,6 +153,12 @@ def holders(placement: Service, name: str) -> frozenset[str]:
     return frozenset(provider["uuid"] for provider in body["resource_providers"])
 
 
+def lackers(placement: Service, name: str) -> frozenset[str]:
+    """Return the UUIDs of all providers, nested ones too, that lack a trait."""
+    body = placement.get("/resource_providers", {"required": f"!{name}"})
+    return frozenset(provider["uuid"] for provider in body["resource_providers"])
+
+
 def holding(placement: Service, provider: Provider) -> Holding:
     """Read one provider's traits, and the generation from before them.
 
@@ -155,31 +183,27 @@ def holdings(placement: Service, providers: Iterable[Provider]) -> tuple[Holding
     :returns: a holding for each provider, in the order given
     """
     wanted = tuple(providers)
-    if len(wanted) <= _ONE_BY_ONE:
+    if len(wanted) <= FEW:
         return tuple(holding(placement, provider) for provider in wanted)
-    traits: dict[str, frozenset[str]] = {}
-    for resource_class in BULK_CLASSES:
-        if not all(provider.uuid in traits for provider in wanted):
-            traits.update(_summarised(placement, resource_class))
-    left = [provider for provider in wanted if provider.uuid not in traits]
-    slow = {h.provider.uuid: h for h in _remaining(placement, left)}
-    return tuple(
-        slow.get(provider.uuid) or Holding(provider, traits[provider.uuid])
-        for provider in wanted
-    )
+    bulk = everything(placement, wanted)
+    return tuple(Holding(each, bulk.traits[each.uuid]) for each in wanted)
 
 
-def _summarised(
-    placement: Service, resource_class: str
-) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the traits of every provider in a tree with one unit free."""
-    body = placement.get("/allocation_candidates", {"resources": f"{resource_class}:1"})
-    for uuid, summary in body["provider_summaries"].items():
-        yield uuid, frozenset(summary["traits"])
+def everything(placement: Service, providers: Iterable[Provider]) -> Bulk:
+    """Read the traits of all providers, and the figures of those with room.
+
+    As :func:`holdings` does it where the providers are many.
+    """
+    wanted = tuple(providers)
+    bulk = Bulk()
+    bulk.add_all(placement, wanted)
+    for held in _remaining(placement, bulk.lacks(wanted)):
+        bulk.traits[held.provider.uuid] = held.traits
+    return bulk
 
 
 def _remaining(placement: Service, left: list[Provider]) -> Iterator[Holding]:
-    if len(left) > _ONE_BY_ONE:
+    if len(left) > FEW:
         in_use = placement.get("/traits", {"associated": "true"})["traits"]
         if len(in_use) < len(left):
             having = {name: holders(placement, name) for name in in_use}
@@ -212,7 +236,7 @@ def _pairs(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[plan.Requirer, 
     for flavor in flavors:
         for key, value in flavor["extra_specs"].items():
             yield plan.Requirer("flavor", flavor["name"], key), value
-    for aggregate in cloud.compute.get("/os-aggregates")["aggregates"]:
+    for aggregate in aggregates(cloud.compute):
         for key, value in aggregate["metadata"].items():
             yield plan.Requirer("aggregate", aggregate["name"], key), value
     for name in names:

@@ -48,8 +48,9 @@ class ListCandidates(base.Lister):
             return candidates.queries(request)
         answer = facts.candidates(cloud.placement, request)
         snapshot = read.providers(cloud.placement)
-        computes = list(read.computes(cloud.compute))
-        table = candidates.rows(question, answer.body, snapshot, computes, args.limit)
+        table = candidates.rows(
+            question, answer.body, snapshot, catalog.computes(cloud), args.limit
+        )
         if not table[1]:
             self.exit_code = _NO_HOST
         return table

@@ -34,7 +34,7 @@ def explain(
 ) -> Explanation:
     """Find out who could take the request, who could not, and why.
 
-    :param want_figures: of every host, even where there are candidates
+    :param want_figures: of every host that lacks room, even where others take it
     :param named: patterns of the hosts whose whole story is wanted
     :raises NothingMatches: for a pattern that matches no host
     :raises CloudBroke: when a service can't be read
@@ -50,8 +50,8 @@ def explain(
     if unavailable is not None and question.needed_zone not in question.zones:
         # Nothing restricts the query then: Placement's answer would mislead.
         return start
-    computes = tuple(read.computes(cloud.compute))
-    start = dataclasses.replace(start, computes={each.uuid: each for each in computes})
+    computes = {compute.uuid: compute for compute in catalog.computes(cloud)}
+    start = dataclasses.replace(start, computes=computes)
     try:
         explanation = _judged(cloud, start, request, named, want_figures)
         if not explanation.agrees:
@@ -78,13 +78,14 @@ def _judged(
 
     :raises PlacementRefuses: when Placement takes no such request
     """
-    answer = facts.candidates(cloud.placement, request)
-    snapshot = start.known_hosts(read.providers(cloud.placement))
+    placement = cloud.placement
+    answer = facts.candidates(placement, request)
+    nova = read.view(start.computes.values(), start.question.aggregates)
+    snapshot = read.providers(placement).with_nova(nova)
     switched = variations(start.question, request)
     asked = [request, *(v.request for v in switched if v.request)]
     requests = [each for one in asked for each in (one, one.fallback) if each]
-    figures = want_figures or not answer.roots
-    found = facts.gather(cloud.placement, snapshot, requests, answer, figures)
+    found = facts.gather(placement, snapshot, requests, answer, not answer.roots)
     first, second = _by_weight(request, found)
     judge = Judge(first.clauses, first.group_policy, found)
     verdict = verdicts.reach(
@@ -92,9 +93,10 @@ def _judged(
         found,
         Judge(second.clauses, second.group_policy, found) if second else None,
     )
-    found = facts.with_inventories(
-        cloud.placement, found, _shown(judge, verdict, found, named)
-    )
+    shown = _shown(judge, verdict, found, named)
+    if want_figures:
+        found = facts.with_figures(placement, found, _short(judge, verdict, found))
+    found = facts.with_inventories(placement, found, shown)
     return dataclasses.replace(
         start,
         facts=found,
@@ -134,23 +136,31 @@ def _shown(
     if named:
         wanted = Selectors(hosts=tuple(named))
         return list(selection.select(wanted, found.snapshot).providers)
+    short = {host.uuid for host in _short(judge, verdict, found)}
+    kinds = verdicts.alike(verdict, found.snapshot.hosts)
+    stand = [hosts[0] for _, hosts in kinds if hosts[0].uuid in short]
+    return stand[:_MOST_FIGURES]
+
+
+def _short(judge: Judge, verdict: Verdict, found: Facts) -> list[Provider]:
+    """Return the hosts that are out for what they have no room for."""
     resources = sum(
         1 << n for n, c in enumerate(judge.clauses) if isinstance(c, Resource)
     )
-    kinds = verdicts.alike(verdict, found.snapshot.hosts)
-    short = [hosts[0] for kind, hosts in kinds if kind.named & resources]
-    return short[:_MOST_FIGURES]
+    out = verdict.rejections
+    hosts = found.snapshot.hosts
+    return [h for h in hosts if h.uuid in out and out[h.uuid].named & resources]
 
 
 def _tried(placement: Service, explanation: Explanation) -> Iterator[RequestFix]:
     """Yield the changes of the request with which Placement gives more hosts."""
-    judge, verdict = explanation.judge, explanation.verdict
-    if judge is None or verdict is None:
+    judge, verdict, found = explanation.judge, explanation.verdict, explanation.facts
+    if judge is None or verdict is None or found is None:
         return
     question = explanation.question
     hosts = {host.uuid for host in explanation.hosts}
     now = {host.uuid for host in explanation.candidates}
-    for proposal in fix.on_request(question, judge, judge.facts, verdict):
+    for proposal in fix.on_request(question, judge, found, verdict):
         other = question
         for change in proposal.changes:
             other = change.applied(other)

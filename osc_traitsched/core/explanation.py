@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from osc_traitsched.core import assumption, errors
 from osc_traitsched.core.assumption import Setting
-from osc_traitsched.core.clause import Clause, Resource
+from osc_traitsched.core.clause import Clause, MemberOf, Resource
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.facts import Facts
 from osc_traitsched.core.fix import Fix
 from osc_traitsched.core.judge import Judge
 from osc_traitsched.core.question import Question
 from osc_traitsched.core.request import Request
-from osc_traitsched.core.snapshot import Compute, Nova, Provider, Snapshot
-from osc_traitsched.core.verdict import Rejection, Verdict, rejection
+from osc_traitsched.core.snapshot import Compute, Provider
+from osc_traitsched.core.verdict import Rejection, Verdict, rejection, takers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,15 +79,6 @@ class Explanation:
         if self.facts is None:
             return ()
         return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
-
-    def known_hosts(self, snapshot: Snapshot) -> Snapshot:
-        """Return the snapshot with Nova's view of which roots are compute nodes."""
-        computes = tuple(self.computes.values())
-        roots = {p.uuid for p in snapshot.providers if p.parent is None}
-        strangers = roots - snapshot.sharing - set(self.computes) if computes else ()
-        return dataclasses.replace(
-            snapshot, strangers=frozenset(strangers), nova=Nova(computes)
-        )
 
     @property
     def absent(self) -> tuple[Compute, ...]:
@@ -209,8 +200,32 @@ def variations(question: Question, request: Request) -> tuple[Variation, ...]:
         except Refusal:
             switched = None
         if switched is None or switched.query() != request.query():
-            found.append(Variation(name, switched))
+            isolated = switched and _isolated_at_once(switched, request)
+            found.append(Variation(name, isolated))
     return tuple(found)
+
+
+def _isolated_at_once(switched: Request, request: Request) -> Request:
+    """Return a request that leaves out as one set what is isolated only with it.
+
+    Who is in which of these aggregates does not matter, and is not worth asking.
+    """
+    new = [
+        clause
+        for clause in switched.clauses
+        if isinstance(clause, MemberOf)
+        and clause.forbidden
+        and clause not in request.clauses
+    ]
+    if not new:
+        return switched
+    union = frozenset[str]().union(*(clause.aggregates for clause in new))
+    origins = tuple(origin for clause in new for origin in clause.origins)
+    kept = tuple(clause for clause in switched.clauses if clause not in new)
+    fallback = switched.fallback and _isolated_at_once(switched.fallback, request)
+    return dataclasses.replace(
+        switched, clauses=(*kept, MemberOf(union, True, origins)), fallback=fallback
+    )
 
 
 def matters(
@@ -234,14 +249,3 @@ def matters(
                 )
             )
     return tuple(changed)
-
-
-def takers(request: Request, facts: Facts) -> set[str]:
-    """Return the roots of all hosts that the judge says can take a request."""
-    found: set[str] = set()
-    for each in filter(None, (request, request.fallback)):
-        judge = Judge(each.clauses, each.group_policy, facts)
-        for host in facts.snapshot.hosts:
-            if judge.meets(judge.host(host.uuid), judge.everything):
-                found.add(host.uuid)
-    return found

@@ -6,6 +6,9 @@ import dataclasses
 import functools
 from collections.abc import Mapping
 
+#: What the keys of an aggregate's metadata begin with that name a project each.
+TENANT_KEY = "filter_tenant_id"
+
 
 @dataclasses.dataclass(frozen=True)
 class Provider:
@@ -67,6 +70,16 @@ class Aggregate:
     hosts: tuple[str, ...]
     metadata: Mapping[str, str]
 
+    @property
+    def zone(self) -> str | None:
+        """The availability zone that it makes, if any."""
+        return self.metadata.get("availability_zone")
+
+    @property
+    def tenants(self) -> Mapping[str, str]:
+        """Its keys that name projects, with their values."""
+        return {k: v for k, v in self.metadata.items() if k.startswith(TENANT_KEY)}
+
 
 @dataclasses.dataclass(frozen=True)
 class Nova:
@@ -87,6 +100,23 @@ class Nova:
             earlier = nodes.get(compute.service_host, ())
             nodes[compute.service_host] = (*earlier, compute)
         return nodes
+
+    def nodes(self, aggregate: Aggregate) -> tuple[Compute, ...]:
+        """Return the nodes of an aggregate's hosts."""
+        hosts = (self.by_service_host.get(host, ()) for host in aggregate.hosts)
+        return tuple(node for nodes in hosts for node in nodes)
+
+    @functools.cached_property
+    def members(self) -> Mapping[str, frozenset[str]]:
+        """For each aggregate's UUID those of the nodes of its hosts."""
+        return {
+            aggregate.uuid: frozenset(
+                compute.uuid
+                for host in aggregate.hosts
+                for compute in self.by_service_host.get(host, ())
+            )
+            for aggregate in self.aggregates
+        }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,6 +142,13 @@ class Snapshot:
         """The roots that can be compute nodes, by name."""
         roots = (p for p in self.providers if self.is_host(p))
         return tuple(sorted(roots, key=lambda root: root.name))
+
+    def with_nova(self, nova: Nova) -> Snapshot:
+        """Return the snapshot with Nova's view of which roots are compute nodes."""
+        computes = {compute.uuid for compute in nova.computes}
+        roots = {p.uuid for p in self.providers if p.parent is None}
+        strangers = roots - self.sharing - computes if computes else frozenset()
+        return dataclasses.replace(self, strangers=frozenset(strangers), nova=nova)
 
     def is_host(self, provider: Provider) -> bool:
         """Tell whether a provider is a root that can be a compute node."""

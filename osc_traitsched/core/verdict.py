@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from osc_traitsched.core.facts import Facts
 from osc_traitsched.core.hitting import Mask, bits, hitting_sets, size
 from osc_traitsched.core.judge import Host, Judge
+from osc_traitsched.core.request import Request
 from osc_traitsched.core.snapshot import Provider
 
 #: Up to so many clauses all ways into a tree are looked for, where its clauses
@@ -105,6 +106,23 @@ def reach(judge: Judge, facts: Facts, second: Judge | None = None) -> Verdict:
         tuple(sorted(set(kinds) - set(rejections) - facts.candidates)),
         tuple(sorted(set(rejections) & facts.candidates)),
     )
+
+
+def takers(
+    request: Request, facts: Facts, among: Iterable[Provider] | None = None
+) -> set[str]:
+    """Return the roots of all hosts that can take a request, by one of its queries.
+
+    :param among: only these hosts
+    """
+    hosts = facts.snapshot.hosts if among is None else tuple(among)
+    found: set[str] = set()
+    for each in filter(None, (request, request.fallback)):
+        judge = Judge(each.clauses, each.group_policy, facts)
+        for host in hosts:
+            if judge.meets(judge.host(host.uuid), judge.everything):
+                found.add(host.uuid)
+    return found
 
 
 def alike(

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import resource
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import openstack
-
-from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.commands import explaining
 from osc_traitsched.core import fix
 from osc_traitsched.core import verdict as verdicts
@@ -22,12 +19,10 @@ from osc_traitsched.core.judge import Judge
 from osc_traitsched.core.question import Question
 from osc_traitsched.views.explain import document, prose
 from tests.services.fill import fill
+from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer
 
 _T = TypeVar("_T")
-
-#: What there is of Nova here: no hypervisors, and no private flavors.
-_NOVA = {"/os-hypervisors/detail": {"hypervisors": []}}
 
 _PLAIN = {"name": "plain", "vcpus": 2, "ram": 2048, "disk": 10, "extra_specs": {}}
 _PICKY = {
@@ -42,33 +37,16 @@ _PICKY = {
 _IMAGE = {"name": "image", "disk_format": "qcow2"}
 
 
-class _Nova:
-    """Answers for the compute service, which is not what is measured."""
-
-    def get(self, path: str, params: Any = None, microversion: Any = None) -> Any:
-        return _NOVA[path]
-
-
-@dataclasses.dataclass(frozen=True)
-class _Cloud:
-    placement: Service
-    compute: Any = dataclasses.field(default_factory=_Nova)
-
-
 def report(server: PlacementServer, hosts: int) -> None:
     """Measure, and print seconds and ratios."""
     fill(server.database, hosts)
-    auth = {"endpoint": server.url, "token": "admin"}
-    sdk = openstack.connect(
-        load_yaml_config=False, load_envvars=False, auth_type="admin_token", auth=auth
-    )
-    cloud = _Cloud(Cloud(sdk).placement)
+    cloud = HalfCloud(server.url, MadeUpNova())
     print(f"explain, {hosts} hosts")
     for name, value, remark in _figures(cloud):
         print(f"  {name:36}{value:10.2f}  {remark}".rstrip())
 
 
-def _figures(cloud: _Cloud) -> Iterator[tuple[str, float, str]]:
+def _figures(cloud: Cloud) -> Iterator[tuple[str, float, str]]:
     for flavor in (_PLAIN, _PICKY):
         options = {"query_placement_for_image_type_support": True}
         # The hosts here have no OWNER_NOVA, which 2026.2 would ask for.
@@ -88,9 +66,9 @@ def _figures(cloud: _Cloud) -> Iterator[tuple[str, float, str]]:
     yield "peak memory: MB", peak, "this process"
 
 
-def _explain(cloud: _Cloud, question: Question, form: str) -> Explanation:
+def _explain(cloud: Cloud, question: Question, form: str) -> Explanation:
     found = explaining.explain(
-        cloud,  # type: ignore[arg-type]
+        cloud,
         question,
         named=(),
         want_figures=form != "text",

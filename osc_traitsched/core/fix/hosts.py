@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.clause import Clause, MemberOf, Resource
 from osc_traitsched.core.facts import Facts
-from osc_traitsched.core.fix.values import MOST_TRIED, HostChange, HostFix
+from osc_traitsched.core.fix.values import MOST_OF_HOSTS, HostChange, HostFix
 from osc_traitsched.core.hitting import Mask
 from osc_traitsched.core.judge import Host, Judge
 from osc_traitsched.core.question import Body, Question
@@ -48,7 +48,7 @@ def on_hosts(
     found = [HostFix(changes, tuple(roots)) for changes, roots in hosts.items()]
     return tuple(
         sorted(found, key=lambda fix: (len(fix.changes), -len(fix.hosts), repr(fix)))
-    )[:MOST_TRIED]
+    )[:MOST_OF_HOSTS]
 
 
 def _is_unused(facts: Facts, root: str) -> bool:

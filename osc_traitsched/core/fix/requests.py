@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.clause import Clause, Origin, Resource
 from osc_traitsched.core.facts import Facts
-from osc_traitsched.core.fix.values import MOST_TRIED, Change, RequestFix
+from osc_traitsched.core.fix.values import MOST_OF_REQUEST, Change, RequestFix
 from osc_traitsched.core.hitting import Mask
 from osc_traitsched.core.judge import Judge
 from osc_traitsched.core.question import Question
 from osc_traitsched.core.verdict import Verdict
+
+#: So many zones, or disk formats, are worth a try.
+_MOST_ALIKE = 2
 
 _SIZES = {"VCPU": "vcpus", "PCPU": "vcpus", "MEMORY_MB": "ram", "DISK_GB": "disk"}
 
@@ -34,9 +37,9 @@ def on_request(
         clauses = judge.chosen(way)
         for changes in _request_changes(question, clauses, facts, gains[way]):
             found.setdefault(changes)
-        if len(found) >= MOST_TRIED:
+        if len(found) >= MOST_OF_REQUEST:
             break
-    return tuple(RequestFix(changes) for changes in list(found)[:MOST_TRIED])
+    return tuple(RequestFix(changes) for changes in list(found)[:MOST_OF_REQUEST])
 
 
 def _request_changes(
@@ -63,7 +66,7 @@ def _alternatives(
     if "isolate_aggregates" in kinds:
         yield from _let_in(clause.origins)
     elif "map_az_to_placement_aggregate" in kinds:
-        for zone in sorted(question.zones - {question.zone}):
+        for zone in _zones(question, facts, roots):
             yield (Change("zone", "availability_zone", zone),)
     elif "require_image_type_support" in kinds:
         for disk_format in _formats(facts, roots):
@@ -83,6 +86,18 @@ def _let_in(origins: Iterable[Origin]) -> Iterator[tuple[Change, ...]]:
         yield tuple(Change("flavor", key, "required") for key in keys)
 
 
+def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
+    """Return the zones that Nova has these hosts in, most hosts first."""
+    members = facts.snapshot.nova.members if facts.snapshot.nova else {}
+    counts: dict[str, int] = {}
+    for aggregate in question.aggregates:
+        zone = aggregate["metadata"].get("availability_zone")
+        inside = members.get(aggregate["uuid"], frozenset()) & set(roots)
+        if zone and inside:
+            counts[zone] = counts.get(zone, 0) + len(inside)
+    return sorted(counts, key=lambda zone: (-counts[zone], zone))[:_MOST_ALIKE]
+
+
 def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
     """Return the disk formats that these hosts support, most hosts first."""
     prefix = "COMPUTE_IMAGE_TYPE_"
@@ -92,7 +107,7 @@ def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
             if name.startswith(prefix):
                 disk_format = name[len(prefix) :].lower()
                 counts[disk_format] = counts.get(disk_format, 0) + 1
-    return sorted(counts, key=lambda name: (-counts[name], name))[:2]
+    return sorted(counts, key=lambda name: (-counts[name], name))[:_MOST_ALIKE]
 
 
 def _smaller(

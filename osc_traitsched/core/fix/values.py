@@ -7,9 +7,11 @@ from typing import Union
 
 from osc_traitsched.core.question import Question
 
-#: At most this many changes of the request are tried, each by a request to
-#: Placement, and as many of hosts are shown.
-MOST_TRIED = 8
+#: At most this many changes of hosts are shown.
+MOST_OF_HOSTS = 8
+
+#: At most this many changes of the request are tried, each by asking Placement.
+MOST_OF_REQUEST = 4
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,0 +1,56 @@
+"""Answers that have the traits and figures of very many providers at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from osc_traitsched.cloud.connection import Service
+from osc_traitsched.core.facts import Stock
+from osc_traitsched.core.snapshot import Provider
+
+#: One unit of either is free on nearly every host, and the answer then has
+#: the traits of the host's whole tree.
+_FIRST, _SECOND = "VCPU", "MEMORY_MB"
+
+#: Up to this many providers are asked one by one: cheaper for the server than
+#: answering for the whole cloud at once.
+FEW = 8
+
+
+@dataclasses.dataclass(frozen=True)
+class Bulk:
+    """Traits and figures of many providers, by UUID.
+
+    :ivar stock: capacity and use by class; not of a provider whose traits were
+        read by other means
+    """
+
+    traits: dict[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    stock: dict[str, Mapping[str, Stock]] = dataclasses.field(default_factory=dict)
+
+    def add(self, body: Mapping[str, Any]) -> None:
+        """Take what an answer with candidates says of every provider in it."""
+        for uuid, summary in body["provider_summaries"].items():
+            self.traits[uuid] = frozenset(summary["traits"])
+            self.stock[uuid] = {
+                name: Stock(each["capacity"], each["used"])
+                for name, each in summary["resources"].items()
+            }
+
+    def add_all(self, placement: Service, providers: Iterable[Provider]) -> None:
+        """Read all providers of trees that have one unit free of either class.
+
+        :param providers: those that are wanted; for a few that the first answer
+            does not show, none of the others is asked for
+        """
+        wanted = tuple(providers)
+        for resource_class, enough in ((_FIRST, 0), (_SECOND, FEW)):
+            if len(self.lacks(wanted)) > enough:
+                query = {"resources": f"{resource_class}:1"}
+                self.add(placement.get("/allocation_candidates", query))
+
+    def lacks(self, providers: Iterable[Provider]) -> list[Provider]:
+        """Return those of the providers that no answer has shown."""
+        return [each for each in providers if each.uuid not in self.traits]

@@ -1,0 +1,111 @@
+"""How many requests explain sends to Placement, counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.commands import explaining
+from osc_traitsched.core.assumption import Assumptions
+from osc_traitsched.core.question import Question
+from tests.services.nova import HalfCloud, MadeUpNova
+
+#: Beside one for each set of aggregates in the request, and one by one those of a
+#: few hosts that stand for others.
+MOST = 12
+
+SMALL = {"name": "small", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {}}
+LARGE = {**SMALL, "name": "large", "ram": 1_000_000}
+PICKY = {
+    **LARGE,
+    "name": "picky",
+    "extra_specs": {
+        "trait:CUSTOM_ONE": "required",
+        "trait:CUSTOM_TWO": "required",
+        "trait:CUSTOM_THREE": "forbidden",
+    },
+}
+IMAGE = {"name": "image", "disk_format": "qcow2", "hw_disk_bus": "virtio"}
+
+
+@pytest.fixture
+def hosts(placement):
+    placement.create_traits("CUSTOM_ONE", "CUSTOM_TWO", "CUSTOM_THREE")
+
+    def make(count):
+        names = [f"cmp{number:02d}" for number in range(count)]
+        return [(name, placement.add_host(name)) for name in names]
+
+    return make
+
+
+def explained(placement, nova, flavor, release=33, **options):
+    """Explain, and return the explanation and how many requests it took.
+
+    Those for the figures of single hosts do not count.
+    """
+    sent = []
+    cloud = HalfCloud(placement.url, nova)
+    service = cloud.placement
+    get = service.get
+
+    def count(path, params=None, microversion=None):
+        sent.append(path)
+        return get(path, params, microversion)
+
+    service.get = count
+    question = Question(
+        flavor, IMAGE, tuple(nova.aggregates), Assumptions.of(release, **options)
+    )
+    found = explaining.explain(cloud, question, (), want_figures=True, want_fixes=True)
+    single = [p for p in sent if p.endswith(("/inventories", "/usages"))]
+    return found, len(sent) - len(single)
+
+
+@pytest.mark.parametrize("flavor", [SMALL, LARGE, PICKY], ids=lambda f: f["name"])
+def test_the_number_of_requests_is_bounded_and_does_not_grow_with_the_hosts(
+    placement, hosts, flavor
+):
+    options = {
+        "query_placement_for_image_type_support": True,
+        "image_metadata_prefilter": True,
+    }
+    costs = []
+    for count in (30, 60):
+        nova = MadeUpNova(hosts(count))
+        found, cost = explained(placement, nova, flavor, **options)
+        assert found.total == count
+        costs.append(cost)
+        placement.wipe()
+        placement.create_traits("CUSTOM_ONE", "CUSTOM_TWO", "CUSTOM_THREE")
+    assert costs[0] == costs[1]
+    assert costs[0] <= MOST
+
+
+@pytest.mark.parametrize("isolating", [True, False])
+def test_forty_isolated_aggregates_are_no_forty_requests(placement, hosts, isolating):
+    placement.create_traits("CUSTOM_ONE")
+    made = hosts(45)
+    isolated = {
+        f"isolated{number:02d}": ({f"trait:CUSTOM_A{number}": "required"}, [name])
+        for number, (name, _) in enumerate(made[:40])
+    }
+    nova = MadeUpNova(made, isolated)
+    for aggregate, (_, provider) in zip(nova.aggregates, made):
+        mirror(placement, provider, [aggregate["uuid"]])
+    found, cost = explained(
+        placement, nova, SMALL, enable_isolated_aggregate_filtering=isolating
+    )
+    assert len(found.candidates) == (5 if isolating else 45)
+    assert cost <= MOST + (10 if isolating else 1)
+
+
+def mirror(placement, provider, aggregates):
+    """Put a provider into Placement's aggregates of these UUIDs."""
+    placement.call(
+        "PUT",
+        f"/resource_providers/{provider}/aggregates",
+        {
+            "resource_provider_generation": placement.generation(provider),
+            "aggregates": aggregates,
+        },
+    )

@@ -1,0 +1,73 @@
+"""A Nova that is made up, for a Placement that is real."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import openstack
+
+from osc_traitsched.cloud.connection import Cloud
+
+
+class MadeUpNova:
+    """Answers for the compute API where it is not what a test is about.
+
+    :param hosts: names and UUIDs of the compute nodes
+    :param aggregates: names with metadata and the names of member hosts
+    """
+
+    def __init__(
+        self,
+        hosts: Iterable[tuple[str, str]] = (),
+        aggregates: Mapping[str, tuple[Mapping[str, str], Iterable[str]]] | None = None,
+    ) -> None:
+        self.aggregates = [
+            {
+                "id": number,
+                "uuid": str(uuid.uuid5(uuid.NAMESPACE_DNS, name)),
+                "name": name,
+                "hosts": list(members),
+                "metadata": dict(metadata),
+            }
+            for number, (name, (metadata, members)) in enumerate(
+                (aggregates or {}).items(), 1
+            )
+        ]
+        self._bodies: dict[str, Any] = {
+            "/os-hypervisors/detail": {"hypervisors": [_node(*each) for each in hosts]},
+            "/os-aggregates": {"aggregates": self.aggregates},
+        }
+
+    def get(self, path: str, params: Any = None, microversion: Any = None) -> Any:
+        """Return what the compute API would answer."""
+        return self._bodies[path]
+
+
+def _node(name: str, identity: str) -> dict[str, Any]:
+    return {
+        "id": identity,
+        "hypervisor_hostname": name,
+        "service": {"host": name, "disabled_reason": None},
+        "state": "up",
+        "status": "enabled",
+    }
+
+
+class HalfCloud(Cloud):
+    """A cloud whose Placement is real, and whose Nova is made up."""
+
+    compute: Any = None
+
+    def __init__(self, placement_url: str, nova: MadeUpNova) -> None:
+        auth = {"endpoint": placement_url, "token": "admin"}
+        super().__init__(
+            openstack.connect(
+                load_yaml_config=False,
+                load_envvars=False,
+                auth_type="admin_token",
+                auth=auth,
+            )
+        )
+        self.compute = nova
