@@ -15,6 +15,9 @@ from osc_traitsched.core.facts import Amount, Facts, Stock
 from osc_traitsched.core.request import Request
 from osc_traitsched.core.snapshot import Provider, Snapshot
 
+#: The first that knows the query; later ones add links to each provider.
+_SHORT_ANSWER = "1.4"
+
 #: At most this many providers are read one by one.
 MOST_READ_ONE_BY_ONE = 25
 
@@ -144,8 +147,7 @@ def _having(
 
 def _offers(placement: Service, amount: Amount) -> frozenset[str]:
     query = {"resources": "{}:{}".format(*amount)}
-    body = placement.get("/resource_providers", query)
-    return frozenset(provider["uuid"] for provider in body["resource_providers"])
+    return read.uuids(placement, query, _SHORT_ANSWER)
 
 
 def _members(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from osc_traitsched.cloud import read
 from osc_traitsched.cloud.connection import Service
 from osc_traitsched.core import errors, grouping
 from osc_traitsched.core.grouping import Members
@@ -43,8 +44,7 @@ def in_any(placement: Service, aggregates: Collection[str]) -> frozenset[str]:
     found = frozenset[str]()
     for start in range(0, len(ordered), _IN_ONE_URL):
         query = {"member_of": "in:" + ",".join(ordered[start : start + _IN_ONE_URL])}
-        body = placement.get("/resource_providers", query)
-        found |= {provider["uuid"] for provider in body["resource_providers"]}
+        found |= read.uuids(placement, query)
     return found
 
 

@@ -149,13 +149,19 @@ def known_traits(placement: Service) -> frozenset[str]:
 
 def holders(placement: Service, name: str) -> frozenset[str]:
     """Return the UUIDs of all providers, nested ones too, that have a trait."""
-    body = placement.get("/resource_providers", {"required": name})
-    return frozenset(provider["uuid"] for provider in body["resource_providers"])
+    return uuids(placement, {"required": name})
 
 
 def lackers(placement: Service, name: str) -> frozenset[str]:
     """Return the UUIDs of all providers, nested ones too, that lack a trait."""
-    body = placement.get("/resource_providers", {"required": f"!{name}"})
+    return uuids(placement, {"required": f"!{name}"})
+
+
+def uuids(
+    placement: Service, query: Mapping[str, str], microversion: str | None = None
+) -> frozenset[str]:
+    """Return the UUIDs of all providers, nested ones too, that a query matches."""
+    body = placement.get("/resource_providers", query, microversion)
     return frozenset(provider["uuid"] for provider in body["resource_providers"])
 
 
