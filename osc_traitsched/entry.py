@@ -53,3 +53,51 @@ class ListCandidates(_Deferred):
     """openstack trait-sched candidates."""
 
     path = "osc_traitsched.commands.candidates:ListCandidates"
+
+
+class Check(_Deferred):
+    """openstack trait-sched check."""
+
+    path = "osc_traitsched.commands.check:Check"
+
+
+class ListAggregates(_Deferred):
+    """openstack trait-sched aggregate list."""
+
+    path = "osc_traitsched.commands.aggregate_list:ListAggregates"
+
+
+class ShowConfig(_Deferred):
+    """openstack trait-sched config show."""
+
+    path = "osc_traitsched.commands.config_show:ShowConfig"
+
+
+class WriteNovaConf(_Deferred):
+    """openstack trait-sched config nova-conf."""
+
+    path = "osc_traitsched.commands.config_write:WriteNovaConf"
+
+
+class WriteTripleo(_Deferred):
+    """openstack trait-sched config tripleo."""
+
+    path = "osc_traitsched.commands.config_write:WriteTripleo"
+
+
+class WriteRhoso(_Deferred):
+    """openstack trait-sched config rhoso."""
+
+    path = "osc_traitsched.commands.config_write:WriteRhoso"
+
+
+class IsolateAggregate(_Deferred):
+    """openstack trait-sched isolate."""
+
+    path = "osc_traitsched.commands.isolate:IsolateAggregate"
+
+
+class UnisolateAggregate(_Deferred):
+    """openstack trait-sched unisolate."""
+
+    path = "osc_traitsched.commands.unisolate:UnisolateAggregate"

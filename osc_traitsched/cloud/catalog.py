@@ -148,7 +148,8 @@ def zone_refusal(cloud: Cloud, zone: str | None) -> errors.Refusal | None:
     ):
         return None
     reason = "no-enabled-nova-compute-in-the-zone"
-    return errors.Refusal("InvalidRequest", reason, (zone,), stage="api", http=400)
+    near = alike(zone, {each["zoneName"] for each in found} - {zone})
+    return errors.Refusal("InvalidRequest", reason, (zone,), "api", 400, near)
 
 
 def all_computes_are_new(cloud: Cloud) -> bool | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.config import baseline, joining
+from osc_traitsched.config import baseline, joining, rhoso
 from osc_traitsched.core import assumption
 from osc_traitsched.core.assumption import Assumptions
 from osc_traitsched.core.errors import BadUsage
@@ -70,19 +70,32 @@ def assumptions(args: argparse.Namespace, max_microversion: str | None) -> Assum
     :raises BadUsage: for options that do not go together
     :raises BadConfiguration: for a file or a value that can't be
     """
+    return joining.assumptions(named(args), *release(args, max_microversion))
+
+
+def named(args: argparse.Namespace) -> joining.Named:
+    """Return what the options name; of a control plane what it says.
+
+    :raises BadUsage: for options that do not go together
+    :raises BadConfiguration: for a control plane that can't be read
+    """
     if args.environments and args.control_plane is not None:
         raise BadUsage("--environment and --control-plane: a cloud has one of the two")
-    named = joining.Named(
+    plane = None if args.control_plane is None else rhoso.read(args.control_plane)
+    return joining.Named(
         tuple(args.nova_conf),
         tuple(args.environments),
-        args.control_plane,
+        plane,
         args.baseline,
         tuple(args.given),
     )
-    return joining.assumptions(named, *_known(args, max_microversion))
 
 
-def _known(args: argparse.Namespace, max_microversion: str | None) -> tuple[int, str]:
+def release(args: argparse.Namespace, max_microversion: str | None) -> tuple[int, str]:
+    """Return Nova's release, and one line for a person on how it is known.
+
+    :param max_microversion: as for :func:`assumptions`
+    """
     if args.nova_release is not None:
         return args.nova_release, "--nova-release"
     if max_microversion:
@@ -93,11 +106,11 @@ def _known(args: argparse.Namespace, max_microversion: str | None) -> tuple[int,
 
 
 def _release(text: str) -> int:
-    release = assumption.release_named(text)
-    if release is None:
+    found = assumption.release_named(text)
+    if found is None:
         known = ", ".join(assumption.RELEASES.values())
         raise argparse.ArgumentTypeError(f"{text!r} is not one of {known}")
-    return release
+    return found
 
 
 def _given(text: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.config import baseline, ini, nova_conf, rhoso, tripleo
+from osc_traitsched.config import baseline, ini, nova_conf, tripleo
 from osc_traitsched.core.assumption import OPTIONS, Assumptions
 
 
@@ -14,16 +14,21 @@ class Named:
 
     :ivar nova_conf: files and directories
     :ivar environments: TripleO environment files
-    :ivar control_plane: a file with an OpenStackControlPlane
+    :ivar control_plane: the scheduler's text in an OpenStackControlPlane
     :ivar baseline: one of :data:`baseline.NAMES`, or None for what the rest says
     :ivar given: the names and texts of options set by hand
     """
 
     nova_conf: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
-    control_plane: str | None = None
+    control_plane: ini.Text | None = None
     baseline: str | None = None
     given: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_a_file(self) -> bool:
+        """A file of the cloud's own is among it."""
+        return bool(self.nova_conf or self.environments or self.control_plane)
 
 
 #: The source of what was set by hand.
@@ -41,7 +46,7 @@ def assumptions(named: Named, release: int, release_source: str) -> Assumptions:
     settings = dict(baseline.settings(_baseline(named)))
     settings.update(tripleo.settings(named.environments))
     # Its text becomes the last file of nova.conf.d on such a control plane.
-    plane = [] if named.control_plane is None else [rhoso.read(named.control_plane)]
+    plane = [] if named.control_plane is None else [ini.parse(named.control_plane)]
     files = (*plane, *nova_conf.read(named.nova_conf), _by_hand(named))
     settings.update(nova_conf.settings(files, release, settings))
     absent = {option.name for option in OPTIONS if not option.is_in(release)}

@@ -6,8 +6,10 @@ from osc_traitsched.config import document, ini
 from osc_traitsched.config.document import Branch
 from osc_traitsched.core.errors import BadConfiguration
 
-_KIND = "OpenStackControlPlane"
-_SCHEDULER = (
+API_VERSION, KIND = "core.openstack.org/v1beta1", "OpenStackControlPlane"
+
+#: Where in it the scheduler's own part of nova.conf is.
+SCHEDULER = (
     "spec",
     "nova",
     "template",
@@ -16,21 +18,20 @@ _SCHEDULER = (
 )
 
 
-def read(path: str) -> ini.Ini:
-    """Return what the scheduler's customServiceConfig sets; nothing if there is none.
+def read(path: str) -> ini.Text:
+    """Return the scheduler's customServiceConfig; empty if there is none.
 
-    :raises BadConfiguration: for a file that has not one control plane, or an
-        INI text that oslo.config can't parse
+    :raises BadConfiguration: for a file that has not one control plane
     """
     planes = [
         each for top in document.read(path) for each in _resources(top) if _is(each)
     ]
     if not planes:
-        raise BadConfiguration(path, None, f"no {_KIND} in this file")
+        raise BadConfiguration(path, None, f"no {KIND} in this file")
     if len(planes) > 1:
-        raise planes[1].bad(f"a second {_KIND}: leave one in the file")
-    found = planes[0].find(*_SCHEDULER)
-    return ini.parse(_text(found)) if found else {}
+        raise planes[1].bad(f"a second {KIND}: leave one in the file")
+    found = planes[0].find(*SCHEDULER)
+    return _text(found) if found else ini.Text(path, "")
 
 
 def _resources(top: Branch) -> list[Branch]:
@@ -43,7 +44,7 @@ def _resources(top: Branch) -> list[Branch]:
 
 def _is(resource: Branch) -> bool:
     kind = resource.find("kind")
-    return kind is not None and kind.text() == _KIND
+    return kind is not None and kind.text() == KIND
 
 
 def _text(found: Branch) -> ini.Text:

@@ -36,6 +36,15 @@ _BOOLEANS: Mapping[str, bool] = {
 }
 
 
+def filters_parameter(release: int) -> str:
+    """Return the parameter to set a list of filters with.
+
+    The newer one is not in stable/victoria of tripleo-heat-templates.
+    """
+    newer, older = FILTERS
+    return newer if release >= 23 else older
+
+
 def settings(paths: Iterable[str]) -> Mapping[str, Setting]:
     """Return what the parameters of environment files set; a later file wins.
 

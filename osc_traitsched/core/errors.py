@@ -20,6 +20,34 @@ class BadUsage(BadQuestion):
     """Options that do not go together, or one that is missing; exits 2."""
 
 
+class NotInRelease(BadUsage):
+    """Something to be turned on whose option this release of Nova does not have.
+
+    :ivar wanted: the name that it was asked for by
+    :ivar option: ``section.option``
+    :ivar release: Nova's major version
+    """
+
+    def __init__(self, wanted: str, option: str, release: int) -> None:
+        super().__init__(f"{wanted}: {option} in {release}")
+        self.wanted = wanted
+        self.option = option
+        self.release = release
+
+
+class NoParameter(BadUsage):
+    """A value that no parameter of TripleO can say.
+
+    :ivar option: ``section.option``
+    :ivar value: empty for a list that TripleO would take for none
+    """
+
+    def __init__(self, option: str, value: object) -> None:
+        super().__init__(f"{option}: {value}")
+        self.option = option
+        self.value = value
+
+
 class AnswerIsNo(TraitSchedError):
     """What was asked for is understood, and refused."""
 
@@ -171,6 +199,7 @@ class Refusal(AnswerIsNo):
         with that exception) or ``no valid host`` (it goes to ERROR like one that no
         host has room for); empty until the request is built
     :ivar http: the status of the API's answer; None at the other stages
+    :ivar nearest: for a name that Nova does not know names like it, best first
     """
 
     def __init__(
@@ -180,6 +209,7 @@ class Refusal(AnswerIsNo):
         keys: tuple[str, ...] = (),
         stage: str = "",
         http: int | None = None,
+        nearest: tuple[str, ...] = (),
     ) -> None:
         super().__init__(f"{exception}: {reason} ({', '.join(keys)})")
         self.exception = exception
@@ -187,6 +217,7 @@ class Refusal(AnswerIsNo):
         self.keys = keys
         self.stage = stage
         self.http = http
+        self.nearest = nearest
 
 
 class BadConfiguration(BadQuestion):

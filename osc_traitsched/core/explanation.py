@@ -82,8 +82,10 @@ class Explanation:
 
     @property
     def absent(self) -> tuple[Compute, ...]:
-        """Nova's compute nodes that have no provider in Placement."""
-        known = self.facts.snapshot.by_uuid if self.facts else {}
+        """Nova's compute nodes that have no provider; none where nobody looked."""
+        if self.facts is None:
+            return ()
+        known = self.facts.snapshot.by_uuid
         return tuple(c for uuid, c in self.computes.items() if uuid not in known)
 
     @property
@@ -157,7 +159,9 @@ class Explanation:
 
     @property
     def total(self) -> int:
-        """All hosts that Nova or Placement knows."""
+        """All hosts that Nova or Placement knows, of those that were read."""
+        if self.facts is None:
+            return len(self.computes)
         return len(self.hosts) + len(self.absent) + len(self.strangers)
 
 

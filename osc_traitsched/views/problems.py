@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterable
 
 from osc_traitsched.core import errors, plan
+from osc_traitsched.core.assumption import RELEASES
 from osc_traitsched.core.trait import Ownership
 
 _MOST_NAMES = 10
@@ -46,6 +47,25 @@ def _(error: errors.NotInCatalog) -> str:
 
 
 @word.register
+def _(error: errors.NotInRelease) -> str:
+    release = f"{error.release} ({RELEASES[error.release]})"
+    return f"{error.wanted}: Nova {release} has no {_option(error.option)}"
+
+
+@word.register
+def _(error: errors.NoParameter) -> str:
+    if error.value == ():
+        return (
+            f"{_option(error.option)} would be empty, which TripleO takes for Nova's "
+            "own list; name at least one other filter"
+        )
+    return (
+        f"TripleO has no parameter for {_option(error.option)}; it takes hieradata, "
+        "which this command does not write"
+    )
+
+
+@word.register
 def _(error: errors.Refusal) -> str:
     who = {
         "api": f"nova-api refuses it (HTTP {error.http})",
@@ -53,13 +73,13 @@ def _(error: errors.Refusal) -> str:
     }.get(error.stage, "nova-scheduler finds no valid host")
     what = f"{error.exception}, {error.reason.replace('-', ' ')}"
     about = f" ({', '.join(error.keys)})" if error.keys else ""
-    return f"{who}: {what}{about}"
+    return f"{who}: {what}{about}{_did_you_mean(error.nearest)}"
 
 
 @word.register
 def _(error: errors.NotForProject) -> str:
     return (
-        f"the project may not use the {error.kind} {_quoted(error.name)}, so that "
+        f"the project may not use the {error.kind} {quoted(error.name)}, so that "
         "Nova does not find it"
     )
 
@@ -67,7 +87,7 @@ def _(error: errors.NotForProject) -> str:
 @word.register
 def _(error: errors.PlacementRefuses) -> str:
     what = f"Placement refuses the request: {error.reason}"
-    if "CUSTOM_" in error.reason and "trait" in error.reason:
+    if "No such trait" in error.reason and "CUSTOM_" in error.reason:
         return f"{what} (trait-sched add --create makes it, and gives it to hosts)"
     return what
 
@@ -75,7 +95,7 @@ def _(error: errors.PlacementRefuses) -> str:
 @word.register
 def _(error: errors.MalformedTrait) -> str:
     return (
-        f"{_quoted(error.name)} can't be a trait: a name has 1 to 255 of A-Z, 0-9 "
+        f"{quoted(error.name)} can't be a trait: a name has 1 to 255 of A-Z, 0-9 "
         "and _, and starts with CUSTOM_ unless os-traits defines it"
     )
 
@@ -100,7 +120,7 @@ def _(error: errors.UnknownTrait) -> str:
 def _(error: errors.NothingMatches) -> str:
     unasked = f"; Nova could not be asked: {error.unasked}" if error.unasked else ""
     near = _did_you_mean(error.nearest)
-    return f"no {error.selector} matches {_quoted(error.value)}{near}{unasked}"
+    return f"no {error.selector} matches {quoted(error.value)}{near}{unasked}"
 
 
 @word.register
@@ -111,14 +131,14 @@ def _(error: errors.NoProvider) -> str:
 @word.register
 def _(error: errors.AmbiguousName) -> str:
     return (
-        f"{len(error.ids)} {error.kind}s are named {_quoted(error.name)}; "
+        f"{len(error.ids)} {error.kind}s are named {quoted(error.name)}; "
         f"name one by its ID: {listed(error.ids)}"
     )
 
 
 @word.register
 def _(error: errors.EmptyAggregate) -> str:
-    return f"aggregate {_quoted(error.name)} has no hosts"
+    return f"aggregate {quoted(error.name)} has no hosts"
 
 
 @word.register
@@ -129,7 +149,7 @@ def _(error: errors.BadHostFile) -> str:
 @word.register
 def _(error: errors.BadConfiguration) -> str:
     where = error.path if error.line is None else f"{error.path}:{error.line}"
-    value = "" if error.value is None else f": {_quoted(error.value)}"
+    value = "" if error.value is None else f": {quoted(error.value)}"
     line = f"{where}: {error.reason}{value}"
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
 
@@ -144,7 +164,7 @@ def _(error: plan.OwnedByNova) -> str:
 def _(error: plan.LastHolder) -> str:
     reasons = "; ".join(
         f"no host would have {name} any more, and it is still required by "
-        + listed(f"{r.kind} {_quoted(r.name)} ({r.key})" for r in requirers)
+        + listed(f"{r.kind} {quoted(r.name)} ({r.key})" for r in requirers)
         for name, requirers in error.requirers.items()
     )
     return f"nothing removed: {reasons}; --force removes all the same"
@@ -207,11 +227,17 @@ def listed(names: Iterable[str]) -> str:
     return f"{shown} and {rest} more" if rest > 0 else shown
 
 
+def _option(name: str) -> str:
+    section, _, key = name.partition(".")
+    return f"[{section}]{key}"
+
+
 def _did_you_mean(nearest: tuple[str, ...]) -> str:
     return f"; did you mean {' or '.join(nearest)}?" if nearest else ""
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return a name in quotes, abridged, with nothing in it that is not printable."""
     # ascii() shows what a terminal would hide or mix up.
     shown = name if len(name) <= 80 else f"{name[:77]}..."
     return ascii(shown)

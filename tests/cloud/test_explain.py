@@ -346,6 +346,7 @@ def test_a_trait_that_placement_does_not_know_is_refused_by_name(
     typo = make.flavor("typo", {"trait:CUSTOM_TYPO": "required"})
     found = explain("typo", code=3)
     assert (found["verdict"], found["hosts"]) == ("refused", [])
+    assert (found["total"], found["hosts_without_provider"]) == (6, [])
     assert found["refusal"]["by"] == "placement"
     assert "CUSTOM_TYPO" in found["refusal"]["text"]
     boot = make.boot(typo, raw)
@@ -373,6 +374,7 @@ def test_a_flavor_and_an_image_that_nova_refuses_together_name_their_keys(
 def test_a_zone_that_is_not_there_is_refused_though_placement_has_hosts(
     make, openstack, explain, small, raw
 ):
+    make.aggregate("east", "cmp04", availability_zone="az-east")
     found = explain("small", "raw", "--availability-zone", "az-eats", code=3)
     assert (found["verdict"], found["candidates"]) == ("refused", [])
     assert (found["refusal"]["stage"], found["refusal"]["keys"]) == ("api", ["az-eats"])
@@ -380,7 +382,7 @@ def test_a_zone_that_is_not_there_is_refused_though_placement_has_hosts(
     assert boot.refused == "The requested availability zone is not available"
     done = openstack("candidates", "small", "raw", "--availability-zone", "az-eats")
     assert (done.code, done.out) == (3, "")
-    assert "az-eats" in done.err
+    assert "(az-eats); did you mean az-east?" in done.err
 
 
 def test_a_zone_whose_hosts_are_all_disabled_is_refused_with_what_would_help(

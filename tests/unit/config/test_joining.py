@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.config import baseline, joining
+from osc_traitsched.config import baseline, joining, rhoso
 from osc_traitsched.core import assumption
 from osc_traitsched.core.assumption import Setting
 from osc_traitsched.core.errors import BadConfiguration
@@ -57,7 +57,7 @@ def test_environment_files_imply_tripleo_and_have_the_word_over_it():
 
 
 def test_a_control_plane_implies_rhoso_and_has_the_word_over_it():
-    found = join(control_plane="cp.yaml")
+    found = join(control_plane=rhoso.read("cp.yaml"))
     given = Setting(False, "cp.yaml:2", given=True)
     assert found.setting(assumption.IMAGE_METADATA) == given
     assert found.setting(assumption.ISOLATION).source == "the baseline rhoso"
@@ -71,9 +71,9 @@ def test_a_baseline_that_is_named_is_not_implied():
 def test_nova_conf_has_the_word_over_the_deployments_files():
     tripleo = join(environments=("env.yaml",), nova_conf=("nova.conf",))
     assert tripleo.setting(assumption.IMAGE_TYPE).source == "nova.conf:3"
-    rhoso = join(control_plane="cp.yaml", nova_conf=("nova.conf",))
-    assert rhoso.setting(assumption.MAX_RESULTS).source == "nova.conf:2"
-    assert rhoso.setting(assumption.IMAGE_METADATA).source == "cp.yaml:2"
+    plane = join(control_plane=rhoso.read("cp.yaml"), nova_conf=("nova.conf",))
+    assert plane.setting(assumption.MAX_RESULTS).source == "nova.conf:2"
+    assert plane.setting(assumption.IMAGE_METADATA).source == "cp.yaml:2"
 
 
 def test_what_is_set_by_hand_has_the_last_word_and_the_last_of_that():

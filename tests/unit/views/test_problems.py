@@ -9,6 +9,8 @@ from osc_traitsched.views import problems
 BROKE = errors.CloudBroke("compute", "no rights", 403)
 ERRORS = [
     errors.BadUsage("name the hosts"),
+    errors.NotInRelease("image-metadata", "scheduler.image_metadata_prefilter", 20),
+    errors.NoParameter("filter_scheduler.enabled_filters", ()),
     BROKE,
     errors.ConcurrentUpdate("placement", "changed", 409),
     errors.TooOld("placement", "1.30 at most", 406),
@@ -16,7 +18,7 @@ ERRORS = [
     errors.Refusal("Invalid", "bad-mask", ("hw:cpu_dedicated_mask",), "api", 400),
     errors.Refusal("RequestFilterFailed", "no-aggregate", (), "no valid host"),
     errors.NotForProject("flavor", "f"),
-    errors.PlacementRefuses("no such trait: CUSTOM_X"),
+    errors.PlacementRefuses("No such trait(s): CUSTOM_X."),
     errors.MalformedTrait("a\nb\x1b[31m"),
     errors.UnknownTrait("CUSTOM_X", False, ("CUSTOM_Y", "CUSTOM_Z")),
     errors.UnknownTrait("HW_NEW", True, ()),
@@ -57,3 +59,16 @@ def test_long_lists_are_counted_and_not_printed():
     assert problems.listed(f"h{n}" for n in range(12)) == (
         "h0, h1, h2, h3, h4, h5, h6, h7, h8, h9 and 2 more"
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "helps"),
+    [
+        ("No such trait(s): CUSTOM_X.", True),
+        ("No such trait(s): HW_NEW.", False),
+        ("Conflicting required and forbidden traits: CUSTOM_X", False),
+    ],
+)
+def test_only_a_custom_trait_that_is_not_there_can_be_made(reason, helps):
+    text = problems.word(errors.PlacementRefuses(reason))
+    assert ("add --create" in text) is helps

@@ -1,0 +1,30 @@
+"""openstack trait-sched config show."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.commands import assuming, base
+from osc_traitsched.commands.configuring import Configuring
+from osc_traitsched.views import config
+from osc_traitsched.views.traits import Table
+
+
+class ShowConfig(Configuring, base.Lister):
+    """List what is assumed of nova.conf, and where each value comes from.
+
+    One row for Nova's release, and one an option that the release has. Options
+    that were set and that the release does not look at come last. With
+    --nova-release no cloud is asked.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        assuming.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, and show."""
+        _, assumptions = self.read(args)
+        return config.rows(assumptions, args.nova_release is not None)

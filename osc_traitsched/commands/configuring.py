@@ -1,0 +1,31 @@
+"""What is assumed, for commands that need a cloud only to know its release."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.commands import assuming, base
+from osc_traitsched.config import joining
+from osc_traitsched.config.joining import Named
+from osc_traitsched.core.assumption import Assumptions
+
+
+class Configuring(base.Command):
+    """A command that logs in only if nobody named the release."""
+
+    auth_required = False
+
+    def read(self, args: argparse.Namespace) -> tuple[Named, Assumptions]:
+        """Return what the options name, and what all that says together.
+
+        :raises CloudBroke: when the release has to be asked for and can't be
+        """
+        named = assuming.named(args)
+        maximum = None
+        if args.nova_release is None:
+            # What osc-lib does before it runs a command that needs a login.
+            self.auth_required = True
+            self.app.prepare_to_run_command(self)
+            maximum = self.cloud().compute_maximum
+        release = assuming.release(args, maximum)
+        return named, joining.assumptions(named, *release)

@@ -1,0 +1,119 @@
+"""Assumptions as rows, and what a fragment of configuration says at its top."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cliff import columns
+
+from osc_traitsched.core import assumption, switch
+from osc_traitsched.core.assumption import OPTIONS, RELEASES, Assumptions, Value
+from osc_traitsched.core.switch import Switched
+from osc_traitsched.views.explain import words
+from osc_traitsched.views.traits import Table
+
+COLUMNS = ("option", "value", "source", "status")
+
+_WHERE = {
+    "tripleo": "openstack overcloud deploy ... -e THIS, after all other files",
+    "nova-conf": "the last file of nova.conf.d for nova-scheduler; then restart that",
+    "rhoso": "oc patch openstackcontrolplane NAME --type merge --patch-file THIS",
+}
+
+_GIVEN, _ASSUMED, _IGNORED = "given", "assumed", "ignored"
+
+
+class _Cell(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+    """A value in nova.conf's words, a list one a line; a program gets its type."""
+
+    def human_readable(self) -> str:
+        """Return it as a person reads it."""
+        if isinstance(self._value, list):
+            return "\n".join(self._value)
+        return words.value(self._value)
+
+
+class _Release(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+    """Nova's major version; a person sees the release's name, too."""
+
+    def human_readable(self) -> str:
+        """Return the number and the name."""
+        return _release(int(self._value))
+
+
+def rows(assumptions: Assumptions, release_is_given: bool) -> Table:
+    """One row for the release, one an option that it has, one an ignored option.
+
+    ``status`` is ``given`` where somebody said so, else ``assumed``; or ``ignored``
+    for what somebody set and this release of Nova does not look at.
+    """
+    status = _GIVEN if release_is_given else _ASSUMED
+    found: list[tuple[Any, ...]] = [
+        (
+            "release",
+            _Release(assumptions.release),
+            assumptions.release_source,
+            status,
+        )
+    ]
+    for option in OPTIONS:
+        if option.is_in(assumptions.release):
+            setting = assumptions.setting(option.name)
+            status = _GIVEN if setting.given else _ASSUMED
+            found.append((option.name, _cell(setting.value), setting.source, status))
+    for name, source in assumptions.ignored:
+        found.append((name, _cell(None), source, _IGNORED))
+    return COLUMNS, found
+
+
+def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
+    """Return what an operator has to know before deploying a fragment, a line each.
+
+    :param is_from_file: the assumptions come from a file of the cloud's own
+    :param replaces: a text that nobody named goes when the fragment comes
+    """
+    found = []
+    filters = turned.assumptions.setting(assumption.ENABLED_FILTERS)
+    if not filters.given and not is_from_file:
+        if assumption.ENABLED_FILTERS in turned.values:
+            found.append(
+                f"the filters are {filters.source} without {switch.AZ_FILTER}; if your "
+                "cloud has others, they are lost unless you name the file with them"
+            )
+        elif switch.AZ in turned.wanted:
+            found.append(
+                f"{switch.AZ_FILTER} must not be in enabled_filters, and no file was "
+                "named that tells whether it is"
+            )
+    if replaces:
+        found.append(
+            "merged, it replaces the customServiceConfig that nova-scheduler has; "
+            "--control-plane keeps what that says"
+        )
+    return found
+
+
+def comments(
+    deployment: str, turned: Switched, cautions: Iterable[str], has_body: bool
+) -> str:
+    """Return the top of a fragment: what it turns on, and where it goes.
+
+    :param deployment: ``tripleo``, ``nova-conf`` or ``rhoso``
+    :param has_body: there is something to set
+    """
+    release = turned.assumptions.release
+    lines = [f"Turns on {', '.join(turned.wanted)}: Nova {_release(release)}"]
+    if switch.AZ in turned.wanted and switch.az_is_always_on(release):
+        lines.append("az is always on in this release; no option is needed")
+    lines.append(_WHERE[deployment] if has_body else "Nothing has to be set.")
+    lines.extend(f"Caution: {each}" for each in cautions)
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _cell(value: Value) -> _Cell:
+    return _Cell(list(value) if isinstance(value, tuple) else value)
+
+
+def _release(release: int) -> str:
+    return f"{release} ({RELEASES[release]})"

@@ -1,0 +1,52 @@
+"""The release that config commands find by themselves, on a real Nova."""
+
+from __future__ import annotations
+
+import urllib.parse
+
+import pytest
+
+from tests.functional import shell
+from tests.functional.proxy import Proxy
+
+
+@pytest.fixture
+def nova(cloud, admin):
+    """What the commands go through to reach Nova."""
+    proxy = Proxy(admin.compute.get_endpoint())
+    yield proxy
+    proxy.stop()
+
+
+@pytest.fixture
+def openstack(cloud, admin, nova):
+    path = urllib.parse.urlsplit(admin.compute.get_endpoint()).path
+    variables = {**cloud.environment, "OS_COMPUTE_ENDPOINT_OVERRIDE": nova.url + path}
+    return lambda *arguments: shell.run(variables, "trait-sched", *arguments)
+
+
+def test_show_takes_the_release_from_the_compute_api_and_only_reads(
+    cloud, openstack, nova
+):
+    conf = str(cloud.nova_conf)
+    run = openstack("config", "show", "--nova-conf", conf, "-f", "json")
+    found = {row["option"]: row for row in run.json}
+    assert found["release"] == {
+        "option": "release",
+        "value": 34,
+        "source": "compute API 2.104",
+        "status": "assumed",
+    }
+    isolation = found["scheduler.enable_isolated_aggregate_filtering"]
+    assert (isolation["value"], isolation["status"]) == (True, "given")
+    assert isolation["source"].startswith(conf)
+    assert {request.method for request in nova.requests} == {"GET"}
+
+
+@pytest.mark.parametrize("verb", ["nova-conf", "tripleo"])
+def test_a_fragment_is_for_the_release_of_the_cloud_and_only_reads(
+    openstack, nova, verb
+):
+    run = openstack("config", verb, "--enable", "isolation")
+    assert run.out.startswith("# Turns on isolation: Nova 34 (2026.2)\n")
+    assert {request.method for request in nova.requests} == {"GET"}

@@ -1,0 +1,220 @@
+"""Fragments, read back as Nova, Heat and RHOSO would read them."""
+
+import itertools
+
+import pytest
+import yaml
+
+from osc_traitsched.config import fragment, joining, rhoso, tripleo
+from osc_traitsched.core import assumption, switch
+from osc_traitsched.core.assumption import Assumptions
+from osc_traitsched.core.errors import NoParameter
+
+WANTED = [
+    wanted
+    for size in range(1, len(switch.SWITCHES) + 1)
+    for wanted in itertools.combinations(switch.SWITCHES, size)
+]
+#: Where an option, a filter, a parameter or their meaning comes or goes.
+EDGES = [20, 21, 22, 23, 24, 27, 28, 34]
+
+CONFS = {
+    "nothing": "",
+    "filters": "[filter_scheduler]\nenabled_filters = A, AvailabilityZoneFilter, B\n"
+    "[scheduler]\nmax_placement_results = 7\nimage_metadata_prefilter = no\n",
+    "the old name": "[DEFAULT]\nscheduler_default_filters = AvailabilityZoneFilter,A\n",
+    "another option": "[DEFAULT]\nmine = AvailabilityZoneFilter\ndebug = true\n"
+    "[filter_scheduler]\nenabled_filters = A,$DEFAULT.mine\n",
+    "the filter alone": "[filter_scheduler]\n"
+    "enabled_filters = AvailabilityZoneFilter\n",
+    "all on": "[scheduler]\nenable_isolated_aggregate_filtering = 1\n"
+    "query_placement_for_availability_zone = yes\n",
+}
+ENVIRONMENTS = {
+    "nothing": "",
+    "the newer list": "parameter_defaults:\n"
+    "  NovaSchedulerEnabledFilters: [A, AvailabilityZoneFilter]\n"
+    "  NovaSchedulerQueryImageType: false\n",
+    "the older list": "parameter_defaults:\n"
+    "  NovaSchedulerDefaultFilters: [AvailabilityZoneFilter, A]\n",
+    "no list": "parameter_defaults: {NovaSchedulerEnabledFilters: []}\n",
+}
+#: Each environment with the releases whose TripleO has its parameters.
+OVERCLOUDS = [
+    (release, environment)
+    for release in EDGES
+    for environment in ENVIRONMENTS
+    if release >= 23 or environment != "the newer list"
+]
+PLANES = {
+    "nothing": "kind: OpenStackControlPlane\n",
+    "a text": """\
+kind: OpenStackControlPlane
+spec:
+  nova:
+    template:
+      schedulerServiceTemplate:
+        customServiceConfig: |
+
+          # ours: "quoted" and 'so' \\ %(x)s
+          [scheduler]
+          image_metadata_prefilter = false
+          max_placement_results = 50
+          [filter_scheduler]
+          enabled_filters = A,
+              AvailabilityZoneFilter
+          [DEFAULT]
+          debug = true
+""",
+}
+
+
+def possible(release, wanted):
+    return not (
+        (release < 21 and "image-metadata" in wanted)
+        or (release < 23 and "routed-networks" in wanted)
+    )
+
+
+def check(before, after, wanted):
+    """What was wanted is on, the filter is out, and all else is as before."""
+    options = {name for each in wanted for name in switch.SWITCHES[each]}
+    for option in assumption.OPTIONS:
+        if not option.is_in(before.release):
+            continue
+        expected = before.value(option.name)
+        if option.name in options:
+            expected = True
+        if option.name == assumption.ENABLED_FILTERS and (
+            "az" in wanted or before.release >= 28
+        ):
+            expected = tuple(n for n in expected if n != "AvailabilityZoneFilter")
+        assert after.value(option.name) == expected, (option.name, wanted)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(name, text):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return str(tmp_path / name)
+
+    return write
+
+
+@pytest.mark.parametrize("conf", CONFS)
+@pytest.mark.parametrize("release", assumption.RELEASES)
+def test_nova_conf_with_the_fragment_last_says_what_was_asked(write, release, conf):
+    files = (write("10.conf", CONFS[conf]),)
+    before = joining.assumptions(joining.Named(nova_conf=files), release, "")
+    for wanted in WANTED:
+        if possible(release, wanted):
+            values = switch.switched(wanted, before).values
+            last = write("99.conf", fragment.nova_conf(values))
+            named = joining.Named(nova_conf=(*files, last))
+            check(before, joining.assumptions(named, release, ""), wanted)
+
+
+@pytest.mark.parametrize(("release", "environment"), OVERCLOUDS)
+def test_an_overcloud_with_the_fragment_last_says_what_was_asked(
+    write, release, environment
+):
+    files = (write("first.yaml", ENVIRONMENTS[environment]),)
+    before = joining.assumptions(joining.Named(environments=files), release, "")
+    for wanted in WANTED:
+        if possible(release, wanted) and "image-metadata" not in wanted:
+            values = switch.switched(wanted, before).values
+            last = write("last.yaml", fragment.environment(values, release))
+            named = joining.Named(environments=(*files, last))
+            check(before, joining.assumptions(named, release, ""), wanted)
+
+
+@pytest.mark.parametrize("plane", PLANES)
+def test_a_control_plane_that_it_is_merged_into_says_what_was_asked(write, plane):
+    text = rhoso.read(write("plane.yaml", PLANES[plane]))
+    before = joining.assumptions(joining.Named(control_plane=text), 27, "")
+    for wanted in WANTED:
+        values = switch.switched(wanted, before).values
+        merged = write("merged.yaml", fragment.control_plane(values, text.text))
+        named = joining.Named(control_plane=rhoso.read(merged))
+        check(before, joining.assumptions(named, 27, ""), wanted)
+
+
+def custom_config(text):
+    tree = yaml.safe_load(text)
+    for key in rhoso.SCHEDULER:
+        tree = tree[key]
+    return tree
+
+
+def test_a_control_planes_own_text_stays_word_by_word_and_in_lines(write):
+    text = rhoso.read(write("plane.yaml", PLANES["a text"])).text
+    written = fragment.control_plane({assumption.ISOLATION: True}, text + "x = 1  \n")
+    assert custom_config(written) == (
+        text.strip("\n") + "\nx = 1\n\n"
+        "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
+    )
+    assert "\n          # ours: \"quoted\" and 'so' \\ %(x)s\n" in written
+
+
+def test_a_control_plane_without_anything_to_set_is_as_it_was():
+    assert custom_config(fragment.control_plane({}, "[a]\nb = 1\n")) == "[a]\nb = 1\n"
+
+
+def test_nothing_to_set_is_nothing_to_write():
+    assert fragment.nova_conf({}) == ""
+    assert fragment.environment({}, 23) == ""
+    assert fragment.control_plane({}, "\n") == ""
+
+
+def test_ini_has_each_section_once():
+    values = {
+        assumption.ISOLATION: True,
+        assumption.ENABLED_FILTERS: ("A", "B"),
+        assumption.TENANT: True,
+    }
+    assert fragment.nova_conf(values) == (
+        "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
+        "limit_tenants_to_placement_aggregate = true\n\n"
+        "[filter_scheduler]\nenabled_filters = A,B\n"
+    )
+
+
+def test_tripleo_before_wallaby_has_the_older_parameter_for_filters():
+    values = {assumption.ENABLED_FILTERS: ("A",)}
+    for release, parameter in [
+        (20, "NovaSchedulerDefaultFilters"),
+        (22, "NovaSchedulerDefaultFilters"),
+        (23, "NovaSchedulerEnabledFilters"),
+    ]:
+        written = yaml.safe_load(fragment.environment(values, release))
+        assert written == {"parameter_defaults": {parameter: ["A"]}}
+
+
+def test_every_switch_but_image_metadata_is_a_parameter_of_tripleo():
+    switches = {name for names in switch.SWITCHES.values() for name in names}
+    assert switches - set(tripleo.PARAMETERS.values()) == {assumption.IMAGE_METADATA}
+    with pytest.raises(NoParameter) as caught:
+        fragment.environment({assumption.IMAGE_METADATA: True}, 23)
+    assert caught.value.option == assumption.IMAGE_METADATA
+
+
+def test_filters_that_tripleo_would_take_for_novas_own_are_refused(write):
+    filters = (
+        "parameter_defaults: {NovaSchedulerEnabledFilters: AvailabilityZoneFilter}"
+    )
+    named = joining.Named(environments=(write("a.yaml", filters),))
+    before = joining.assumptions(named, 23, "")
+    values = switch.switched(["az"], before).values
+    with pytest.raises(NoParameter) as caught:
+        fragment.environment(values, 23)
+    assert caught.value.value == ()
+
+
+def test_a_fragment_needs_no_baseline(write):
+    values = switch.switched(["isolation", "tenant"], Assumptions(27)).values
+    last = write("99.conf", fragment.nova_conf(values))
+    for baseline in ("upstream", "tripleo", "rhoso"):
+        named = joining.Named(nova_conf=(last,), baseline=baseline)
+        after = joining.assumptions(named, 27, "")
+        assert after.setting(assumption.ISOLATION).given
+        assert after.setting(assumption.TENANT).given
