@@ -9,6 +9,7 @@ from osc_traitsched.cloud import catalog
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.commands import assuming
 from osc_traitsched.core import assumption
+from osc_traitsched.core.assumption import Assumptions
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.question import Question
 
@@ -54,16 +55,11 @@ def question(cloud: Cloud, args: argparse.Namespace, servers: int = 1) -> Questi
     if args.image == NO_IMAGE and args.image_property:
         raise BadUsage("--image-property goes with an image")
     image = None if args.image == NO_IMAGE else catalog.image(cloud, args.image)
-    assumptions = assuming.assumptions(args, cloud.compute_maximum)
-    if assumptions.release >= assumption.OWNER_NOVA_RELEASE:
-        assumptions = dataclasses.replace(
-            assumptions, all_computes_new=catalog.all_computes_are_new(cloud)
-        )
     found = Question(
         flavor=catalog.flavor(cloud, args.flavor),
         image=image,
         aggregates=tuple(cloud.compute.get("/os-aggregates")["aggregates"]),
-        assumptions=assumptions,
+        assumptions=assumptions(cloud, args),
         zone=args.availability_zone,
         project=catalog.project(cloud, args.project),
         boot_from_volume=args.boot_from_volume or image is None,
@@ -73,6 +69,19 @@ def question(cloud: Cloud, args: argparse.Namespace, servers: int = 1) -> Questi
     )
     found = found.with_flavor(dict(args.flavor_property))
     return found.with_image(dict(args.image_property)) if image is not None else found
+
+
+def assumptions(cloud: Cloud, args: argparse.Namespace) -> Assumptions:
+    """Return what the options say of the scheduler, and what the cloud tells of it.
+
+    :raises BadUsage: for options that do not go together
+    :raises BadConfiguration: for a file or a value that can't be
+    """
+    found = assuming.assumptions(args, cloud.compute_maximum)
+    if found.release < assumption.OWNER_NOVA_RELEASE:
+        return found
+    new = catalog.all_computes_are_new(cloud)
+    return dataclasses.replace(found, all_computes_new=new)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from osc_traitsched.core.errors import (
     Refusal,
     TraitSchedError,
 )
+from osc_traitsched.core.isolation import Stranding
 from osc_traitsched.views import problems
 
 LOG = logging.getLogger(__name__)
@@ -44,7 +45,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         except BadUsage as exc:
             LOG.error("%s", problems.word(exc))
             return _USAGE
-        except (NotForProject, PlacementRefuses, Refusal) as exc:
+        except (NotForProject, PlacementRefuses, Refusal, Stranding) as exc:
             LOG.error("%s", problems.word(exc))
             return _NO
         except TraitSchedError as exc:
@@ -80,5 +81,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
 def _flat(cell: Any) -> Any:
     if isinstance(cell, columns.FormattableColumn):
         value = cell.machine_readable()
+        if isinstance(value, dict):
+            return cell.human_readable()
         return ",".join(value) if isinstance(value, list) else value
     return cell

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import tqdm
 
@@ -15,7 +18,10 @@ from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.plan import Plan, Result, Status
 from osc_traitsched.views import problems
 
-_CHANGES_TO_MAKE = 3
+_T = TypeVar("_T")
+_R = TypeVar("_R")
+
+CHANGES_TO_MAKE = 3
 _MOST_JOBS = 16
 
 
@@ -69,30 +75,41 @@ class Writer(base.Lister):
         absent = tuple(plan.absence(host) for host in todo.absent)
         if args.dry_run:
             if args.exit_code and todo.has_changes:
-                self.exit_code = _CHANGES_TO_MAKE
+                self.exit_code = CHANGES_TO_MAKE
             if todo.creates:
                 base.LOG.warning("%s", problems.would_create(todo.creates))
             results = tuple(plan.foreseen(step) for step in todo.steps) + absent
         else:
             write.create_traits(placement, todo.creates)
-            results = _written(placement, todo, args.jobs) + absent
+            apply = functools.partial(write.apply, placement)
+            results = with_progress(todo.steps, apply, args.jobs) + absent
+        self.end(results)
+        return results
+
+    def end(self, results: Sequence[Result]) -> None:
+        """Count the failures, if any, and have the command exit with 1."""
         failed = sum(result.status is Status.FAILED for result in results)
         if failed:
             base.LOG.error("%s", problems.failures(failed, len(results)))
             self.exit_code = 1
-        return results
 
 
-def _written(placement: Service, todo: Plan, jobs: int) -> tuple[Result, ...]:
+def with_progress(
+    steps: Sequence[_T], apply: Callable[[_T], _R], jobs: int = 1
+) -> tuple[_R, ...]:
+    """Carry out every step, and show on a terminal how far it is.
+
+    :returns: one result a step, in their order
+    """
     done = 0
 
-    def count(_: Result) -> None:
+    def count(_: _R) -> None:
         nonlocal done
         done += 1
         progress.update()
 
     progress = tqdm.tqdm(
-        total=len(todo.steps),
+        total=len(steps),
         unit="host",
         delay=1,
         leave=False,
@@ -101,7 +118,7 @@ def _written(placement: Service, todo: Plan, jobs: int) -> tuple[Result, ...]:
     )
     with progress:
         try:
-            return write.carry_out(placement, todo.steps, jobs, count)
+            return write.carry_out(steps, apply, jobs, count)
         except KeyboardInterrupt:
-            base.LOG.error("%s", problems.interrupted(done, len(todo.steps)))
+            base.LOG.error("%s", problems.interrupted(done, len(steps)))
             raise

@@ -103,6 +103,8 @@ class Status(enum.Enum):
     UNCHANGED = "unchanged"
     WOULD_CHANGE = "would change"
     FAILED = "failed"
+    #: What it depends on failed.
+    NOT_DONE = "not done"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -82,7 +82,7 @@ def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
         providers.add(_provider(value, snapshot))
     absent: set[str] = set()
     for value in selectors.aggregates:
-        found, hostless = _members(_aggregate(value, nova), nova)
+        found, hostless = _members(aggregate_named(value, nova), nova)
         computes.update(found)
         absent.update(hostless)
     for zone in selectors.zones:
@@ -133,7 +133,12 @@ def _provider(value: str, snapshot: Snapshot) -> Provider:
     return found
 
 
-def _aggregate(value: str, nova: Nova) -> Aggregate:
+def aggregate_named(value: str, nova: Nova) -> Aggregate:
+    """Return the aggregate of that name, ID or UUID.
+
+    :raises NothingMatches: when there is none
+    :raises AmbiguousName: for a name that several have
+    """
     found = [a for a in nova.aggregates if value in (a.name, str(a.id), a.uuid)]
     if not found:
         names = {a.name for a in nova.aggregates}

@@ -110,11 +110,7 @@ class Nova:
     def members(self) -> Mapping[str, frozenset[str]]:
         """For each aggregate's UUID those of the nodes of its hosts."""
         return {
-            aggregate.uuid: frozenset(
-                compute.uuid
-                for host in aggregate.hosts
-                for compute in self.by_service_host.get(host, ())
-            )
+            aggregate.uuid: frozenset(node.uuid for node in self.nodes(aggregate))
             for aggregate in self.aggregates
         }
 

@@ -11,7 +11,7 @@ import pathlib
 import tempfile
 from collections.abc import Iterator
 
-from tests.bench import adding, explaining
+from tests.bench import adding, checking, explaining
 from tests.services.placement import PlacementServer
 
 
@@ -26,6 +26,8 @@ def main() -> None:
     for hosts in (1000, 10_000):
         with _placement() as server:
             explaining.report(server, hosts)
+    with _placement() as server:
+        checking.report(server, 1000)
 
 
 @contextlib.contextmanager

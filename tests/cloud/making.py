@@ -97,6 +97,10 @@ class Maker:
         placement = self.admin.placement
         placement.put(f"/traits/{name}", microversion=PLACEMENT)
         self.after(placement.delete, f"/traits/{name}", microversion=PLACEMENT)
+        self.gives(name, *hosts)
+
+    def gives(self, name: str, *hosts: str) -> None:
+        """Give hosts a trait that Placement knows, and at the end leave it to none."""
         for host in hosts:
             self._change_traits(host, add=name)
         self.after(self._without, name)

@@ -1,0 +1,34 @@
+"""openstack trait-sched aggregate list."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.cloud import survey
+from osc_traitsched.commands import base
+from osc_traitsched.core import mirroring
+from osc_traitsched.views import aggregates
+from osc_traitsched.views.traits import Table
+
+
+class ListAggregates(base.Lister):
+    """List host aggregates: zone, isolation, tenants, and how Placement has them.
+
+    The mirror is in step when Placement's aggregate of the same UUID has the compute
+    nodes of the aggregate's hosts and no other; "missing" and "extra" count the
+    nodes where it is not. JSON and YAML always have the names.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--long", action="store_true", help="show hosts by name on a terminal, too"
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, compare, and show."""
+        placed = survey.placing(self.cloud())
+        found = mirroring.differences(placed.snapshot, placed.members)
+        return aggregates.rows(found, args.long)

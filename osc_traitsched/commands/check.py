@@ -1,0 +1,113 @@
+"""openstack trait-sched check."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from osc_traitsched.cloud.survey import survey
+from osc_traitsched.commands import assuming, mending
+from osc_traitsched.core import audit
+from osc_traitsched.core.audit.finding import Finding, Severity
+from osc_traitsched.core.errors import NothingMatches
+from osc_traitsched.core.survey import Survey
+from osc_traitsched.core.trait import alike
+from osc_traitsched.views import audit as views
+from osc_traitsched.views.traits import Table
+
+_FOUND = 3
+
+
+class Check(mending.Mender):
+    """Check the cloud and its options for what breaks or blunts the prefilters.
+
+    One row a finding, the worst first. Without names all rules are run. Nothing is
+    written without --mend. Exits 3 if there is a finding as bad as --fail-on says,
+    or worse.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "rules",
+            metavar="RULE",
+            nargs="*",
+            help="a rule's ID, or an area: " + ", ".join(audit.AREAS),
+        )
+        for kind in ("flavor", "image"):
+            parser.add_argument(
+                f"--{kind}",
+                dest=f"{kind}s",
+                metavar=kind.upper(),
+                action="append",
+                default=[],
+                help=f"only what concerns this {kind}: name or ID (repeat for more)",
+            )
+        parser.add_argument(
+            "--fail-on",
+            choices=(Severity.ERROR.value, Severity.WARNING.value),
+            default=Severity.ERROR.value,
+            help="exit 3 from this severity on (default: %(default)s)",
+        )
+        mending.add_options(parser)
+        assuming.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, judge, and show; or mend."""
+        mending.check(args)
+        rules = audit.select(args.rules)
+        cloud = self.cloud()
+        if args.mend:
+            return self.mend(cloud, args)
+        assumptions = assuming.assumptions(args, cloud.compute_maximum)
+        found = survey(cloud, assumptions)
+        findings = _concerning(args, found, audit.run(rules, found))
+        worst = Severity(args.fail_on).rank
+        if any(finding.severity.rank <= worst for finding in findings):
+            self.exit_code = _FOUND
+        self.nothing = views.nothing(rules, found)
+        return views.rows(findings)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the rows; a person who has none gets a line that says so."""
+        if parsed_args.formatter == "table" and not data:
+            self.app.stdout.write(self.nothing + "\n")
+            return 0
+        return super().produce_output(parsed_args, column_names, data)
+
+
+def _concerning(
+    args: argparse.Namespace, found: Survey, findings: Iterable[Finding]
+) -> list[Finding]:
+    """Return the findings about the flavors and images that are named; all without.
+
+    :raises NothingMatches: for one that is not there
+    """
+    wanted = {
+        "flavor": _names("flavor", args.flavors, found.flavors),
+        "image": _names("image", args.images, found.images),
+    }
+    if not any(wanted.values()):
+        return list(findings)
+    return [
+        finding
+        for finding in findings
+        if any(finding.is_about(kind, names) for kind, names in wanted.items())
+    ]
+
+
+def _names(kind: str, wanted: Iterable[str], bodies: Iterable[Any]) -> set[str]:
+    """Return the names that findings have for the things that are named."""
+    named = audit.titles(bodies)
+    found = set()
+    for name in wanted:
+        matching = {t for body, t in named if name in (body["id"], body["name"], t)}
+        if not matching:
+            raise NothingMatches(kind, name, alike(name, {t for _, t in named}))
+        found |= matching
+    return found

@@ -1,0 +1,72 @@
+"""Host aggregates as rows: what they are for, and how Placement has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cliff import columns
+
+from osc_traitsched.core.isolation import isolated_by
+from osc_traitsched.core.mirroring import Difference
+from osc_traitsched.core.snapshot import Compute
+from osc_traitsched.views.columns import Names
+from osc_traitsched.views.traits import Table
+
+
+class Hosts(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+    """Names of hosts, which a person sees counted unless all are wanted."""
+
+    def __init__(self, names: Iterable[str], whole: bool) -> None:
+        super().__init__(sorted(names))
+        self._whole = whole
+
+    def human_readable(self) -> str:
+        """Return the names, one a line, or how many there are."""
+        return "\n".join(self._value) if self._whole else str(len(self._value))
+
+
+class Mirror(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+    """Who is missing from Placement's aggregate, and who is in it for no reason.
+
+    A program gets the names, as two lists.
+    """
+
+    def __init__(self, found: Difference, whole: bool) -> None:
+        missing = _names((*found.missing, *found.absent))
+        super().__init__({"missing": missing, "extra": _names(found.extra)})
+        self._whole = whole
+
+    def human_readable(self) -> str:
+        """Return ``in step``, or how many are missing and extra, or their names."""
+        parts = [
+            f"{state} {' '.join(names) if self._whole else len(names)}"
+            for state, names in self._value.items()
+            if names
+        ]
+        return ", ".join(parts) or "in step"
+
+
+def rows(differences: Iterable[Difference], whole: bool) -> Table:
+    """One row an aggregate.
+
+    :param whole: show hosts by name to a person, too
+    """
+    found = []
+    for difference in differences:
+        aggregate = difference.aggregate
+        isolating = isolated_by({"metadata": aggregate.metadata})
+        found.append(
+            (
+                aggregate.name,
+                aggregate.zone or "",
+                Names(sorted(isolating)),
+                Names(sorted(set(aggregate.tenants.values()))),
+                Hosts(aggregate.hosts, whole),
+                Mirror(difference, whole),
+            )
+        )
+    return ("name", "zone", "traits", "tenants", "hosts", "mirror"), found
+
+
+def _names(nodes: Iterable[Compute]) -> list[str]:
+    return sorted(node.node for node in nodes)

@@ -1,0 +1,345 @@
+"""check on a real cloud: each fault is made, found, and found by one rule alone."""
+
+from __future__ import annotations
+
+import shlex
+import urllib.parse
+
+import pytest
+from keystoneauth1.session import Session
+
+from tests.cloud.making import making
+from tests.functional import shell
+
+GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
+QCOW2 = "COMPUTE_IMAGE_TYPE_QCOW2"
+IMAGE_TYPE = "scheduler.query_placement_for_image_type_support=true"
+IMAGE_METADATA = "scheduler.image_metadata_prefilter=true"
+NO_ISOLATION = "scheduler.enable_isolated_aggregate_filtering=false"
+NEEDS_GOLD = {f"trait:{GOLD}": "required"}
+
+
+@pytest.fixture
+def make(admin):
+    """Makes what one test needs."""
+    with making(admin) as maker:
+        yield maker
+
+
+@pytest.fixture(scope="module")
+def check(cloud):
+    """Checks with the very file that the scheduler runs with."""
+    file = str(cloud.nova_conf)
+
+    def run(*arguments, variables=cloud.environment):
+        command = ("trait-sched", "check", *arguments, "--nova-conf", file)
+        return shell.run(variables, *command)
+
+    return run
+
+
+def isolated(make, *hosts, **metadata):
+    """Make an aggregate that is isolated by gold, unless something else is said."""
+    return make.aggregate("isolated", *hosts, **(metadata or NEEDS_GOLD))
+
+
+# Each makes one fault.
+
+
+def no_host_for_a_format(make):
+    make.image("vmdk", "vmdk")
+
+
+def few_hosts_for_a_format(make):
+    make.image("qcow2", "qcow2")
+    make.gives(QCOW2, "cmp00")
+
+
+def a_flavor_without_a_host_for_a_format(make):
+    make.image("qcow2", "qcow2")
+    make.gives(QCOW2, "cmp00")
+    make.traits(GOLD, "cmp00")
+    make.flavor("base", {f"trait:{GOLD}": "forbidden"})
+
+
+def an_unknown_trait(make):
+    make.flavor("gold", {"trait:CUSTOM_GOLT": "required"})
+
+
+def a_value_that_nova_ignores(make):
+    make.traits(GOLD, "cmp00")
+    make.image("gold", **{f"trait:{GOLD}": "forbidden"})
+
+
+def a_trait_on_no_host(make):
+    make.traits(GOLD)
+    make.flavor("gold", NEEDS_GOLD)
+
+
+def a_trait_on_few_hosts(make):
+    make.traits(GOLD, "cmp00")
+    make.flavor("gold", NEEDS_GOLD)
+
+
+def traits_on_different_hosts(make):
+    make.traits(GOLD, "cmp00")
+    make.traits(SILVER, "cmp01")
+    make.flavor("both", {**NEEDS_GOLD, f"trait:{SILVER}": "required"})
+
+
+def a_flavor_that_forbids_what_an_image_requires(make):
+    make.traits(GOLD, "cmp00")
+    make.flavor("base", {f"trait:{GOLD}": "forbidden"})
+    make.image("gold", **NEEDS_GOLD)
+
+
+def a_flavor_against_an_image(make):
+    make.flavor("shared", {"hw:cpu_policy": "shared"})
+    make.image("pinned", hw_cpu_policy="dedicated")
+
+
+def a_trait_that_nobody_names(make):
+    make.traits(GOLD, "cmp00")
+
+
+def a_member_without_the_trait(make):
+    make.traits(GOLD, "cmp00")
+    make.flavor("gold", NEEDS_GOLD)
+    isolated(make, "cmp00", "cmp01")
+
+
+def hosts_in_two_isolated_aggregates(make):
+    make.traits(GOLD, "cmp00", "cmp01")
+    make.traits(SILVER, "cmp01", "cmp02")
+    make.flavor("both", {**NEEDS_GOLD, f"trait:{SILVER}": "required"})
+    isolated(make, "cmp00", "cmp01")
+    make.aggregate("silver", "cmp01", "cmp02", **{f"trait:{SILVER}": "required"})
+
+
+def an_isolated_aggregate(make):
+    make.traits(GOLD, "cmp00")
+    make.flavor("gold", NEEDS_GOLD)
+    isolated(make, "cmp00")
+
+
+def an_aggregate_that_nobody_gets_into(make):
+    make.traits(GOLD, "cmp00")
+    isolated(make, "cmp00")
+
+
+def a_trait_outside_its_aggregate(make):
+    an_isolated_aggregate(make)
+    make.gives(GOLD, "cmp03")
+
+
+def a_flavor_that_is_shut_out(make):
+    hosts = ("cmp00", "cmp01", "cmp02", "cmp03")
+    make.traits(GOLD, *hosts)
+    make.flavor("gold", NEEDS_GOLD)
+    make.flavor("plain")
+    isolated(make, *hosts)
+
+
+def nothing(make):
+    """Leave the cloud as it is."""
+
+
+def an_aggregate_for_a_project(make):
+    project = make.admin.current_project_id
+    make.aggregate("mine", "cmp00", filter_tenant_id=project)
+
+
+def an_image_with_a_device(make):
+    make.image("video", hw_video_model="qxl")
+
+
+def an_image_with_a_device_that_has_no_trait(make):
+    make.image("iommu", hw_viommu_model="virtio")
+
+
+FAULTS = [
+    ("image-type-no-host", no_host_for_a_format, "error", (IMAGE_TYPE,)),
+    ("image-type-few-hosts", few_hosts_for_a_format, "note", (IMAGE_TYPE,)),
+    (
+        "image-type-flavor-no-host",
+        a_flavor_without_a_host_for_a_format,
+        "warning",
+        (IMAGE_TYPE,),
+    ),
+    ("image-type-off", no_host_for_a_format, "warning", ()),
+    ("traits-unknown", an_unknown_trait, "error", ()),
+    ("traits-bad-value", a_value_that_nova_ignores, "error", ()),
+    ("traits-no-host", a_trait_on_no_host, "error", ()),
+    ("traits-few-hosts", a_trait_on_few_hosts, "note", ()),
+    ("traits-not-together", traits_on_different_hosts, "error", ()),
+    (
+        "traits-contradiction",
+        a_flavor_that_forbids_what_an_image_requires,
+        "note",
+        (),
+    ),
+    ("traits-refused", a_flavor_against_an_image, "note", ()),
+    ("traits-unused", a_trait_that_nobody_names, "note", ()),
+    ("isolation-member-lacks-trait", a_member_without_the_trait, "error", ()),
+    ("isolation-overlap", hosts_in_two_isolated_aggregates, "note", ()),
+    ("isolation-off", an_isolated_aggregate, "error", (NO_ISOLATION,)),
+    ("isolation-nobody", an_aggregate_that_nobody_gets_into, "warning", ()),
+    ("isolation-trait-outside", a_trait_outside_its_aggregate, "warning", ()),
+    ("isolation-shuts-out", a_flavor_that_is_shut_out, "error", ()),
+    (
+        "config-ignored",
+        nothing,
+        "note",
+        ("scheduler.query_placement_for_availability_zone=true",),
+    ),
+    ("config-max-results", nothing, "warning", ("scheduler.max_placement_results=3",)),
+    ("config-tenant-off", an_aggregate_for_a_project, "warning", ()),
+    (
+        "config-tenant-required",
+        nothing,
+        "warning",
+        ("scheduler.placement_aggregate_required_for_tenants=true",),
+    ),
+    ("config-image-metadata-off", an_image_with_a_device, "warning", ()),
+    (
+        "config-image-metadata-untold",
+        an_image_with_a_device_that_has_no_trait,
+        "warning",
+        (IMAGE_METADATA,),
+    ),
+]
+
+
+def test_a_cloud_without_faults_has_one_line_and_an_empty_list(check):
+    done = check()
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Nothing found: ")
+    assert done.out.count("\n") == 1
+    assert "4 hosts" in done.out
+    done = check("-f", "json")
+    assert (done.code, done.json, done.err) == (0, [], "")
+
+
+@pytest.mark.parametrize(
+    ("rule", "fault", "severity", "options"), FAULTS, ids=[each[0] for each in FAULTS]
+)
+def test_a_fault_is_found_by_one_rule_and_no_other(
+    make, check, rule, fault, severity, options
+):
+    fault(make)
+    given = [word for option in options for word in ("--set", option)]
+    done = check(*given, "-f", "json")
+    assert [(row["id"], row["severity"]) for row in done.json] == [(rule, severity)]
+    assert (done.code, done.err) == (3 if severity == "error" else 0, "")
+    (row,) = done.json
+    print(row["object"], "|", row["problem"], "|", row["mend"])
+    assert row["problem"]
+
+
+def test_prefilters_that_nothing_needs_are_no_fault(make, check):
+    make.image("raw", hw_disk_bus="virtio")
+    make.flavor("plain")
+    options = ("--set", IMAGE_TYPE, "--set", "scheduler.max_placement_results=4")
+    assert check("image-type", "traits", "isolation", *options).code == 0
+    assert check("image-type", "config-max-results", *options, "-f", "json").json == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "flavor"),
+    [
+        (an_unknown_trait, "gold"),
+        (a_trait_on_no_host, "gold"),
+        (traits_on_different_hosts, "both"),
+        (a_flavor_that_is_shut_out, "plain"),
+    ],
+)
+def test_nova_finds_no_host_where_check_says_that_there_is_none(
+    make, admin, fault, flavor
+):
+    fault(make)
+    boot = make.boot(admin.compute.find_flavor(flavor), make.image("raw"))
+    make.delete(boot)
+    assert boot.status == "ERROR"
+    assert "No valid host was found" in boot.fault
+
+
+def test_nova_takes_what_check_calls_a_note(make, admin):
+    a_trait_on_few_hosts(make)
+    boot = make.boot(admin.compute.find_flavor("gold"), make.image("raw"))
+    make.delete(boot)
+    assert (boot.status, boot.host) == ("ACTIVE", "cmp00")
+
+
+def test_the_command_that_mends_a_fault_mends_it(make, check, cloud):
+    a_member_without_the_trait(make)
+    (row,) = check("-f", "json").json
+    program, *words = shlex.split(row["mend"])
+    assert program == "openstack"
+    assert shell.run(cloud.environment, *words).code == 0
+    assert check("-f", "json").json == []
+
+
+def test_rules_are_run_by_id_or_area_and_findings_shown_by_flavor_or_image(make, check):
+    a_trait_on_no_host(make)
+    make.image("silver", **{"trait:CUSTOM_SILVR": "required"})
+
+    def found(*arguments):
+        return [row["id"] for row in check(*arguments, "-f", "json").json]
+
+    assert found() == ["traits-unknown", "traits-no-host"]
+    assert found("traits-no-host") == ["traits-no-host"]
+    assert found("traits") == ["traits-unknown", "traits-no-host"]
+    assert found("isolation", "image-type") == []
+    assert found("--flavor", "gold") == ["traits-no-host"]
+    assert found("--image", "silver") == ["traits-unknown"]
+    assert found("--image", "silver", "--flavor", "gold") == found()
+
+
+def test_fail_on_says_from_which_severity_on_it_exits_with_three(make, check):
+    an_aggregate_that_nobody_gets_into(make)
+    assert check("isolation").code == 0
+    assert check("isolation", "--fail-on", "warning").code == 3
+    assert check("az", "--fail-on", "warning").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("trait",), "no rule matches 'trait'; did you mean traits?\n"),
+        (("--flavor", "gold"), "no flavor matches 'gold'\n"),
+    ],
+)
+def test_what_is_not_there_is_an_error_with_the_nearest_name(check, arguments, message):
+    done = check(*arguments)
+    assert (done.code, done.out, done.err) == (1, "", message)
+
+
+READING = [
+    ("check",),
+    ("list",),
+    ("list", "--by-trait"),
+    ("explain", "gold", "plain"),
+    ("candidates", "gold", "plain"),
+    ("aggregate", "list", "--long"),
+    ("config", "show"),
+]
+
+
+def test_reading_commands_send_nothing_but_gets(make, cloud, monkeypatch):
+    an_isolated_aggregate(make)
+    make.image("plain")
+    sent = []
+    send = Session.request
+
+    def recorded(session, url, method, **more):
+        sent.append((method, urllib.parse.urlsplit(url).path))
+        return send(session, url, method, **more)
+
+    monkeypatch.setattr(Session, "request", recorded)
+    for command in READING:
+        sent.clear()
+        done = shell.run(cloud.environment, "trait-sched", *command)
+        assert done.code in (0, 3), (command, done.err)
+        asked = [each for each in sent if each != ("POST", "/v3/auth/tokens")]
+        assert len(asked) > 1, command
+        assert {method for method, _ in asked} == {"GET"}, command

@@ -1,0 +1,95 @@
+"""Every rule has words, a section in the reference, and rows that anybody can read."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import shlex
+
+import pytest
+
+from osc_traitsched.core.audit import RULES
+from osc_traitsched.core.audit.finding import Finding, Severity
+from osc_traitsched.views import audit
+from tests.unit.core.audit import test_config, test_isolation, test_traits
+from tests.unit.core.audit.surveys import (
+    aggregate,
+    findings,
+    flavor,
+    host,
+    image,
+    survey,
+)
+
+REFERENCE = pathlib.Path(__file__).parents[3] / "doc/source/reference/checks"
+GOLD = "CUSTOM_GOLD"
+
+
+def test_every_rule_has_words_and_nothing_else_has():
+    assert list(audit.WORDS) == [rule.id for rule in RULES]
+
+
+def test_every_rules_id_begins_with_its_area_and_is_its_own():
+    assert all(rule.id.startswith(f"{rule.area}-") for rule in RULES)
+    assert len({rule.id for rule in RULES}) == len(RULES)
+
+
+def test_every_rule_has_a_section_that_can_be_linked_to():
+    text = "\n".join(path.read_text() for path in sorted(REFERENCE.glob("*.rst")))
+    anchors = re.findall(r"^\.\. _check-([a-z-]+):$", text, re.MULTILINE)
+    assert {rule.id for rule in RULES} <= set(anchors)
+    assert len(anchors) == len(set(anchors))
+
+
+def test_a_name_can_not_talk_to_the_terminal():
+    name = "red\x1b[31m\nflavor"
+    found = Finding("traits-few-hosts", Severity.NOTE, "flavor", name, _FEW)
+    _, (row,) = audit.rows([found])
+    assert all(cell.isprintable() for cell in row)
+    assert "red\\x1b[31m\\nflavor" in row[2]
+
+
+_FEW = {"traits": (GOLD,), "left": 1, "able": 4, "hosts": ("cmp00",)}
+
+SURVEYS = [
+    survey([host("a")], [flavor("f", trait__CUSTOM_GOLD="required")]),
+    survey([host("a")], [flavor("f", trait__CUSTOM_GOLD="required")], known=[GOLD]),
+    survey([host("a", GOLD)], [flavor("f f", trait__CUSTOM_GOLD="forbidden")]),
+    survey([host("a", GOLD), host("b")], [flavor("f", trait__CUSTOM_GOLD="odd")]),
+    survey([host("a", GOLD)], images=[image("i", trait__CUSTOM_GOLD="forbidden")]),
+    test_isolation.of(
+        [host("a", GOLD), host("b")],
+        [aggregate("an aggregate", "a", "b", trait__CUSTOM_GOLD="required")],
+        [test_isolation.NEEDS_GOLD, flavor("f")],
+    ),
+    test_isolation.of([host("a", GOLD), host("b", GOLD)], [test_isolation.OF_GOLD]),
+    survey(
+        [host("a", test_config.VIRTIO), host("b")],
+        images=[image("i", hw_video_model="virtio")],
+        aggregates=[test_config.OF_PROJECT],
+        assumptions=test_traits.assumed(max_placement_results=1),
+    ),
+]
+
+
+@pytest.mark.parametrize("of", SURVEYS)
+def test_a_row_is_lines_of_plain_words_and_a_command_that_a_shell_takes(of):
+    _, rows = audit.rows(findings(of))
+    assert rows
+    for rule, severity, subject, problem, mend in rows:
+        assert severity in ("error", "warning", "note")
+        assert len(subject.split(maxsplit=1)) == 2
+        assert problem
+        assert "{" not in problem
+        assert "\n" not in problem
+        if mend.startswith("openstack "):
+            assert shlex.split(mend)[1] in ("trait-sched", "flavor", "image", "trait")
+        assert rule in audit.WORDS
+
+
+def test_no_finding_is_one_line_with_how_many_rules_looked_at_what():
+    of = survey([host("a"), host("b")], [flavor("f")])
+    chosen = [rule for rule in RULES if rule.area == "image-type"]
+    assert audit.nothing(chosen, of) == (
+        "Nothing found: 4 rules looked at 0 images, 1 flavor."
+    )
