@@ -10,9 +10,9 @@ from osc_traitsched.cloud.connection import Service
 from osc_traitsched.core.facts import Stock
 from osc_traitsched.core.snapshot import Provider
 
-#: One unit of either is free on nearly every host, and the answer then has
-#: the traits of the host's whole tree.
-_FIRST, _SECOND = "VCPU", "MEMORY_MB"
+#: One unit of the first is free on nearly every host, and the answer then has the
+#: traits of the host's whole tree. Hosts full of servers have some disk left.
+_FIRST, *_NEXT = "VCPU", "MEMORY_MB", "DISK_GB"
 
 #: Up to this many providers are asked one by one: cheaper for the server than
 #: answering for the whole cloud at once.
@@ -40,13 +40,13 @@ class Bulk:
             }
 
     def add_all(self, placement: Service, providers: Iterable[Provider]) -> None:
-        """Read all providers of trees that have one unit free of either class.
+        """Read all providers of trees that have one unit free of one of the classes.
 
         :param providers: those that are wanted; for a few that the first answer
             does not show, none of the others is asked for
         """
         wanted = tuple(providers)
-        for resource_class, enough in ((_FIRST, 0), (_SECOND, FEW)):
+        for resource_class, enough in ((_FIRST, 0), *((each, FEW) for each in _NEXT)):
             if len(self.lacks(wanted)) > enough:
                 query = {"resources": f"{resource_class}:1"}
                 self.add(placement.get("/allocation_candidates", query))

@@ -1,0 +1,84 @@
+"""The words on zones, projects and the mirror."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+
+import pytest
+
+from osc_traitsched.views import audit
+from tests.unit.core.audit import test_az, test_mirror, test_tenant
+from tests.unit.core.audit.surveys import aggregate, findings
+
+
+def rows(found, *areas):
+    """Return ID, problem and what mends it, of each finding."""
+    return [(row[0], row[3], row[4]) for row in audit.rows(findings(found, *areas))[1]]
+
+
+def test_a_differing_mirror_is_said_for_either_way():
+    found = test_az.of(members=test_az.mirrored(east="b", west="b"))
+    assert rows(found) == [
+        (
+            "az-mirror",
+            "Placement lacks the host a in it: no request for the zone gets there; "
+            "Placement has in it the host b, which Nova has not: requests for the zone "
+            "can land there",
+            "openstack trait-sched check --mend mirror",
+        )
+    ]
+
+
+def test_novas_command_is_named_where_it_is_enough():
+    ((_, _, mend),) = rows(test_mirror.of("a"))
+    assert mend == "nova-manage placement sync_aggregates"
+    ((_, problem, mend),) = rows(test_mirror.several_nodes("d1", "d2"))
+    assert problem.startswith("Placement lacks the host a in it: ")
+    assert mend == "openstack trait-sched check --mend mirror"
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "names", "words"),
+    [
+        (test_az.NEW, "west", "who asks for it can get any host"),
+        (test_az.NEW, "nova", "who asks for it does not get them"),
+        (test_az.FILTER_ALONE, "west", "as long as AvailabilityZoneFilter is on"),
+    ],
+)
+def test_what_the_default_zone_means_depends(assumptions, names, words):
+    zones = [test_az.EAST, aggregate("in-the-west", "b", availability_zone=names)]
+    found = test_az.of(assumptions, aggregates=zones, hosts="abcd")
+    ((rule, problem, _),) = rows(found)
+    assert rule == "az-nowhere"
+    assert "the hosts c, d" in problem
+    assert words in problem
+
+
+def test_a_filter_that_stops_the_scheduler_is_not_worded_as_one_that_is_useless():
+    ((_, stops, _),) = rows(test_az.of(test_az.NEW_WITH_FILTER))
+    assert "nova-scheduler does not start (nova.conf:2)" in stops
+    ((_, useless, _),) = rows(test_az.of(test_az.BOTH))
+    assert "does again what Placement did" in useless
+
+
+def test_the_command_for_a_list_keeps_the_keys_that_are_there():
+    found = test_tenant.of(filter_tenant_id="1d1d, 2d2d", filter_tenant_id2="3d3d")
+    (mend,) = (row[2] for row in rows(found) if row[0] == "tenant-list")
+    _, *words = shlex.split(mend)
+    assert words[:2] == ["aggregate", "set"]
+    assert words[3:] == [
+        "--property",
+        "filter_tenant_id=1d1d",
+        "--property",
+        "filter_tenant_id_2d2d=2d2d",
+    ]
+
+
+def test_an_id_is_offered_only_where_one_project_has_the_name():
+    found = test_tenant.of(filter_tenant_id="red")
+    ((_, _, mend),) = rows(found)
+    assert mend.endswith("--property filter_tenant_id=1d1d")
+    twice = {**test_tenant.PROJECTS, "4d4d": "red"}
+    ((_, _, mend),) = rows(dataclasses.replace(found, projects=twice))
+    assert mend == ""
