@@ -37,6 +37,7 @@ def main() -> None:
         with making(cloud.admin()) as maker:
             maker.image("cirros")
             hosts(story, Story(cloud.environment_of("demo")))
+            isolation(story, "--nova-conf", str(cloud.nova_conf))
 
 
 def traits(story: Story) -> None:
@@ -94,6 +95,30 @@ def hosts(story: Story, user: Story) -> None:
     story.run("server", "list", "--all-projects", "--long", *columns)
     user.run("server", "delete", "--wait", "first")
     story.run("flavor", "delete", "gold")
+
+
+def isolation(story: Story, *scheduler: str) -> None:
+    """Keep two hosts for one flavor, and look at it from both sides."""
+    story.tell("Two hosts have a licence. They shall be for one flavor only.")
+    story.run("aggregate", "create", "licensed", "-c", "name")
+    for host in ("cmp00", "cmp01"):
+        story.run("aggregate", "add", "host", "licensed", host, "-c", "hosts")
+    for flavor in ("licensed", "small"):
+        size = ("--vcpus", "1", "--ram", "512", "--disk", "1")
+        story.run("flavor", "create", flavor, *size, "-c", "name")
+    story.tell("What would that do to others?")
+    isolate = ("trait-sched", "isolate", "licensed", "CUSTOM_LICENSED", *scheduler)
+    isolate = (*isolate, "--flavor", "licensed", "--create")
+    story.run(*isolate, "--dry-run")
+    story.tell("Good. One command does it all:")
+    story.run(*isolate)
+    story.tell("From outside, a host of the aggregate; and from inside, another one:")
+    for flavor, host in (("small", "cmp00"), ("licensed", "cmp02")):
+        question = ("trait-sched", "explain", flavor, "cirros", *scheduler)
+        story.run(*question, "--no-fixes", "--host", host)
+    story.tell("And the way back:")
+    story.run("trait-sched", "unisolate", "licensed", *scheduler)
+    story.run("flavor", "delete", "licensed", "small")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core import errors, plan
+from osc_traitsched.core import errors, isolation, plan
 from osc_traitsched.core.trait import Ownership
 from osc_traitsched.views import problems
 
@@ -28,6 +28,10 @@ ERRORS = [
     errors.EmptyAggregate("gold"),
     errors.BadHostFile("hosts", "names no host"),
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
+    isolation.Contradiction("f", ("CUSTOM_X",)),
+    isolation.HostsJoined({"h1"}),
+    isolation.NotIsolated("gold", ("CUSTOM_X",)),
+    isolation.Stranding((isolation.Effect("f", "i", (frozenset("a"), frozenset())),)),
     plan.OwnedByNova((plan.Undoing("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     plan.LastHolder({"CUSTOM_X": (plan.Requirer("flavor", "f", "trait:CUSTOM_X"),)}),
     plan.RequirersUnknown(("CUSTOM_X",), BROKE),

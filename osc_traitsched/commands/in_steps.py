@@ -1,0 +1,100 @@
+"""What isolate and unisolate share: options, the look ahead, and the way they end."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import logging
+from collections.abc import Iterable, Sequence
+
+from osc_traitsched.cloud import grounds, isolating
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.commands import asking, assuming, base, writing
+from osc_traitsched.core import assumption, isolation, plan
+from osc_traitsched.core.isolation import (
+    Effect,
+    Ground,
+    Outcome,
+    Step,
+    Stranding,
+    World,
+)
+from osc_traitsched.core.plan import Status
+from osc_traitsched.core.question import Body
+from osc_traitsched.views import isolation as words
+from osc_traitsched.views import problems
+
+LOG = logging.getLogger(__name__)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of both."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="go on even if a flavor that has a host now would have none",
+    )
+    writing.add_options(parser)
+    assuming.add_options(parser)
+
+
+class Isolator(base.Lister):
+    """A command whose steps depend on each other, in their order."""
+
+    def look_ahead(
+        self,
+        cloud: Cloud,
+        ground: Ground,
+        steps: Sequence[Step],
+        images: Iterable[Body],
+        args: argparse.Namespace,
+    ) -> None:
+        """Say what the steps do to others.
+
+        :param images: those that matter besides one that asks for nothing
+        :raises Stranding: when somebody would be left without a host
+        """
+        assumptions = asking.assumptions(cloud, args)
+        idle = words.without_effect(assumptions.setting(assumption.ISOLATION))
+        if idle is not None:
+            LOG.warning("%s", idle)
+        on = assumptions.changed(assumption.ISOLATION, True)
+        worlds = isolation.stages(World.now(ground, images), steps)
+        effects = grounds.foresee(cloud.placement, worlds, on)
+        stranded = [effect for effect in effects if effect.is_stranded]
+        if stranded and not args.force:
+            raise Stranding(stranded)
+        _tell(ground, steps, effects)
+
+    def carry_out(
+        self, cloud: Cloud, steps: Sequence[Step], args: argparse.Namespace, again: str
+    ) -> tuple[Outcome, ...]:
+        """Carry the steps out in their order, or foresee them for a dry run.
+
+        :param again: what to run once more if some of them fail
+        :returns: one outcome a step
+        """
+
+        def some(steps: tuple[Step, ...]) -> tuple[Outcome, ...]:
+            if args.dry_run:
+                return tuple(map(isolation.foreseen, steps))
+            apply = functools.partial(isolating.apply, cloud)
+            return writing.with_progress(steps, apply, args.jobs)
+
+        outcomes = tuple(isolation.in_order(steps, some))
+        statuses = {found.status for found in outcomes}
+        if args.exit_code and Status.WOULD_CHANGE in statuses:
+            self.exit_code = writing.CHANGES_TO_MAKE
+        if Status.FAILED in statuses:
+            LOG.error("%s", words.failures(outcomes, again))
+            self.exit_code = 1
+        return outcomes
+
+
+def _tell(ground: Ground, steps: Sequence[Step], effects: Sequence[Effect]) -> None:
+    for undoing in plan.undoings(step.write for step in steps if step.write):
+        LOG.warning("%s", problems.undoing(undoing, removing=False))
+    for line in words.losses(effects, ground.roots):
+        LOG.warning("%s", line)
+    for line in words.gains(effects, ground.roots):
+        LOG.info("%s", line)

@@ -1,0 +1,98 @@
+"""openstack trait-sched isolate."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+
+from osc_traitsched.cloud import catalog, grounds
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.commands import in_steps, writing
+from osc_traitsched.core import isolation, plan, trait
+from osc_traitsched.core.isolation import Ground
+from osc_traitsched.core.question import Body
+from osc_traitsched.views import isolation as words
+from osc_traitsched.views.traits import Table
+
+LOG = logging.getLogger(__name__)
+
+
+class IsolateAggregate(in_steps.Isolator):
+    """Keep the hosts of an aggregate for those who require traits.
+
+    It makes sure that the traits exist, that the hosts have them, that
+    Placement has the hosts in the aggregate, that flavors and images require
+    them, and then that the aggregate does. What is so already is not written,
+    and the same command again finishes what was interrupted. Exits 3 and
+    writes nothing if a flavor that has a host now would have none.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
+        parser.add_argument(
+            "traits", metavar="TRAIT", nargs="+", help="a trait to isolate it by"
+        )
+        for what in ("flavor", "image"):
+            parser.add_argument(
+                f"--{what}",
+                dest=f"{what}s",
+                metavar=what.upper(),
+                action="append",
+                default=[],
+                help=f"{what} that shall require the traits: name or ID (repeat)",
+            )
+        parser.add_argument(
+            "--create",
+            action="store_true",
+            help="create custom traits that do not exist yet",
+        )
+        in_steps.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, plan, look ahead, and write or show."""
+        names = trait.parse(args.traits)
+        writing.check(args)
+        cloud = self.cloud()
+        ground = grounds.ground(cloud, args.aggregate)
+        creates = trait.to_create(names, ground.traits) if args.create else ()
+        trait.check_known((n for n in names if n not in creates), ground.traits)
+        flavors, images = _named(cloud, ground, args)
+        steps = isolation.closing(ground, names, creates, flavors, images)
+        self.look_ahead(cloud, ground, steps, images, args)
+        for line in _oddities(ground, names, (*flavors, *images)):
+            LOG.warning("%s", line)
+        again = "the same command again"
+        return words.rows(self.carry_out(cloud, steps, args, again))
+
+
+def _named(
+    cloud: Cloud, ground: Ground, args: argparse.Namespace
+) -> tuple[tuple[Body, ...], tuple[Body, ...]]:
+    """Return the flavors and the images that the options name, each once."""
+    flavors = (catalog.flavor_among(ground.flavors, name) for name in args.flavors)
+    images = (catalog.image(cloud, name) for name in args.images)
+    return _each_once(flavors), _each_once(images)
+
+
+def _each_once(bodies: Iterable[Body]) -> tuple[Body, ...]:
+    return tuple({body["id"]: body for body in bodies}.values())
+
+
+def _oddities(
+    ground: Ground, names: Sequence[str], named: Sequence[Body]
+) -> Iterator[str]:
+    if not ground.members:
+        yield words.no_hosts(ground)
+    yield from words.also_isolated(ground, names)
+    if not named and not any(_requires(body, names) for body in ground.flavors):
+        yield words.nobody(names)
+
+
+def _requires(flavor: Body, names: Sequence[str]) -> bool:
+    specs = flavor.get("extra_specs") or {}
+    found = {plan.requires(key, value) for key, value in specs.items()}
+    return found.issuperset(names)

@@ -1,0 +1,205 @@
+"""Isolating and opening an aggregate in words: the steps, and whom they touch."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+from osc_traitsched.core import assumption
+from osc_traitsched.core.assumption import Setting
+from osc_traitsched.core.isolation import (
+    Contradiction,
+    Effect,
+    Ground,
+    HostsJoined,
+    Kept,
+    Kind,
+    NotIsolated,
+    Outcome,
+    Reason,
+    Stranding,
+    isolated_by,
+)
+from osc_traitsched.core.plan import Status
+from osc_traitsched.views import problems
+from osc_traitsched.views.problems import listed, quoted
+from osc_traitsched.views.traits import Table
+
+
+def rows(outcomes: Iterable[Outcome]) -> Table:
+    """One row a step."""
+    table = [
+        (found.step.kind.value, found.step.name, found.status.value, _detail(found))
+        for found in outcomes
+    ]
+    return ("step", "object", "status", "detail"), table
+
+
+def _detail(found: Outcome) -> str:
+    if found.problem is not None:
+        return problems.word(found.problem)
+    step = found.step
+    parts = [] if step.holds or found.status is Status.UNCHANGED else [_todo(found)]
+    return "; ".join([*parts, *map(_kept, step.kept)])
+
+
+def _todo(found: Outcome) -> str:
+    step = found.step
+    if step.kind is Kind.MIRROR:
+        return "joins the aggregate in Placement"
+    if step.kind is Kind.TRAIT:
+        return "created"
+    pairs = listed(
+        name if step.kind is Kind.HOST else f"{name}=required" for name in step.todo
+    )
+    return f"without {pairs}" if step.removes else f"with {pairs}"
+
+
+def _kept(kept: Kept) -> str:
+    if kept.reason is Reason.STANDARD:
+        return f"{kept.trait} stays: a standard trait says what a host is"
+    if kept.reason is Reason.OTHER_AGGREGATE:
+        return f"{kept.trait} stays: it isolates {listed(map(quoted, kept.names))}, too"
+    have = "have" if len(kept.names) > 1 else "has"
+    return f"{kept.trait} stays: {listed(kept.names)} {have} it, too"
+
+
+def losses(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
+    """Return a line for the flavors of each kind that lose hosts.
+
+    :param inside: the roots of the aggregate's hosts
+    """
+    lines = []
+    for kind in _kinds((e for e in effects if e.lost), inside):
+        effect = kind[0]
+        kept = len(effect.now & effect.then)
+        lines.append(
+            f"{_who(kind)} will lose {len(effect.lost)} of {_hosts(effect.now)}, "
+            f"{len(effect.lost & inside) or 'none'} of them in the aggregate, and keep "
+            f"{kept or 'none'}"
+        )
+    return lines
+
+
+def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
+    """Return a line for the flavors of each kind that gain hosts."""
+    return [
+        f"{_who(kind)} will gain {_hosts(kind[0].gained)}, "
+        f"{len(kind[0].gained & inside) or 'none'} of them in the aggregate"
+        for kind in _kinds((e for e in effects if e.gained), inside)
+    ]
+
+
+def _kinds(effects: Iterable[Effect], inside: frozenset[str]) -> list[list[Effect]]:
+    """Return those together that have the same numbers, and the same image."""
+    kinds: dict[tuple[object, ...], list[Effect]] = {}
+    for effect in effects:
+        sets = (effect.now, effect.lost, effect.gained)
+        numbers = tuple((len(each), len(each & inside)) for each in sets)
+        kinds.setdefault((effect.image, numbers), []).append(effect)
+    return list(kinds.values())
+
+
+def _who(effects: Sequence[Effect]) -> str:
+    names = listed(quoted(effect.flavor) for effect in effects)
+    image = effects[0].image
+    with_image = f" with image {quoted(image)}" if image is not None else ""
+    return f"flavor{'s' * (len(effects) > 1)} {names}{with_image}"
+
+
+def _hosts(hosts: Iterable[object]) -> str:
+    count = len(list(hosts))
+    return f"{count} host{'s' * (count != 1)}"
+
+
+def without_effect(setting: Setting) -> str | None:
+    """Return a line on a scheduler that may not isolate at all; None if it does."""
+    if setting.value:
+        return None
+    name = assumption.ISOLATION
+    known = f"{name} is off" if setting.given else f"nothing says that {name} is on"
+    return (
+        f"{known} ({setting.source}): until it is, the aggregate is not isolated; what "
+        "is said of flavors is how it will be then"
+    )
+
+
+def also_isolated(ground: Ground, names: Iterable[str]) -> list[str]:
+    """Return a line for each other aggregate whose traits are needed, too."""
+    wanted = frozenset(names)
+    hosts: dict[int, list[str]] = {}
+    others = {}
+    for other, member in ground.also_isolated(wanted):
+        others[other["id"]] = other
+        hosts.setdefault(other["id"], []).append(member.host)
+    return [
+        f"{listed(hosts[number])} {'are' if len(hosts[number]) > 1 else 'is'} also in "
+        f"aggregate {quoted(other['name'])}: a request needs "
+        f"{listed(sorted(isolated_by(other)))}, too"
+        for number, other in others.items()
+    ]
+
+
+def no_hosts(ground: Ground) -> str:
+    """Return a line on an aggregate without hosts."""
+    return (
+        f"aggregate {quoted(ground.aggregate['name'])} has no hosts: isolate it again "
+        "after you add some"
+    )
+
+
+def nobody(names: Iterable[str]) -> str:
+    """Return a line on an aggregate that would be closed to all flavors."""
+    return (
+        f"no flavor requires {listed(names)}: none could use these hosts; name some "
+        "with --flavor, or images with --image"
+    )
+
+
+def again(aggregate: str, names: Iterable[str]) -> str:
+    """Return what goes on with an aggregate that may no longer say its traits."""
+    return f"openstack trait-sched unisolate {shlex.quote(aggregate)} {' '.join(names)}"
+
+
+def failures(outcomes: Sequence[Outcome], again: str) -> str:
+    """Return the line that ends a command of which some steps failed.
+
+    :param again: what to do once more
+    """
+    failed = sum(found.status is Status.FAILED for found in outcomes)
+    left = sum(found.status is Status.NOT_DONE for found in outcomes)
+    not_done = f", {left} not done" if left else ""
+    return f"{failed} of {len(outcomes)} failed{not_done}; {again} goes on"
+
+
+@problems.word.register
+def _(error: Contradiction) -> str:
+    return (
+        f"flavor {quoted(error.flavor)} forbids {listed(error.traits)}; unset that "
+        "first, or leave the flavor out"
+    )
+
+
+@problems.word.register
+def _(error: HostsJoined) -> str:
+    return (
+        f"{listed(error.hosts)} joined the aggregate meanwhile; run the command again"
+    )
+
+
+@problems.word.register
+def _(error: NotIsolated) -> str:
+    common = f" (its hosts all have {listed(error.common)})" if error.common else ""
+    return (
+        f"aggregate {quoted(error.name)} is isolated by no trait; to finish what was "
+        f"interrupted, name the traits{common}"
+    )
+
+
+@problems.word.register
+def _(error: Stranding) -> str:
+    stranded = map(_who, _kinds(error.effects, frozenset()))
+    return (
+        f"nothing written: {'; '.join(stranded)} would have no host left; "
+        "--force does it all the same"
+    )

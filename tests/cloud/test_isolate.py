@@ -1,0 +1,597 @@
+"""isolate and unisolate where a real Nova, Placement and Glance answer."""
+
+from __future__ import annotations
+
+import threading
+import urllib.parse
+
+import openstack as sdk
+import pytest
+
+from osc_traitsched.cloud import catalog, grounds, isolating
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.core import isolation
+from osc_traitsched.core.assumption import Assumptions
+from osc_traitsched.core.plan import Status
+from tests.cloud.making import PLACEMENT, making, providers
+from tests.functional import shell
+from tests.functional.proxy import CutBefore, Instead, Proxy
+
+GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
+REQUIRED = {f"trait:{GOLD}": "required"}
+INSIDE, OUTSIDE = {"cmp00", "cmp01"}, {"cmp02", "cmp03"}
+EVERYWHERE = INSIDE | OUTSIDE
+ISOLATING = Assumptions.of(34, enable_isolated_aggregate_filtering=True)
+UNFILTERED = "scheduler.enable_isolated_aggregate_filtering"
+
+
+@pytest.fixture
+def make(admin):
+    """Makes what one test needs."""
+    with making(admin) as maker:
+        yield maker
+
+
+@pytest.fixture
+def gold(make):
+    """A trait that the test may give to hosts; nobody has it before and after."""
+    make.traits(GOLD)
+
+
+@pytest.fixture
+def raw(make):
+    return make.image("raw")
+
+
+@pytest.fixture
+def small(make):
+    """A flavor that asks for nothing special, and stays as it is."""
+    return make.flavor("small")
+
+
+@pytest.fixture
+def golden(make):
+    """A flavor that is to require the trait."""
+    return make.flavor("golden")
+
+
+@pytest.fixture
+def aggregate(make, gold, small, golden, raw):
+    return make.aggregate("gold", *sorted(INSIDE))
+
+
+@pytest.fixture(scope="module")
+def openstack(cloud):
+    """Runs a verb, with the very file that the scheduler runs with if it reads one."""
+    file = ("--nova-conf", str(cloud.nova_conf))
+
+    def run(*arguments, variables=cloud.environment):
+        more = () if arguments[0] in ("add", "remove") else file
+        return shell.run(variables, "trait-sched", *arguments, *more)
+
+    return run
+
+
+ISOLATE = ("isolate", "gold", GOLD, "--flavor", "golden", "-f", "json")
+UNISOLATE = ("unisolate", "gold", GOLD, "-f", "json")
+
+
+def rows(run):
+    return [(row["step"], row["object"], row["status"]) for row in run.json]
+
+
+def specs(admin, flavor):
+    return admin.compute.get_flavor(flavor.id).extra_specs
+
+
+def metadata(admin, aggregate):
+    return admin.compute.get_aggregate(aggregate.id).metadata
+
+
+def holders(admin, name=GOLD):
+    path = f"/resource_providers?required={name}"
+    found = admin.placement.get(path, microversion=PLACEMENT).json()
+    return {each["name"] for each in found["resource_providers"]}
+
+
+def in_placement(admin, host, aggregate):
+    path = f"/resource_providers/{providers(admin)[host]}/aggregates"
+    found = admin.placement.get(path, microversion=PLACEMENT).json()
+    return aggregate.uuid in found["aggregates"]
+
+
+# There and back
+
+
+def test_one_command_isolates_and_one_opens_again(
+    aggregate, admin, openstack, make, small, golden
+):
+    make.unmirrored("cmp01", aggregate)
+    wanted = [
+        ("trait", GOLD, "unchanged"),
+        ("host", "cmp00", "changed"),
+        ("host", "cmp01", "changed"),
+        ("mirror", "cmp00", "unchanged"),
+        ("mirror", "cmp01", "changed"),
+        ("flavor", "golden", "changed"),
+        ("image", "raw", "changed"),
+        ("aggregate", "gold", "changed"),
+    ]
+    run = openstack(*ISOLATE, "--image", "raw")
+    assert (run.code, rows(run)) == (0, wanted)
+    assert holders(admin) == INSIDE
+    assert in_placement(admin, "cmp01", aggregate)
+    assert specs(admin, golden) == REQUIRED
+    assert specs(admin, small) == {}
+    assert metadata(admin, aggregate) == REQUIRED
+    again = openstack(*ISOLATE, "--image", "raw")
+    assert {status for _, _, status in rows(again)} == {"unchanged"}
+
+    run = openstack("unisolate", "gold", "-f", "json")
+    assert run.code == 0
+    assert rows(run) == [
+        ("aggregate", "gold", "changed"),
+        ("flavor", "golden", "changed"),
+        ("image", "raw", "changed"),
+        ("host", "cmp00", "changed"),
+        ("host", "cmp01", "changed"),
+    ]
+    assert not holders(admin)
+    assert specs(admin, golden) == metadata(admin, aggregate) == {}
+    assert all(in_placement(admin, host, aggregate) for host in INSIDE)
+
+
+def test_a_trait_that_is_new_has_to_be_said_to_be(make, openstack, admin):
+    make.aggregate("gold", "cmp00")
+    make.flavor("golden")
+    make.after(admin.placement.delete, f"/traits/{GOLD}", microversion=PLACEMENT)
+    make.after(openstack, "unisolate", "gold", GOLD)
+    run = openstack(*ISOLATE)
+    assert (run.code, run.err) == (1, f"no trait {GOLD} in this cloud\n")
+    run = openstack(*ISOLATE, "--create")
+    assert (run.code, rows(run)[0]) == (0, ("trait", GOLD, "changed"))
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(aggregate, openstack, proxied):
+    variables, proxies = proxied
+    dry = openstack(*ISOLATE, "--dry-run", variables=variables)
+    assert dry.code == 0
+    assert openstack(*ISOLATE, "--dry-run", "--exit-code").code == 3
+    assert not [request for proxy in proxies for request in proxy.writes]
+    run = openstack(*ISOLATE, variables=variables)
+    assert run.err == dry.err
+    changed = {"would change": "changed"}
+    assert rows(run) == [(s, o, changed.get(t, t)) for s, o, t in rows(dry)]
+    assert openstack(*ISOLATE, "--dry-run", "--exit-code").code == 0
+
+
+# Servers
+
+
+@pytest.fixture(scope="module")
+def core(cloud):
+    """The cloud as the commands use it, to do by one step what they do at once."""
+    return Cloud(sdk.connect(load_yaml_config=False, **login(cloud.environment)))
+
+
+def login(variables):
+    return {key[len("OS_") :].lower(): value for key, value in variables.items()}
+
+
+def closing(core):
+    ground = grounds.ground(core, "gold")
+    golden = catalog.flavor(core, "golden")
+    return ground, isolation.closing(ground, [GOLD], (), [golden], ())
+
+
+def opening(core):
+    ground = grounds.ground(core, "gold")
+    held = {GOLD: grounds.holders(core.placement, ground, GOLD)}
+    return ground, isolation.opening(ground, [GOLD], held, (), False)
+
+
+def test_after_every_step_there_and_back_servers_land_where_they_may(
+    aggregate, admin, core, make, small, golden, raw
+):
+    make.unmirrored("cmp01", aggregate)
+
+    def land(flavor, count):
+        """Boot servers that are there together, and return where they were."""
+        boots = [make.boot(flavor, raw) for _ in range(count)]
+        for boot in boots:
+            make.delete(boot)
+        assert {boot.status for boot in boots} == {"ACTIVE"}
+        return {boot.host for boot in boots}
+
+    def check(count):
+        isolated = metadata(admin, aggregate) == REQUIRED
+        requiring = specs(admin, golden) == REQUIRED
+        assert not isolated or requiring
+        # Four servers are put on as many hosts as there are for them.
+        landed = {flavor.name: land(flavor, count) for flavor in (small, golden)}
+        assert landed["small"] <= (OUTSIDE if isolated else EVERYWHERE)
+        assert landed["golden"] <= (INSIDE if requiring else EVERYWHERE)
+        if count == 4:
+            assert (landed["small"], landed["golden"]) == (OUTSIDE, INSIDE)
+        return isolated, requiring
+
+    seen = [check(1)]
+    for plan in (closing, opening):
+        _, steps = plan(core)
+        for step in steps:
+            if not step.holds:
+                assert isolating.apply(core, step).status is Status.CHANGED
+                closed = plan is closing and step.kind is isolation.Kind.AGGREGATE
+                seen.append(check(4 if closed else 1))
+    assert list(dict.fromkeys(seen)) == [(False, False), (False, True), (True, True)]
+    assert seen[-1] == (False, False)
+    assert land(golden, 4) == EVERYWHERE
+
+
+def test_what_is_said_before_is_what_explain_says_before_and_after(
+    aggregate, core, openstack, make, small, golden, raw
+):
+    make.flavor("large", {f"trait:{GOLD}": "required"}, ram=7000)
+    make.used("cmp01", golden, raw)
+    names = {uuid: name for name, uuid in providers(make.admin).items()}
+
+    def explained():
+        found = {}
+        for flavor in ("small", "golden", "large"):
+            run = openstack("explain", flavor, "raw", "--no-fixes", "-f", "json")
+            found[flavor] = set(run.json["candidates"])
+        return found
+
+    before = explained()
+    for plan, command in ((closing, ISOLATE), (opening, UNISOLATE)):
+        ground, steps = plan(core)
+        worlds = isolation.stages(isolation.World.now(ground, ()), steps)
+        said = grounds.foresee(core.placement, worlds, ISOLATING)
+        assert {e.flavor: {names[uuid] for uuid in e.now} for e in said} == before
+        assert openstack(*command, "--force").code == 0
+        after = explained()
+        assert {e.flavor: {names[uuid] for uuid in e.then} for e in said} == after
+        assert before != after
+        before = after
+
+
+# Trouble on the way
+
+
+@pytest.fixture
+def proxied(cloud, admin):
+    """Proxies before Placement and Nova, and the variables that lead there."""
+    proxies = {}
+    variables = dict(cloud.environment)
+    for service in ("placement", "compute"):
+        endpoint = getattr(admin, service).get_endpoint()
+        proxies[service] = Proxy(endpoint)
+        path = urllib.parse.urlsplit(endpoint).path
+        url = proxies[service].url + path
+        variables[f"OS_{service.upper()}_ENDPOINT_OVERRIDE"] = url
+    yield variables, tuple(proxies.values())
+    for proxy in proxies.values():
+        proxy.stop()
+
+
+@pytest.mark.parametrize("command", [ISOLATE, UNISOLATE], ids=["isolate", "unisolate"])
+def test_killed_after_any_write_everybody_has_a_host_and_the_next_run_goes_on(
+    aggregate, admin, openstack, make, proxied, cloud, tmp_path, command
+):
+    variables, proxies = proxied
+    if command is ISOLATE:
+        make.unmirrored("cmp01", aggregate)
+    else:
+        assert openstack(*ISOLATE).code == 0
+    file = ("--nova-conf", str(cloud.nova_conf))
+    killed = 0
+    while True:
+        written = []
+        second = threading.Event()
+
+        def one_write(request, written=written, second=second):
+            if request.is_write:
+                written.append(request.path)
+                if len(written) == 2:
+                    second.set()
+                    return CutBefore()
+            return None
+
+        for proxy in proxies:
+            proxy.fault = one_write
+        out = tmp_path / f"run-{killed}.json"
+        process = shell.Background(variables, ("trait-sched", *command, *file), out)
+        while process.runs and not second.wait(0.05):
+            pass
+        process.kill()
+        for flavor in ("small", "golden"):
+            assert openstack("candidates", flavor, "raw").code == 0
+        if not second.is_set():
+            break
+        killed += 1
+    for proxy in proxies:
+        proxy.fault = lambda request: None
+    assert killed == (4 if command is ISOLATE else 3)
+    run = openstack(*command)
+    assert {status for _, _, status in rows(run)} == {"unchanged"}
+    assert bool(metadata(admin, aggregate)) is (command is ISOLATE)
+
+
+def test_after_a_failure_nothing_later_is_done_and_the_same_again_finishes(
+    aggregate, admin, openstack, proxied, golden
+):
+    variables, (placement, _) = proxied
+    second = providers(admin)["cmp01"]
+    placement.fault = lambda request: (
+        Instead(403) if request.is_write and second in request.path else None
+    )
+    run = openstack(*ISOLATE, variables=variables)
+    assert run.code == 1
+    assert rows(run) == [
+        ("trait", GOLD, "unchanged"),
+        ("host", "cmp00", "changed"),
+        ("host", "cmp01", "failed"),
+        ("mirror", "cmp00", "unchanged"),
+        ("mirror", "cmp01", "unchanged"),
+        ("flavor", "golden", "not done"),
+        ("aggregate", "gold", "not done"),
+    ]
+    assert run.json[2]["detail"].startswith("placement: as the test wants it")
+    assert run.err.splitlines()[-1] == (
+        "1 of 7 failed, 2 not done; the same command again goes on"
+    )
+    assert specs(admin, golden) == metadata(admin, aggregate) == {}
+    placement.fault = lambda request: None
+    assert openstack(*ISOLATE, variables=variables).code == 0
+    assert metadata(admin, aggregate) == REQUIRED
+
+
+def test_passing_trouble_of_nova_is_got_over_in_one_run(
+    aggregate, openstack, proxied, golden, admin
+):
+    variables, (_, compute) = proxied
+    compute.fault = lambda request: (
+        Instead(503) if request.is_write and request.number % 2 else None
+    )
+    for command, spec in ((ISOLATE, REQUIRED), (UNISOLATE, {})):
+        run = openstack(*command, variables=variables)
+        assert run.code == 0
+        assert "failed" not in {status for _, _, status in rows(run)}
+        assert specs(admin, golden) == metadata(admin, aggregate) == spec
+    assert len(compute.writes) >= 8
+
+
+def test_a_host_that_joins_meanwhile_is_not_closed_in_without_its_trait(
+    aggregate, admin, openstack, proxied
+):
+    variables, (_, compute) = proxied
+
+    def join(request):
+        if request.is_write and request.number == 1:
+            admin.compute.add_host_to_aggregate(aggregate, "cmp02")
+
+    compute.fault = join
+    run = openstack(*ISOLATE, variables=variables)
+    assert run.code == 1
+    assert run.json[-1]["status"] == "failed"
+    assert run.json[-1]["detail"] == (
+        "cmp02 joined the aggregate meanwhile; run the command again"
+    )
+    assert metadata(admin, aggregate) == {}
+    compute.fault = lambda request: None
+    assert openstack(*ISOLATE, variables=variables).code == 0
+    assert holders(admin) == {*INSIDE, "cmp02"}
+
+
+def test_a_flavor_that_comes_to_forbid_the_trait_meanwhile_is_not_turned_round(
+    aggregate, admin, openstack, proxied, golden
+):
+    variables, (placement, _) = proxied
+    forbidden = {f"trait:{GOLD}": "forbidden"}
+
+    def forbid(request):
+        if request.is_write and request.number == 1:
+            admin.compute.create_flavor_extra_specs(golden, forbidden)
+
+    placement.fault = forbid
+    run = openstack(*ISOLATE, variables=variables)
+    assert (run.code, run.json[-2]["status"], run.json[-1]["status"]) == (
+        1,
+        "failed",
+        "not done",
+    )
+    assert run.json[-2]["detail"].startswith(f"flavor 'golden' forbids {GOLD}")
+    assert specs(admin, golden) == forbidden
+
+
+# What it refuses, and what it says
+
+
+def test_nobody_is_left_without_a_host_unless_forced(
+    aggregate, openstack, proxied, admin
+):
+    variables, proxies = proxied
+    for host in sorted(OUTSIDE):
+        admin.compute.add_host_to_aggregate(aggregate, host)
+    for dry in ((), ("--dry-run",)):
+        run = openstack(*ISOLATE, *dry, variables=variables)
+        assert (run.code, run.out) == (3, "")
+        assert run.err == (
+            "nothing written: flavor 'small' would have no host left; --force does it "
+            "all the same\n"
+        )
+    assert not [request for proxy in proxies for request in proxy.writes]
+    run = openstack(*ISOLATE, "--force", variables=variables)
+    assert run.code == 0
+    assert "flavor 'small' will lose 4 of 4 hosts, 4 of them in the aggregate" in (
+        run.err
+    )
+
+
+def test_a_flavor_that_can_be_nowhere_with_the_trait_is_not_made_to_require_it(
+    aggregate, openstack, make
+):
+    make.flavor("away", {f"trait:{SILVER}": "required"})
+    make.traits(SILVER, "cmp03")
+    run = openstack(*ISOLATE, "--flavor", "away")
+    assert (run.code, run.out) == (3, "")
+    assert "flavor 'away' would have no host left" in run.err
+
+
+def test_a_flavor_that_forbids_the_trait_is_an_error_and_nothing_is_written(
+    aggregate, admin, openstack, golden
+):
+    admin.compute.create_flavor_extra_specs(golden, {f"trait:{GOLD}": "forbidden"})
+    run = openstack(*ISOLATE)
+    assert (run.code, run.out) == (1, "")
+    assert run.err == (
+        f"flavor 'golden' forbids {GOLD}; unset that first, or leave the flavor out\n"
+    )
+    assert not holders(admin)
+
+
+def test_it_says_who_loses_which_hosts(aggregate, openstack):
+    run = openstack(*ISOLATE, "--image", "raw", "--dry-run")
+    assert run.err.splitlines() == [
+        "flavor 'golden' will lose 2 of 4 hosts, none of them in the aggregate, and "
+        "keep 2",
+        "flavors 'golden', 'small' with image 'raw' will lose 2 of 4 hosts, none of "
+        "them in the aggregate, and keep 2",
+        "flavor 'small' will lose 2 of 4 hosts, 2 of them in the aggregate, and keep 2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "nothing says that {} is on (the default of 2026.2): "),
+        (("--set", f"{UNFILTERED}=false"), "{} is off (--set"),
+        (("--set", f"{UNFILTERED}=true"), ""),
+    ],
+)
+def test_it_says_that_nothing_is_isolated_while_the_scheduler_does_not_do_it(
+    aggregate, cloud, options, said
+):
+    arguments = ("trait-sched", *ISOLATE, "--dry-run", *options)
+    run = shell.run(cloud.environment, *arguments)
+    first, *others = run.err.splitlines()
+    if said:
+        assert first.startswith(said.format(UNFILTERED))
+        first = others[0]
+    # Of flavors it says what will be when the option is on.
+    assert first.endswith("and keep 2")
+
+
+def test_it_says_where_other_traits_are_needed_too(aggregate, make, openstack):
+    make.traits(SILVER, "cmp01")
+    make.aggregate("silver", "cmp01", **{f"trait:{SILVER}": "required"})
+    run = openstack(*ISOLATE, "--dry-run")
+    assert f"cmp01 is also in aggregate 'silver': a request needs {SILVER}, too\n" in (
+        run.err
+    )
+
+
+def test_it_says_that_nobody_could_use_the_hosts(aggregate, openstack):
+    run = openstack("isolate", "gold", GOLD, "--dry-run")
+    assert f"no flavor requires {GOLD}: none could use these hosts" in run.err
+
+
+def test_an_aggregate_without_hosts_is_isolated_and_said_to_have_none(
+    make, gold, golden, openstack, admin
+):
+    empty = make.aggregate("gold")
+    assert openstack(*ISOLATE).code == 3
+    run = openstack("isolate", "gold", GOLD)
+    assert run.code == 0
+    assert "aggregate 'gold' has no hosts" in run.err
+    assert metadata(admin, empty) == REQUIRED
+
+
+# What the way back leaves as it is
+
+
+def test_flavors_keep_a_trait_that_another_aggregate_is_isolated_by(
+    aggregate, make, openstack, admin, golden
+):
+    make.aggregate("other", "cmp01", "cmp02", **REQUIRED)
+    openstack("add", GOLD, "--host", "cmp02")
+    assert openstack(*ISOLATE).code == 0
+    run = openstack(*UNISOLATE)
+    assert rows(run) == [
+        ("aggregate", "gold", "changed"),
+        ("flavor", "golden", "unchanged"),
+        ("host", "cmp00", "changed"),
+        ("host", "cmp01", "unchanged"),
+    ]
+    said = f"{GOLD} stays: it isolates 'other', too"
+    assert [row["detail"] for row in run.json] == [
+        f"without trait:{GOLD}=required",
+        said,
+        f"without {GOLD}",
+        said,
+    ]
+    assert specs(admin, golden) == REQUIRED
+    assert holders(admin) == {"cmp01", "cmp02"}
+
+
+def test_flavors_keep_a_trait_that_other_hosts_have(
+    aggregate, openstack, admin, golden
+):
+    openstack("add", GOLD, "--host", "cmp03")
+    assert openstack(*ISOLATE).code == 0
+    run = openstack(*UNISOLATE)
+    assert run.code == 0
+    assert run.json[1]["detail"] == f"{GOLD} stays: cmp03 has it, too"
+    assert "flavor 'golden' will lose 2 of 3 hosts" in run.err
+    assert specs(admin, golden) == REQUIRED
+    assert holders(admin) == {"cmp03"}
+
+
+def test_a_standard_trait_stays_on_hosts_and_in_flavors(make, openstack, admin):
+    disk = "STORAGE_DISK_SSD"
+    made = make.aggregate("gold", "cmp00")
+    flavor = make.flavor("golden")
+    make.after(openstack, "remove", disk, "--all", "--force")
+    assert openstack("isolate", "gold", disk, "--flavor", "golden").code == 0
+    run = openstack("unisolate", "gold", "-f", "json")
+    assert rows(run) == [
+        ("aggregate", "gold", "changed"),
+        ("flavor", "golden", "unchanged"),
+        ("host", "cmp00", "unchanged"),
+    ]
+    assert metadata(admin, made) == {}
+    assert specs(admin, flavor) == {f"trait:{disk}": "required"}
+    assert holders(admin, disk) == {"cmp00"}
+
+
+def test_hosts_keep_the_traits_if_asked(aggregate, openstack, admin, golden):
+    assert openstack(*ISOLATE).code == 0
+    assert openstack(*UNISOLATE, "--keep-traits").code == 0
+    assert holders(admin) == INSIDE
+    assert specs(admin, golden) == {}
+
+
+def test_without_traits_it_knows_none_when_the_metadata_names_none(
+    aggregate, openstack
+):
+    openstack("add", GOLD, "--host", "cmp00", "--host", "cmp01")
+    run = openstack("unisolate", "gold")
+    assert run.code == 1
+    assert run.err == (
+        "aggregate 'gold' is isolated by no trait; to finish what was interrupted, "
+        f"name the traits (its hosts all have {GOLD})\n"
+    )
+
+
+@pytest.mark.parametrize("verb", ["isolate", "unisolate"])
+def test_what_is_not_there_and_what_may_not_be_read_is_one_line(
+    aggregate, cloud, openstack, verb
+):
+    run = openstack(verb, "glod", GOLD)
+    assert (run.code, run.err) == (
+        1,
+        "no aggregate matches 'glod'; did you mean gold?\n",
+    )
+    run = openstack(verb, "gold", GOLD, variables=cloud.environment_of("demo"))
+    assert (run.code, run.out, len(run.err.splitlines())) == (1, "", 1)
+    assert "it takes an administrator" in run.err

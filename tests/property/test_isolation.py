@@ -1,0 +1,298 @@
+"""What isolate and unisolate say of flavors beforehand, and Placement afterwards.
+
+On random clouds, flavors and aggregates. Placement is real; flavors and aggregates
+are values, since no Nova is needed to ask Placement what Nova would ask.
+``TRAITSCHED_CLOUDS`` says how many clouds to try.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from itertools import groupby
+
+import openstack
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from osc_traitsched.cloud import facts, grounds, isolating, mirror, read
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.core import isolation
+from osc_traitsched.core.assumption import Assumptions
+from osc_traitsched.core.errors import PlacementRefuses, Refusal
+from osc_traitsched.core.isolation import (
+    Contradiction,
+    Ground,
+    Kind,
+    Member,
+    closing,
+    opening,
+    stages,
+)
+from osc_traitsched.core.plan import Status
+from osc_traitsched.core.question import Question
+from tests.functional.placement import Placement
+from tests.property import building, clouds
+
+CLOUDS = int(os.environ.get("TRAITSCHED_CLOUDS", "12"))
+
+ISOLATING = Assumptions.of(33, enable_isolated_aggregate_filtering=True)
+#: The last does not exist at first.
+BY = ("CUSTOM_A", "CUSTOM_B", "HW_CPU_X86_AVX", "CUSTOM_NEW")
+REQUIRED, FORBIDDEN = "required", "forbidden"
+WINDOWS = {"id": "image", "name": "windows", "disk_format": "raw"}
+
+
+@pytest.fixture(scope="module")
+def cloud(server):
+    """The cloud as the commands use it, with nothing but a Placement."""
+    auth = {"endpoint": server.url, "token": "admin"}
+    return Cloud(
+        openstack.connect(
+            load_yaml_config=False,
+            load_envvars=False,
+            auth_type="admin_token",
+            auth=auth,
+        )
+    )
+
+
+@st.composite
+def flavors(draw):
+    """The bodies of some flavors; those that ask for nothing special are common."""
+    traits = st.sampled_from(
+        [
+            *[{}] * 5,
+            *({f"trait:{n}": REQUIRED} for n in BY),
+            {"trait:CUSTOM_A": FORBIDDEN},
+        ]
+    )
+    groups = st.sampled_from(
+        [
+            *[{}] * 7,
+            {"resources:CUSTOM_CARD": "1"},
+            {"resources1:CUSTOM_CARD": "1", "trait1:CUSTOM_A": REQUIRED},
+            {"resources:CUSTOM_NONE": "1"},
+        ]
+    )
+    return [
+        {
+            "id": str(number),
+            "name": f"flavor{number}",
+            "vcpus": draw(st.sampled_from([1, 1, 2, 4])),
+            "ram": draw(st.sampled_from([1, 2, 4])),
+            "disk": draw(st.sampled_from([0, 0, 1])),
+            "extra_specs": {**draw(traits), **draw(groups)},
+        }
+        for number in range(4)
+    ]
+
+
+PLENTY = clouds.Inventory(8, 0, 1.0, 1, 8, 1, 0)
+
+
+def usable(node):
+    """Return a provider with room for most flavors, for others are soon rejected."""
+    room = dict.fromkeys(["VCPU", "MEMORY_MB"], PLENTY)
+    return dataclasses.replace(
+        node,
+        inventories={**node.inventories, **room},
+        traits=node.traits - {"COMPUTE_STATUS_DISABLED"},
+    )
+
+
+#: Any cloud, with some hosts more that servers can really be on.
+NODES = st.tuples(
+    st.lists(clouds.nodes(0).map(usable), min_size=2, max_size=4), clouds.CLOUDS
+).map(lambda parts: [node for part in parts for node in part])
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What is isolated by what, and what is so already.
+
+    :ivar metadata: of each aggregate the traits that it is isolated by
+    :ivar hosts: of each aggregate the numbers of the hosts that Nova has in it
+    """
+
+    flavors: list
+    metadata: list
+    hosts: list
+    names: list
+    named: frozenset
+    windows: bool
+    keep_traits: bool
+
+
+CASES = st.builds(
+    Case,
+    flavors=flavors(),
+    metadata=st.lists(
+        st.sampled_from([*[()] * 6, *((name,) for name in BY[:3])]),
+        min_size=3,
+        max_size=3,
+    ),
+    hosts=st.lists(
+        st.frozensets(st.integers(0, 5), max_size=3), min_size=3, max_size=3
+    ),
+    names=st.lists(st.sampled_from(BY), min_size=1, max_size=2, unique=True),
+    named=st.frozensets(st.integers(0, 3), max_size=2),
+    windows=st.booleans(),
+    keep_traits=st.booleans(),
+)
+
+
+def bodies(nodes, case):
+    """Return the aggregates as Nova has them; not all that Placement has differ."""
+    hosts = {f"host{number}" for number, node in enumerate(nodes) if is_host(node)}
+    return [
+        {
+            "id": number,
+            "uuid": uuid,
+            "name": f"aggregate{number}",
+            "hosts": sorted(hosts & {f"host{n}" for n in numbers}),
+            "metadata": {f"trait:{name}": REQUIRED for name in traits},
+        }
+        for number, (uuid, numbers, traits) in enumerate(
+            zip(clouds.AGGREGATES, case.hosts, case.metadata)
+        )
+    ]
+
+
+def is_host(node):
+    return clouds.SHARING not in node.traits
+
+
+class World:
+    """A real Placement; flavors, images and aggregates as values that change."""
+
+    def __init__(self, cloud, case, aggregates):
+        self.cloud = cloud
+        self.flavors = {body["id"]: body for body in case.flavors}
+        self.images = {body["id"]: body for body in [WINDOWS] if case.windows}
+        self.aggregates = {str(body["id"]): body for body in aggregates}
+
+    def ground(self):
+        """Read the first aggregate, as the commands do it where there is a Nova."""
+        placement = self.cloud.placement
+        snapshot = read.providers(placement)
+        aggregates = tuple(self.aggregates.values())
+        first = aggregates[0]
+        roots = [snapshot.by_name[name] for name in first["hosts"]]
+        inside = mirror.members(placement, {first["uuid"]: frozenset()})
+        return Ground(
+            snapshot=snapshot,
+            aggregate=first,
+            aggregates=aggregates,
+            members=tuple(
+                Member(held.provider.name, held)
+                for held in read.holdings(placement, roots)
+            ),
+            mirrored=inside[first["uuid"]],
+            flavors=tuple(self.flavors.values()),
+            traits=read.known_traits(placement),
+            classes=frozenset({*clouds.CLASSES, "PCPU"}),
+        )
+
+    def carry_out(self, step):
+        if step.kind in (Kind.TRAIT, Kind.HOST, Kind.MIRROR):
+            expected = Status.UNCHANGED if step.holds else Status.CHANGED
+            assert isolating.apply(self.cloud, step).status is expected
+            return
+        kinds = {
+            Kind.FLAVOR: (self.flavors, "extra_specs"),
+            Kind.IMAGE: (self.images, None),
+            Kind.AGGREGATE: (self.aggregates, "metadata"),
+        }
+        bodies, part = kinds[step.kind]
+        body = dict(bodies[step.id])
+        pairs = dict(body[part]) if part else body
+        for key in step.todo:
+            if step.removes:
+                assert pairs.pop(key) == REQUIRED
+            else:
+                pairs[key] = REQUIRED
+        bodies[step.id] = {**body, part: pairs} if part else pairs
+
+    def hosts(self, roots):
+        """Return whom Placement gives for each flavor and image."""
+        answers = {}
+        aggregates = tuple(self.aggregates.values())
+        return {
+            (flavor["name"], image.get("name")): self._given(
+                Question(flavor, image, aggregates, ISOLATING), answers, roots
+            )
+            for flavor in self.flavors.values()
+            for image in ({}, *self.images.values())
+        }
+
+    def _given(self, question, answers, roots):
+        try:
+            request = question.request()
+            if request.query() not in answers:
+                answer = facts.candidates(self.cloud.placement, request)
+                answers[request.query()] = answer.roots & roots
+            return answers[request.query()]
+        except (Refusal, PlacementRefuses):
+            return frozenset()
+
+
+def check(world, ground, steps):
+    """Foresee, then carry out step by step, and ask Placement after each."""
+    worlds = stages(isolation.World.now(ground, world.images.values()), steps)
+    foreseen = {
+        (effect.flavor, effect.image): effect
+        for effect in grounds.foresee(world.cloud.placement, worlds, ISOLATING)
+    }
+    roots = {host.uuid for host in ground.snapshot.hosts}
+    found = world.hosts(roots)
+    assert {case: effect.now for case, effect in foreseen.items()} == found
+    for stage, (_, group) in enumerate(groupby(steps, lambda step: step.kind), 1):
+        for step in group:
+            world.carry_out(step)
+            found = found if step.holds else world.hosts(roots)
+            for case, effect in foreseen.items():
+                # Whoever had a host has one, or was said to be left without.
+                assert found[case] or not effect.now or effect.is_stranded
+        assert {c: effect.hosts[stage] for c, effect in foreseen.items()} == found
+
+
+@settings(
+    max_examples=CLOUDS,
+    deadline=None,
+    derandomize=True,
+    # Each example is hundreds of requests: too slow to shrink.
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+@given(nodes=NODES, case=CASES)
+def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
+    server, cloud, nodes, case
+):
+    placement = Placement(server.url)
+    try:
+        building.build(placement, nodes)
+        world = World(cloud, case, bodies(nodes, case))
+        isolate(world, case)
+        ground = world.ground()
+        holders = {n: grounds.holders(cloud.placement, ground, n) for n in case.names}
+        images = [b for b in world.images.values() if f"trait:{case.names[0]}" in b]
+        steps = opening(ground, case.names, holders, images, case.keep_traits)
+        check(world, ground, steps)
+    finally:
+        placement.wipe()
+
+
+def isolate(world, case):
+    ground = world.ground()
+    creates = [name for name in case.names if name not in ground.traits]
+    named = [ground.flavors[number] for number in sorted(case.named)]
+    images = list(world.images.values())
+    try:
+        steps = closing(ground, case.names, creates, named, images)
+    except Contradiction as exc:
+        (flavor,) = (body for body in named if body["name"] == exc.flavor)
+        assert FORBIDDEN in flavor["extra_specs"].values()
+    else:
+        check(world, ground, steps)

@@ -1,0 +1,172 @@
+"""What steps do to flavors, by the judge alone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.core import isolation
+from osc_traitsched.core.assumption import Assumptions
+from osc_traitsched.core.facts import Facts
+from osc_traitsched.core.isolation import (
+    World,
+    askings,
+    closing,
+    effects,
+    opening,
+    queries,
+    stages,
+)
+from tests.unit.core.isolated import (
+    AGGREGATE,
+    GOLD,
+    SILVER,
+    aggregate,
+    flavor,
+    ground,
+    host,
+)
+
+ON = Assumptions.of(33, enable_isolated_aggregate_filtering=True)
+HOSTS = {"h1-uuid", "h2-uuid", "h3-uuid"}
+
+
+def cloud(*flavors, inside=("h1", "h2"), mirrored=("h1-uuid",), **metadata):
+    """Three hosts with room for all, two of them in the aggregate."""
+    members = [host(name) for name in ("h1", "h2", "h3")]
+    found = ground(*members, flavors=flavors, mirrored=mirrored, **metadata)
+    first = {**found.aggregate, "hosts": list(inside)}
+    return isolation.Ground(
+        snapshot=found.snapshot,
+        aggregate=first,
+        aggregates=(first, aggregate(2, "h3", **{SILVER: "required"})),
+        members=tuple(m for m in members if m.host in inside),
+        mirrored=found.mirrored,
+        flavors=found.flavors,
+        traits=found.traits,
+        classes=found.classes,
+    )
+
+
+def facts(found, lonely=frozenset()):
+    """Return what Placement would say: all have room; nobody is in aggregate 2."""
+    everybody = frozenset(HOSTS)
+    return Facts(
+        snapshot=found.snapshot,
+        traits={uuid: frozenset() for uuid in HOSTS},
+        offers={("VCPU", 1): everybody, ("MEMORY_MB", 1): everybody},
+        members={
+            frozenset({AGGREGATE}): found.mirrored,
+            frozenset({"aggregate-2"}): lonely,
+        },
+        shared={},
+        stock={},
+        candidates=frozenset(),
+    )
+
+
+def foreseen(found, steps, images=(), lonely=frozenset()):
+    worlds = stages(World.now(found, images), steps)
+    said = effects(worlds, askings(worlds, ON), facts(found, lonely))
+    return {(effect.flavor, effect.image): effect for effect in said}
+
+
+def counts(effect):
+    return [len(hosts) for hosts in effect.hosts]
+
+
+def test_others_lose_the_hosts_and_the_named_keep_only_them():
+    found = cloud(flavor("small"), flavor("golden"))
+    said = foreseen(found, closing(found, [GOLD], (), found.flavors[1:], ()))
+    # Now, then after traits, hosts, the mirror, flavors, the aggregate.
+    assert counts(said["small", None]) == [3, 3, 3, 3, 3, 1]
+    assert counts(said["golden", None]) == [3, 3, 3, 3, 2, 2]
+    assert said["small", None].lost == {"h1-uuid", "h2-uuid"}
+    assert said["golden", None].lost == {"h3-uuid"}
+    assert not any(effect.is_stranded for effect in said.values())
+
+
+def test_an_image_that_is_named_keeps_every_flavor_to_the_hosts():
+    found = cloud(flavor("small"))
+    image = {"id": "i", "name": "image"}
+    said = foreseen(found, closing(found, [GOLD], (), (), [image]), [image])
+    assert counts(said["small", "image"]) == [3, 3, 3, 3, 2, 2]
+    assert counts(said["small", None]) == [3, 3, 3, 3, 3, 1]
+
+
+def test_who_would_have_no_host_is_stranded():
+    found = cloud(flavor("small"), inside=("h1", "h2", "h3"))
+    said = foreseen(found, closing(found, [GOLD], (), (), ()))
+    assert said["small", None].is_stranded
+
+
+def test_who_would_have_no_host_half_way_only_is_stranded_too():
+    # Placement lost all from an aggregate that is closed already: when it has them
+    # again nobody gets in, until the flavor requires the trait.
+    found = cloud(
+        flavor("golden"),
+        inside=("h1", "h2", "h3"),
+        mirrored=(),
+        **{GOLD: "required"},
+    )
+    said = foreseen(found, closing(found, [GOLD], (), found.flavors, ()))
+    assert counts(said["golden", None]) == [3, 3, 3, 0, 3, 3]
+    assert said["golden", None].is_stranded
+    assert not said["golden", None].lost
+
+
+def test_who_may_have_no_host_between_two_hosts_is_stranded_too():
+    # h1 loses what the flavor requires, h2 what it forbids, one after the other.
+    picky = flavor("f", **{f"trait:{GOLD}": "required", f"trait:{SILVER}": "forbidden"})
+    found = ground(
+        host("h1", GOLD),
+        host("h2", GOLD, SILVER),
+        others=(aggregate(2, "h2", **{GOLD: "required"}),),
+        mirrored=("h1-uuid", "h2-uuid"),
+        flavors=[picky],
+    )
+    held = {member.holding.provider.uuid: member.holding for member in found.members}
+    holders = {GOLD: frozenset(held), SILVER: frozenset({"h2-uuid"})}
+    worlds = stages(
+        World.now(found, ()), opening(found, [GOLD, SILVER], holders, (), False)
+    )
+    now = dataclasses.replace(
+        facts(found),
+        traits={uuid: holding.traits for uuid, holding in held.items()},
+        members={},
+    )
+    (effect,) = effects(worlds, askings(worlds, ON), now)
+    assert (effect.now, effect.then) == ({"h1-uuid"}, {"h2-uuid"})
+    assert effect.is_stranded
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        flavor("odd", **{"resources:CUSTOM_NONE": "1"}),
+        flavor("odd", **{"trait:CUSTOM_UNKNOWN": "forbidden"}),
+        flavor("odd", **{f"trait1:{GOLD}": "required"}),
+        flavor("odd", **{"hw:mem_page_size": "nonsense"}),
+    ],
+    ids=["class", "trait", "group without resources", "refused by Nova"],
+)
+def test_what_is_refused_has_no_host_and_is_not_asked_for(odd):
+    found = cloud(odd)
+    worlds = stages(World.now(found, ()), closing(found, [GOLD], (), (), ()))
+    assert queries(askings(worlds, ON)) == ()
+    assert counts(foreseen(found, ())["odd", None]) == [0]
+
+
+def test_a_flavor_that_forbids_a_new_trait_is_taken_once_there_is_one():
+    found = cloud(flavor("small", **{"trait:CUSTOM_NEW": "forbidden"}))
+    steps = closing(found, ["CUSTOM_NEW"], ["CUSTOM_NEW"], (), ())
+    effect = foreseen(found, steps)["small", None]
+    assert counts(effect) == [0, 3, 1, 1, 1]
+    assert not effect.is_stranded
+
+
+def test_flavors_that_ask_for_the_same_are_asked_for_once():
+    found = cloud(*(flavor(f"f{number}") for number in range(50)))
+    worlds = stages(World.now(found, ()), closing(found, [GOLD], (), (), ()))
+    assert len(queries(askings(worlds, ON))) == 2

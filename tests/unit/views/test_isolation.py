@@ -1,0 +1,144 @@
+"""How isolating and opening are worded."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.core import errors, isolation
+from osc_traitsched.core.assumption import Setting
+from osc_traitsched.core.isolation import Effect, Kept, Kind, Outcome, Reason, Step
+from osc_traitsched.core.plan import Status
+from osc_traitsched.views import isolation as words
+from osc_traitsched.views import problems
+from tests.unit.core.isolated import GOLD, SILVER, aggregate, ground, host
+
+INSIDE = frozenset({"a", "b"})
+
+
+def effect(flavor, now, then, image=None):
+    return Effect(flavor, image, (frozenset(now), frozenset(then)))
+
+
+def test_flavors_that_lose_as_many_hosts_are_in_one_line():
+    effects = [
+        effect("small", "abcd", "cd"),
+        effect("large", "abc", "c"),
+        effect("tiny", "abcd", "cd"),
+        effect("golden", "abcd", "ab"),
+        effect("other", "cd", "cd"),
+        effect("small", "abcd", "", "windows"),
+    ]
+    assert words.losses(effects, INSIDE) == [
+        "flavors 'small', 'tiny' will lose 2 of 4 hosts, 2 of them in the aggregate, "
+        "and keep 2",
+        "flavor 'large' will lose 2 of 3 hosts, 2 of them in the aggregate, and keep 1",
+        "flavor 'golden' will lose 2 of 4 hosts, none of them in the aggregate, and "
+        "keep 2",
+        "flavor 'small' with image 'windows' will lose 4 of 4 hosts, 2 of them in the "
+        "aggregate, and keep none",
+    ]
+
+
+def test_what_is_gained_is_said_too():
+    effects = [effect("small", "c", "ac"), effect("large", "ab", "ab")]
+    assert words.gains(effects, INSIDE) == [
+        "flavor 'small' will gain 1 host, 1 of them in the aggregate"
+    ]
+
+
+def step(kind, *todo, removes=False, kept=()):
+    return Step(kind, "object", "id", todo, removes, kept=kept)
+
+
+KEY = f"trait:{GOLD}"
+
+
+@pytest.mark.parametrize(
+    ("found", "detail"),
+    [
+        (step(Kind.TRAIT, GOLD), "created"),
+        (step(Kind.HOST, GOLD, SILVER), f"with {GOLD}, {SILVER}"),
+        (step(Kind.MIRROR, "uuid"), "joins the aggregate in Placement"),
+        (step(Kind.FLAVOR, KEY), f"with {KEY}=required"),
+        (step(Kind.AGGREGATE, KEY, removes=True), f"without {KEY}=required"),
+        (step(Kind.FLAVOR), ""),
+        (
+            step(Kind.HOST, SILVER, removes=True, kept=(Kept(GOLD, Reason.STANDARD),)),
+            f"without {SILVER}; {GOLD} stays: a standard trait says what a host is",
+        ),
+        (
+            step(Kind.FLAVOR, kept=(Kept(GOLD, Reason.OTHER_HOSTS, ("h1", "h2")),)),
+            f"{GOLD} stays: h1, h2 have it, too",
+        ),
+    ],
+)
+def test_a_row_says_what_changes_and_what_stays(found, detail):
+    status = Status.CHANGED if found.todo else Status.UNCHANGED
+    columns, ((kind, name, said, text),) = words.rows([Outcome(found, status)])
+    assert columns == ("step", "object", "status", "detail")
+    assert (kind, name, said, text) == (
+        found.kind.value,
+        "object",
+        status.value,
+        detail,
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "problem", "detail"),
+    [
+        (Status.FAILED, errors.EmptyAggregate("x"), "aggregate 'x' has no hosts"),
+        (Status.NOT_DONE, None, f"with {GOLD}"),
+        # Somebody else was faster.
+        (Status.UNCHANGED, None, ""),
+    ],
+)
+def test_a_row_that_changed_nothing_does_not_say_that_it_did(status, problem, detail):
+    _, ((*_, text),) = words.rows([Outcome(step(Kind.HOST, GOLD), status, problem)])
+    assert text == detail
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"),
+    [
+        (Setting(True, "nova.conf:1", given=True), None),
+        (Setting(True, "the baseline rhoso"), None),
+        (
+            Setting(False, "nova.conf:1", given=True),
+            "scheduler.enable_isolated_aggregate_filtering is off (nova.conf:1): ",
+        ),
+        (
+            Setting(False, "the default of train"),
+            "nothing says that scheduler.enable_isolated_aggregate_filtering is on "
+            "(the default of train): ",
+        ),
+    ],
+)
+def test_it_says_when_nothing_may_be_isolated(setting, said):
+    found = words.without_effect(setting)
+    assert found is None if said is None else found.startswith(said)
+
+
+def test_hosts_of_other_isolated_aggregates_are_in_one_line_for_each():
+    found = ground(
+        host("h1"),
+        host("h2"),
+        others=(aggregate(2, "h1", "h2", **{SILVER: "required"}),),
+    )
+    assert words.also_isolated(found, [GOLD]) == [
+        f"h1, h2 are also in aggregate 'a2': a request needs {SILVER}, too"
+    ]
+
+
+def test_the_way_back_is_named_with_its_traits_since_nothing_else_knows_them_then():
+    assert words.again("my gold", (GOLD, SILVER)) == (
+        f"openstack trait-sched unisolate 'my gold' {GOLD} {SILVER}"
+    )
+
+
+def test_who_would_have_no_host_is_named_once_for_each_image():
+    stranded = [effect("f", "a", ""), effect("g", "b", ""), effect("f", "a", "", "i")]
+    assert problems.word(isolation.Stranding(stranded)) == (
+        "nothing written: flavors 'f', 'g'; flavor 'f' with image 'i' would have no "
+        "host left; --force does it all the same"
+    )
