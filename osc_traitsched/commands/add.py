@@ -42,8 +42,7 @@ class AddTraits(writing.Writer):
         selectors = selecting.target_selectors(args)
         cloud = self.cloud()
         known = read.known_traits(cloud.placement)
-        creates = trait.to_create(names, known) if args.create else ()
-        trait.check_known((name for name in names if name not in creates), known)
+        creates = trait.to_create(names, known, args.create)
         targets = selecting.targets(cloud, selectors, known)
         todo = plan.adding(
             names, targets.snapshot, targets.held, creates, targets.absent

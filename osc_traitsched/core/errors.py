@@ -123,13 +123,21 @@ class UnknownTrait(BadQuestion):
 
     :ivar standard: os-traits knows the name, so a newer Placement would too
     :ivar nearest: names like it that this cloud does know, best first
+    :ivar creatable: the command would create it if it was told to
     """
 
-    def __init__(self, name: str, standard: bool, nearest: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        name: str,
+        standard: bool,
+        nearest: tuple[str, ...],
+        creatable: bool = False,
+    ) -> None:
         super().__init__(name)
         self.name = name
         self.standard = standard
         self.nearest = nearest
+        self.creatable = creatable
 
 
 class NothingMatches(BadQuestion):

@@ -97,8 +97,23 @@ def check_known(names: Iterable[str], known: Collection[str]) -> None:
             raise _unknown(name, known)
 
 
-def to_create(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
-    """Return the custom names that the cloud does not know yet."""
+def to_create(
+    names: Iterable[str], known: Collection[str], create: bool
+) -> tuple[str, ...]:
+    """Return the custom names that the cloud does not know yet.
+
+    :param create: they may be created
+    :raises UnknownTrait: for the first name that is not known and not created
+    """
+    names = tuple(names)
+    new = _new(names, known)
+    if new and not create:
+        raise _unknown(new[0], known, creatable=True)
+    check_known((name for name in names if name not in new), known)
+    return new
+
+
+def _new(names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in names if is_custom(name) and name not in known)
 
 
@@ -106,12 +121,14 @@ def vanished(
     names: Iterable[str], known: Collection[str]
 ) -> tuple[errors.UnknownTrait, ...]:
     """Tell which custom names the cloud does not know, so that no host has them."""
-    return tuple(_unknown(name, known) for name in to_create(names, known))
+    return tuple(_unknown(name, known) for name in _new(names, known))
 
 
-def _unknown(name: str, known: Collection[str]) -> errors.UnknownTrait:
+def _unknown(
+    name: str, known: Collection[str], creatable: bool = False
+) -> errors.UnknownTrait:
     standard = name in os_traits.get_traits()
-    return errors.UnknownTrait(name, standard, nearest(name, known))
+    return errors.UnknownTrait(name, standard, nearest(name, known), creatable)
 
 
 def nearest(name: str, known: Collection[str]) -> tuple[str, ...]:

@@ -200,6 +200,6 @@ def _(error: NotIsolated) -> str:
 def _(error: Stranding) -> str:
     stranded = map(_who, _kinds(error.effects, frozenset()))
     return (
-        f"nothing written: {'; '.join(stranded)} would have no host left; "
-        "--force does it all the same"
+        f"nothing written: no host would be left for {'; '.join(stranded)}; --force "
+        "does it all the same"
     )

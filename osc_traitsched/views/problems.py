@@ -109,7 +109,8 @@ def _(error: errors.UnknownTrait) -> str:
             f"not know it{near}"
         )
     if error.name.startswith("CUSTOM_"):
-        return f"no trait {error.name} in this cloud{near}"
+        way = " (--create creates it)" if error.creatable else ""
+        return f"no trait {error.name} in this cloud{way}{near}"
     return (
         f"no trait {error.name} in this cloud{near}; only names that start with "
         "CUSTOM_ can be created"

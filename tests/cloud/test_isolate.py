@@ -147,7 +147,10 @@ def test_a_trait_that_is_new_has_to_be_said_to_be(make, openstack, admin):
     make.after(admin.placement.delete, f"/traits/{GOLD}", microversion=PLACEMENT)
     make.after(openstack, "unisolate", "gold", GOLD)
     run = openstack(*ISOLATE)
-    assert (run.code, run.err) == (1, f"no trait {GOLD} in this cloud\n")
+    assert (run.code, run.err) == (
+        1,
+        f"no trait {GOLD} in this cloud (--create creates it)\n",
+    )
     run = openstack(*ISOLATE, "--create")
     assert (run.code, rows(run)[0]) == (0, ("trait", GOLD, "changed"))
 
@@ -417,8 +420,8 @@ def test_nobody_is_left_without_a_host_unless_forced(
         run = openstack(*ISOLATE, *dry, variables=variables)
         assert (run.code, run.out) == (3, "")
         assert run.err == (
-            "nothing written: flavor 'small' would have no host left; --force does it "
-            "all the same\n"
+            "nothing written: no host would be left for flavor 'small'; --force does "
+            "it all the same\n"
         )
     assert not [request for proxy in proxies for request in proxy.writes]
     run = openstack(*ISOLATE, "--force", variables=variables)
@@ -435,7 +438,7 @@ def test_a_flavor_that_can_be_nowhere_with_the_trait_is_not_made_to_require_it(
     make.traits(SILVER, "cmp03")
     run = openstack(*ISOLATE, "--flavor", "away")
     assert (run.code, run.out) == (3, "")
-    assert "flavor 'away' would have no host left" in run.err
+    assert "no host would be left for flavor 'away'" in run.err
 
 
 def test_a_flavor_that_forbids_the_trait_is_an_error_and_nothing_is_written(

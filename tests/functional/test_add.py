@@ -93,7 +93,10 @@ def test_a_dry_run_writes_nothing_and_tells_a_script_when_asked(
 def test_a_typo_does_not_become_a_trait(hosts, placement, proxy, openstack):
     run = openstack("add", "CUSTOM_GOLF", "--all")
     assert run.code == 1
-    assert run.err == "no trait CUSTOM_GOLF in this cloud; did you mean CUSTOM_GOLD?\n"
+    assert run.err == (
+        "no trait CUSTOM_GOLF in this cloud (--create creates it); did you mean "
+        "CUSTOM_GOLD?\n"
+    )
     assert not proxy.writes
     assert not placement.knows("CUSTOM_GOLF")
 

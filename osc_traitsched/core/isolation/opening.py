@@ -18,7 +18,7 @@ from osc_traitsched.core.question import Body
 
 
 class NotIsolated(errors.BadQuestion):
-    """An aggregate whose metadata names no trait, so that none is known to undo.
+    """An aggregate whose metadata names no trait, while its hosts may have some left.
 
     :ivar common: the custom traits that all its hosts have
     """
@@ -32,14 +32,15 @@ class NotIsolated(errors.BadQuestion):
 def to_open(ground: Ground) -> tuple[str, ...]:
     """Return all traits that isolate the aggregate.
 
-    :raises NotIsolated: where none does
+    :raises NotIsolated: where none does, and the hosts have custom traits, of which
+        some may be what is left of an isolation
     """
     found = tuple(sorted(isolated_by(ground.aggregate)))
-    if not found:
-        held = [member.holding.traits for member in ground.members if member.holding]
-        common = frozenset.intersection(*held) if held else frozenset[str]()
-        custom = tuple(sorted(filter(trait.is_custom, common)))
-        raise NotIsolated(ground.aggregate["name"], custom)
+    held = [member.holding.traits for member in ground.members if member.holding]
+    custom = [frozenset(filter(trait.is_custom, each)) for each in held]
+    if not found and any(custom):
+        common = tuple(sorted(frozenset.intersection(*custom)))
+        raise NotIsolated(ground.aggregate["name"], common)
     return found
 
 

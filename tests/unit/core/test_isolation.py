@@ -255,5 +255,10 @@ def test_of_an_aggregate_that_names_no_trait_the_common_ones_are_named():
         to_open(ground(host("h1", GOLD, SILVER, SSD), host("h2", GOLD, SSD)))
     assert caught.value.common == (GOLD,)
     with pytest.raises(NotIsolated) as caught:
-        to_open(ground())
+        to_open(ground(host("h1", GOLD), host("h2")))
     assert caught.value.common == ()
+
+
+def test_of_an_open_aggregate_whose_hosts_have_no_custom_trait_nothing_is_left():
+    assert to_open(ground(host("h1", SSD), host("h2"))) == ()
+    assert to_open(ground()) == ()

@@ -42,8 +42,17 @@ def test_a_standard_trait_that_an_old_cloud_lacks_is_told_from_a_typo():
 
 
 def test_only_custom_names_can_be_created():
-    names = ("CUSTOM_NEW", "CUSTOM_GOLD", "HW_CPU_X86_NEW")
-    assert trait.to_create(names, KNOWN) == ("CUSTOM_NEW",)
+    names = ("CUSTOM_NEW", "CUSTOM_GOLD")
+    assert trait.to_create(names, KNOWN, create=True) == ("CUSTOM_NEW",)
+    with pytest.raises(errors.UnknownTrait) as caught:
+        trait.to_create((*names, "HW_CPU_X86_NEW"), KNOWN, create=True)
+    assert not caught.value.creatable
+
+
+def test_a_custom_name_that_is_not_to_be_created_could_be():
+    with pytest.raises(errors.UnknownTrait) as caught:
+        trait.to_create(("CUSTOM_GOLD", "CUSTOM_NEW"), KNOWN, create=False)
+    assert (caught.value.name, caught.value.creatable) == ("CUSTOM_NEW", True)
 
 
 @pytest.mark.parametrize(

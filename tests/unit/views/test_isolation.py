@@ -139,6 +139,6 @@ def test_the_way_back_is_named_with_its_traits_since_nothing_else_knows_them_the
 def test_who_would_have_no_host_is_named_once_for_each_image():
     stranded = [effect("f", "a", ""), effect("g", "b", ""), effect("f", "a", "", "i")]
     assert problems.word(isolation.Stranding(stranded)) == (
-        "nothing written: flavors 'f', 'g'; flavor 'f' with image 'i' would have no "
-        "host left; --force does it all the same"
+        "nothing written: no host would be left for flavors 'f', 'g'; flavor 'f' with "
+        "image 'i'; --force does it all the same"
     )
