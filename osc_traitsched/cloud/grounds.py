@@ -17,7 +17,6 @@ from osc_traitsched.core.isolation import (
     effects,
     queries,
 )
-from osc_traitsched.core.question import Body
 from osc_traitsched.core.snapshot import Nova, Snapshot
 
 #: What Placement gives for a query that was not sent.
@@ -81,15 +80,6 @@ def _classes(placement: Service) -> frozenset[str]:
 def holders(placement: Service, found: Ground, name: str) -> frozenset[str]:
     """Return the UUIDs of all providers that have a trait, which may not exist."""
     return read.holders(placement, name) if name in found.traits else frozenset()
-
-
-def images_requiring(cloud: Cloud, names: Iterable[str]) -> tuple[Body, ...]:
-    """Return the images that require one of the traits, each once.
-
-    :raises CloudBroke: when images can't be read
-    """
-    asked = [catalog.images(cloud, {f"trait:{name}": "required"}) for name in names]
-    return tuple({image["id"]: image for one in asked for image in one}.values())
 
 
 def foresee(

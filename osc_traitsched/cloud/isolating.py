@@ -21,8 +21,8 @@ from osc_traitsched.core.isolation import (
     Step,
 )
 from osc_traitsched.core.plan import Status
+from osc_traitsched.core.requiring import REQUIRED
 
-_REQUIRED = "required"
 _IMAGE_PATCH = "application/openstack-images-v2.1-json-patch"
 
 Pairs = Mapping[str, Any]
@@ -72,7 +72,7 @@ def _flavor(cloud: Cloud, step: Step) -> Outcome:
 
     def put(found: Pairs) -> None:
         if not step.removes:
-            specs = dict.fromkeys(step.todo, _REQUIRED)
+            specs = dict.fromkeys(step.todo, REQUIRED)
             cloud.compute.post(path, {"extra_specs": specs})
             return
         for key in _there(step, found):
@@ -95,8 +95,7 @@ def _image(cloud: Cloud, step: Step) -> Outcome:
             changes = [{"op": "remove", "path": f"/{key}"} for key in keys]
         else:
             changes = [
-                {"op": "add", "path": f"/{key}", "value": _REQUIRED}
-                for key in step.todo
+                {"op": "add", "path": f"/{key}", "value": REQUIRED} for key in step.todo
             ]
         cloud.image.patch(path, changes, _IMAGE_PATCH)
 
@@ -116,7 +115,7 @@ def _aggregate(cloud: Cloud, step: Step) -> Outcome:
 
     def put(_: Pairs) -> None:
         # Nova merges, and takes null for a key to delete.
-        value = None if step.removes else _REQUIRED
+        value = None if step.removes else REQUIRED
         metadata = dict.fromkeys(step.todo, value)
         cloud.compute.post(f"{path}/action", {"set_metadata": {"metadata": metadata}})
 
@@ -141,7 +140,7 @@ def _written(
 
 def _there(step: Step, found: Pairs) -> list[str]:
     """Return those of the step's keys that require a trait now."""
-    return [key for key in step.todo if found.get(key) == _REQUIRED]
+    return [key for key in step.todo if found.get(key) == REQUIRED]
 
 
 _APPLY: Mapping[Kind, Callable[[Cloud, Step], Outcome]] = {

@@ -9,7 +9,7 @@ from urllib import parse
 
 from osc_traitsched.cloud.bulk import FEW, Bulk
 from osc_traitsched.cloud.connection import Cloud, Service
-from osc_traitsched.core import errors, plan, selection, trait
+from osc_traitsched.core import errors, selection, trait
 from osc_traitsched.core.snapshot import (
     Aggregate,
     Compute,
@@ -219,43 +219,6 @@ def _remaining(placement: Service, left: list[Provider]) -> Iterator[Holding]:
             return
     for provider in left:
         yield holding(placement, provider)
-
-
-def requirers(
-    cloud: Cloud, names: Iterable[str]
-) -> dict[str, tuple[plan.Requirer, ...]]:
-    """Return who requires the traits: flavors, images and aggregates.
-
-    :raises CloudBroke: when one of the lists can't be read
-    """
-    found: dict[str, list[plan.Requirer]] = {name: [] for name in names}
-    for requirer, value in _pairs(cloud, found):
-        required = plan.requires(requirer.key, value)
-        if required in found:
-            found[required].append(requirer)
-    return {name: tuple(requirers) for name, requirers in found.items() if requirers}
-
-
-def _pairs(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[plan.Requirer, str]]:
-    """Yield the keys and values of all flavors, images and aggregates."""
-    flavors = pages(cloud.compute, "/flavors/detail", "flavors", {"is_public": "None"})
-    for flavor in flavors:
-        for key, value in flavor["extra_specs"].items():
-            yield plan.Requirer("flavor", flavor["name"], key), value
-    for aggregate in aggregates(cloud.compute):
-        for key, value in aggregate["metadata"].items():
-            yield plan.Requirer("aggregate", aggregate["name"], key), value
-    for name in names:
-        for image in _images_requiring(cloud.image, name):
-            title = image["name"] or image["id"]
-            yield plan.Requirer("image", title, f"trait:{name}"), "required"
-
-
-def _images_requiring(image: Service, name: str) -> Iterator[Any]:
-    """Yield the images with the property, hidden and community ones too."""
-    for hidden in ("false", "true"):
-        query = {f"trait:{name}": "required", "visibility": "all", "os_hidden": hidden}
-        yield from image_pages(image, query)
 
 
 def image_pages(image: Service, params: Mapping[str, str]) -> Iterator[Any]:

@@ -42,7 +42,7 @@ def survey(cloud: Cloud, assumptions: Assumptions) -> Survey:
         members=placed.members,
         shared=facts.shared(placement, snapshot),
         stock=bulk.stock,
-        projects=projects(cloud),
+        projects=_projects(cloud),
     )
 
 
@@ -69,7 +69,7 @@ def placing(cloud: Cloud) -> Placed:
     aggregates = read.aggregates(cloud.compute)
     nova = read.nova(cloud.compute, aggregates)
     snapshot = read.providers(cloud.placement).with_nova(nova)
-    members = mirror_members(cloud.placement, snapshot)
+    members = _members(cloud.placement, snapshot)
     return Placed(snapshot, aggregates, members)
 
 
@@ -83,7 +83,7 @@ def aggregates_now(cloud: Cloud, snapshot: Snapshot) -> Snapshot:
     return dataclasses.replace(snapshot, nova=nova)
 
 
-def mirror_members(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
+def _members(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
     """Read who is in the Placement aggregates of Nova's aggregates, by UUID.
 
     :param snapshot: with Nova's view
@@ -95,7 +95,7 @@ def mirror_members(placement: Service, snapshot: Snapshot) -> dict[str, frozense
     )
 
 
-def projects(cloud: Cloud) -> dict[str, str] | None:
+def _projects(cloud: Cloud) -> dict[str, str] | None:
     """Return the names of all projects by ID; None where Keystone does not tell all.
 
     Newer Keystones give a link to a next page; older ones only cut a long list off.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Collection
 
 from osc_traitsched.cloud import trying
@@ -52,6 +53,8 @@ def apply_aggregates(
     :returns: what became of it; a failure is an outcome, too
     """
 
+    read = functools.partial(_read, placement, provider)
+
     def after(found: _Membership) -> frozenset[str]:
         return (found.aggregates | frozenset(add)) - frozenset(remove)
 
@@ -63,12 +66,9 @@ def apply_aggregates(
         placement.put(f"/resource_providers/{provider}/aggregates", body)
 
     try:
-        found = _read_first(placement, provider)
+        found = trying.read(read)
         written = trying.write(
-            found,
-            read=lambda: _read(placement, provider),
-            is_as_wanted=lambda now: after(now) == now.aggregates,
-            put=put,
+            found, read, lambda now: after(now) == now.aggregates, put
         )
     except errors.CloudBroke as exc:
         return Outcome(Status.FAILED, problem=exc)
@@ -76,13 +76,6 @@ def apply_aggregates(
         return Outcome(Status.UNCHANGED)
     wanted = after(found)
     return Outcome(Status.CHANGED, wanted - found.aggregates, found.aggregates - wanted)
-
-
-def _read_first(placement: Service, provider: str) -> _Membership:
-    for attempt in trying.attempts():
-        with attempt:
-            found = _read(placement, provider)
-    return found
 
 
 def _read(placement: Service, provider: str) -> _Membership:

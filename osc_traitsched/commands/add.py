@@ -27,11 +27,7 @@ class AddTraits(writing.Writer):
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("traits", metavar="TRAIT", nargs="+", help="a trait to add")
         selecting.add_target_options(parser)
-        parser.add_argument(
-            "--create",
-            action="store_true",
-            help="create custom traits that do not exist yet",
-        )
+        writing.add_create_option(parser)
         writing.add_options(parser)
         return parser
 

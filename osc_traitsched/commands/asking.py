@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 
-from osc_traitsched.cloud import catalog
+from osc_traitsched.cloud import catalog, read
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.commands import assuming
 from osc_traitsched.core import assumption
@@ -46,6 +46,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     assuming.add_options(parser)
 
 
+def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
+    """Add ``--flavor`` and ``--image``, each for some of those that there are.
+
+    :param purpose: what each is named for, with ``{}`` for what it is
+    """
+    for what in ("flavor", "image"):
+        parser.add_argument(
+            f"--{what}",
+            dest=f"{what}s",
+            metavar=what.upper(),
+            action="append",
+            default=[],
+            help=f"{purpose.format(what)}: name or ID (repeat for more)",
+        )
+
+
 def question(cloud: Cloud, args: argparse.Namespace, servers: int = 1) -> Question:
     """Return the question that the options ask.
 
@@ -58,7 +74,7 @@ def question(cloud: Cloud, args: argparse.Namespace, servers: int = 1) -> Questi
     found = Question(
         flavor=catalog.flavor(cloud, args.flavor),
         image=image,
-        aggregates=tuple(cloud.compute.get("/os-aggregates")["aggregates"]),
+        aggregates=read.aggregates(cloud.compute),
         assumptions=assumptions(cloud, args),
         zone=args.availability_zone,
         project=catalog.project(cloud, args.project),

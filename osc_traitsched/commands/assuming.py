@@ -30,6 +30,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the distribution whose defaults apply (default: tripleo with "
         "--environment, rhoso with --control-plane, else upstream)",
     )
+    _add_files(group)
+    group.add_argument(
+        "--set",
+        dest="given",
+        action="append",
+        default=[],
+        type=_given,
+        metavar="SECTION.OPTION=VALUE",
+        help="an option of nova.conf; can be repeated",
+    )
+
+
+def _add_files(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--environment",
         dest="environments",
@@ -50,15 +63,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE|DIR",
         help="the scheduler's nova.conf, or a directory of which every .conf file is "
         "read; can be repeated, the last one wins",
-    )
-    group.add_argument(
-        "--set",
-        dest="given",
-        action="append",
-        default=[],
-        type=_given,
-        metavar="SECTION.OPTION=VALUE",
-        help="an option of nova.conf; can be repeated",
     )
 
 

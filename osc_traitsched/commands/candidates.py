@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.cloud import catalog, facts, read
+from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.commands import asking, base
+from osc_traitsched.core.question import Question
 from osc_traitsched.views import candidates
 from osc_traitsched.views.traits import Table
 
@@ -40,10 +42,7 @@ class ListCandidates(base.Lister):
         cloud = self.cloud()
         question = asking.question(cloud, args)
         request = question.request()
-        catalog.check_visible(cloud, question)
-        refusal = catalog.zone_refusal(cloud, question.needed_zone)
-        if refusal is not None:
-            raise refusal
+        _check(cloud, question)
         if args.print_query:
             return candidates.queries(request)
         answer = facts.candidates(cloud.placement, request)
@@ -54,3 +53,15 @@ class ListCandidates(base.Lister):
         if not table[1]:
             self.exit_code = _NO_HOST
         return table
+
+
+def _check(cloud: Cloud, question: Question) -> None:
+    """Accept only a server that Nova would ask Placement for.
+
+    :raises NotForProject: for a flavor or an image that the project may not use
+    :raises Refusal: for an availability zone that nova-api refuses
+    """
+    catalog.check_visible(cloud, question)
+    refusal = catalog.zone_refusal(cloud, question.needed_zone)
+    if refusal is not None:
+        raise refusal

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from osc_traitsched.cloud.survey import survey
-from osc_traitsched.commands import assuming, mending
+from osc_traitsched.commands import asking, assuming, mending
 from osc_traitsched.core import audit
 from osc_traitsched.core.audit.finding import Finding, Severity
 from osc_traitsched.core.errors import NothingMatches
@@ -36,15 +36,7 @@ class Check(mending.Mender):
             nargs="*",
             help="a rule's ID, or an area: " + ", ".join(audit.AREAS),
         )
-        for kind in ("flavor", "image"):
-            parser.add_argument(
-                f"--{kind}",
-                dest=f"{kind}s",
-                metavar=kind.upper(),
-                action="append",
-                default=[],
-                help=f"only what concerns this {kind}: name or ID (repeat for more)",
-            )
+        asking.add_named(parser, "only what concerns this {}")
         parser.add_argument(
             "--fail-on",
             choices=(Severity.ERROR.value, Severity.WARNING.value),

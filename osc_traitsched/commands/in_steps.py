@@ -74,12 +74,19 @@ class Isolator(base.Lister):
         :param again: what to run once more if some of them fail
         :returns: one outcome a step
         """
+        before = 0
 
-        def some(steps: tuple[Step, ...]) -> tuple[Outcome, ...]:
+        def interrupted(done: int) -> str:
+            return problems.interrupted(before + done, len(steps), again)
+
+        def some(alike: tuple[Step, ...]) -> tuple[Outcome, ...]:
+            nonlocal before
             if args.dry_run:
-                return tuple(map(isolation.foreseen, steps))
+                return tuple(map(isolation.foreseen, alike))
             apply = functools.partial(isolating.apply, cloud)
-            return writing.with_progress(steps, apply, args.jobs)
+            found = writing.with_progress(alike, apply, args.jobs, interrupted)
+            before += len(alike)
+            return found
 
         outcomes = tuple(isolation.in_order(steps, some))
         statuses = {found.status for found in outcomes}
@@ -92,8 +99,9 @@ class Isolator(base.Lister):
 
 
 def _tell(ground: Ground, steps: Sequence[Step], effects: Sequence[Effect]) -> None:
+    removing = any(step.removes for step in steps)
     for undoing in plan.undoings(step.write for step in steps if step.write):
-        LOG.warning("%s", problems.undoing(undoing, removing=False))
+        LOG.warning("%s", problems.undoing(undoing, removing))
     for line in words.losses(effects, ground.roots):
         LOG.warning("%s", line)
     for line in words.gains(effects, ground.roots):

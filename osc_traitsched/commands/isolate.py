@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.cloud import catalog, grounds
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.commands import in_steps, writing
-from osc_traitsched.core import isolation, plan, trait
+from osc_traitsched.commands import asking, in_steps, writing
+from osc_traitsched.core import isolation, trait
 from osc_traitsched.core.isolation import Ground
 from osc_traitsched.core.question import Body
+from osc_traitsched.core.requiring import requires
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
 
@@ -35,20 +36,8 @@ class IsolateAggregate(in_steps.Isolator):
         parser.add_argument(
             "traits", metavar="TRAIT", nargs="+", help="a trait to isolate it by"
         )
-        for what in ("flavor", "image"):
-            parser.add_argument(
-                f"--{what}",
-                dest=f"{what}s",
-                metavar=what.upper(),
-                action="append",
-                default=[],
-                help=f"{what} that shall require the traits: name or ID (repeat)",
-            )
-        parser.add_argument(
-            "--create",
-            action="store_true",
-            help="create custom traits that do not exist yet",
-        )
+        asking.add_named(parser, "{} that shall require the traits")
+        writing.add_create_option(parser)
         in_steps.add_options(parser)
         return parser
 
@@ -93,5 +82,5 @@ def _oddities(
 
 def _requires(flavor: Body, names: Sequence[str]) -> bool:
     specs = flavor.get("extra_specs") or {}
-    found = {plan.requires(key, value) for key, value in specs.items()}
+    found = {requires(key, value) for key, value in specs.items()}
     return found.issuperset(names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 
-from osc_traitsched.cloud import read
+from osc_traitsched.cloud import read, requirers
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.commands import selecting, writing
 from osc_traitsched.core import errors, plan, trait
@@ -71,8 +71,8 @@ def _refuse_or_warn(cloud: Cloud, todo: plan.Plan, force: bool) -> None:
     if not orphans:
         return
     try:
-        requirers = read.requirers(cloud, orphans)
+        found = requirers.requirers(cloud, orphans)
     except errors.CloudBroke as exc:
         raise plan.RequirersUnknown(orphans, exc) from exc
-    if requirers:
-        raise plan.LastHolder(requirers)
+    if found:
+        raise plan.LastHolder(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 
-from osc_traitsched.cloud import grounds
+from osc_traitsched.cloud import grounds, requirers
 from osc_traitsched.commands import in_steps, writing
 from osc_traitsched.core import isolation, trait
 from osc_traitsched.views import isolation as words
@@ -51,8 +51,8 @@ class UnisolateAggregate(in_steps.Isolator):
         for gone in trait.vanished(names, ground.traits):
             LOG.warning("%s", problems.word(gone))
         holders = {n: grounds.holders(cloud.placement, ground, n) for n in names}
-        images = grounds.images_requiring(cloud, names)
+        images = requirers.images(cloud, names)
         steps = isolation.opening(ground, names, holders, images, args.keep_traits)
         self.look_ahead(cloud, ground, steps, images, args)
-        again = words.again(args.aggregate, names)
+        again = words.again(args.aggregate, names, args.keep_traits, args.force)
         return words.rows(self.carry_out(cloud, steps, args, again))

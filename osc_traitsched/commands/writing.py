@@ -47,6 +47,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_create_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option of commands that may create the traits they are given."""
+    parser.add_argument(
+        "--create",
+        action="store_true",
+        help="create custom traits that do not exist yet",
+    )
+
+
 def check(args: argparse.Namespace) -> None:
     """Accept only options that go together.
 
@@ -95,10 +104,15 @@ class Writer(base.Lister):
 
 
 def with_progress(
-    steps: Sequence[_T], apply: Callable[[_T], _R], jobs: int = 1
+    steps: Sequence[_T],
+    apply: Callable[[_T], _R],
+    jobs: int = 1,
+    interrupted: Callable[[int], str] | None = None,
 ) -> tuple[_R, ...]:
     """Carry out every step, and show on a terminal how far it is.
 
+    :param interrupted: words what a user who interrupts it is told, from how many
+        were done; without it, these steps are all there is
     :returns: one result a step, in their order
     """
     done = 0
@@ -120,5 +134,8 @@ def with_progress(
         try:
             return write.carry_out(steps, apply, jobs, count)
         except KeyboardInterrupt:
-            base.LOG.error("%s", problems.interrupted(done, len(steps)))
+            tell = interrupted or functools.partial(
+                problems.interrupted, total=len(steps)
+            )
+            base.LOG.error("%s", tell(done))
             raise

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from osc_traitsched.core.errors import TraitSchedError
+from osc_traitsched.core.grouping import Members
 from osc_traitsched.core.plan import Result, Status
 from osc_traitsched.core.snapshot import Aggregate, Compute, Nova, Provider, Snapshot
-
-#: For each aggregate's UUID the UUIDs of the providers that Placement has in it.
-Members = Mapping[str, frozenset[str]]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import re
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core import errors, trait
@@ -227,16 +226,3 @@ def orphaned(
         for name in step.removed:
             taken.setdefault(name, set()).add(step.holding.provider.uuid)
     return tuple(sorted(n for n in taken if holders[n] <= taken[n]))
-
-
-_TRAIT_KEY = re.compile(r"trait[a-zA-Z0-9_-]{0,64}:(.+)")
-
-
-def requires(key: str, value: str) -> str | None:
-    """Return the trait that a flavor's, image's or aggregate's pair requires.
-
-    Flavors may number or name the group: ``trait1:X``, ``trait_gpu:X``
-    (nova/scheduler/utils.py, ``ResourceRequest.XS_KEYPAT``).
-    """
-    found = _TRAIT_KEY.fullmatch(key)
-    return found.group(1) if found and value == "required" else None

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from cliff import columns
 
-from osc_traitsched.core.isolation import isolated_by
 from osc_traitsched.core.mirroring import Difference
+from osc_traitsched.core.requiring import isolated_by
 from osc_traitsched.core.snapshot import Compute
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.traits import Table
@@ -54,7 +54,7 @@ def rows(differences: Iterable[Difference], whole: bool) -> Table:
     found = []
     for difference in differences:
         aggregate = difference.aggregate
-        isolating = isolated_by({"metadata": aggregate.metadata})
+        isolating = isolated_by(aggregate.metadata)
         found.append(
             (
                 aggregate.name,

@@ -8,8 +8,9 @@ from typing import Any
 from cliff import columns
 
 from osc_traitsched.core import assumption, switch
-from osc_traitsched.core.assumption import OPTIONS, RELEASES, Assumptions, Value
+from osc_traitsched.core.assumption import OPTIONS, Assumptions, Value
 from osc_traitsched.core.switch import Switched
+from osc_traitsched.views import options
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.traits import Table
 
@@ -39,7 +40,7 @@ class _Release(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignor
 
     def human_readable(self) -> str:
         """Return the number and the name."""
-        return _release(int(self._value))
+        return options.release(int(self._value))
 
 
 def rows(assumptions: Assumptions, release_is_given: bool) -> Table:
@@ -103,7 +104,7 @@ def comments(
     :param has_body: there is something to set
     """
     release = turned.assumptions.release
-    lines = [f"Turns on {', '.join(turned.wanted)}: Nova {_release(release)}"]
+    lines = [f"Turns on {', '.join(turned.wanted)}: Nova {options.release(release)}"]
     if switch.AZ in turned.wanted and switch.az_is_always_on(release):
         lines.append("az is always on in this release; no option is needed")
     lines.append(_WHERE[deployment] if has_body else "Nothing has to be set.")
@@ -113,7 +114,3 @@ def comments(
 
 def _cell(value: Value) -> _Cell:
     return _Cell(list(value) if isinstance(value, tuple) else value)
-
-
-def _release(release: int) -> str:
-    return f"{release} ({RELEASES[release]})"

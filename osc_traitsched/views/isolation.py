@@ -18,10 +18,11 @@ from osc_traitsched.core.isolation import (
     Outcome,
     Reason,
     Stranding,
-    isolated_by,
 )
 from osc_traitsched.core.plan import Status
+from osc_traitsched.core.requiring import REQUIRED, isolated_by
 from osc_traitsched.views import problems
+from osc_traitsched.views.options import option
 from osc_traitsched.views.problems import listed, quoted
 from osc_traitsched.views.traits import Table
 
@@ -50,7 +51,7 @@ def _todo(found: Outcome) -> str:
     if step.kind is Kind.TRAIT:
         return "created"
     pairs = listed(
-        name if step.kind is Kind.HOST else f"{name}=required" for name in step.todo
+        name if step.kind is Kind.HOST else f"{name}={REQUIRED}" for name in step.todo
     )
     return f"without {pairs}" if step.removes else f"with {pairs}"
 
@@ -116,11 +117,11 @@ def without_effect(setting: Setting) -> str | None:
     """Return a line on a scheduler that may not isolate at all; None if it does."""
     if setting.value:
         return None
-    name = assumption.ISOLATION
+    name = option(assumption.ISOLATION)
     known = f"{name} is off" if setting.given else f"nothing says that {name} is on"
     return (
-        f"{known} ({setting.source}): until it is, the aggregate is not isolated; what "
-        "is said of flavors is how it will be then"
+        f"{known} ({setting.source}): without it no aggregate is isolated; what is "
+        "said of flavors is as if it were on"
     )
 
 
@@ -135,7 +136,7 @@ def also_isolated(ground: Ground, names: Iterable[str]) -> list[str]:
     return [
         f"{listed(hosts[number])} {'are' if len(hosts[number]) > 1 else 'is'} also in "
         f"aggregate {quoted(other['name'])}: a request needs "
-        f"{listed(sorted(isolated_by(other)))}, too"
+        f"{listed(sorted(isolated_by(other['metadata'])))}, too"
         for number, other in others.items()
     ]
 
@@ -151,14 +152,24 @@ def no_hosts(ground: Ground) -> str:
 def nobody(names: Iterable[str]) -> str:
     """Return a line on an aggregate that would be closed to all flavors."""
     return (
-        f"no flavor requires {listed(names)}: none could use these hosts; name some "
-        "with --flavor, or images with --image"
+        f"no flavor requires {listed(names)}: none could use these hosts unless its "
+        "image does; name some with --flavor, or images with --image"
     )
 
 
-def again(aggregate: str, names: Iterable[str]) -> str:
-    """Return what goes on with an aggregate that may no longer say its traits."""
-    return f"openstack trait-sched unisolate {shlex.quote(aggregate)} {' '.join(names)}"
+def again(
+    aggregate: str, names: Iterable[str], keep_traits: bool = False, force: bool = False
+) -> str:
+    """Return what goes on with an aggregate that may no longer say its traits.
+
+    :param keep_traits: the hosts shall keep them, as before
+    :param force: whoever is left without a host does not stop it, as before
+    """
+    options = ["--keep-traits"] * keep_traits + ["--force"] * force
+    # Else a name like an option's would be taken for one.
+    end = ["--"] * aggregate.startswith("-")
+    command = ("openstack", "trait-sched", "unisolate", *options, *end, aggregate)
+    return " ".join(map(shlex.quote, (*command, *names)))
 
 
 def failures(outcomes: Sequence[Outcome], again: str) -> str:

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Iterable
 
 from osc_traitsched.core import errors, plan
-from osc_traitsched.core.assumption import RELEASES
 from osc_traitsched.core.trait import Ownership
+from osc_traitsched.views.options import option, release
 
 _MOST_NAMES = 10
 
@@ -48,19 +48,20 @@ def _(error: errors.NotInCatalog) -> str:
 
 @word.register
 def _(error: errors.NotInRelease) -> str:
-    release = f"{error.release} ({RELEASES[error.release]})"
-    return f"{error.wanted}: Nova {release} has no {_option(error.option)}"
+    return (
+        f"{error.wanted}: Nova {release(error.release)} has no {option(error.option)}"
+    )
 
 
 @word.register
 def _(error: errors.NoParameter) -> str:
     if error.value == ():
         return (
-            f"{_option(error.option)} would be empty, which TripleO takes for Nova's "
+            f"{option(error.option)} would be empty, which TripleO takes for Nova's "
             "own list; name at least one other filter"
         )
     return (
-        f"TripleO has no parameter for {_option(error.option)}; it takes hieradata, "
+        f"TripleO has no parameter for {option(error.option)}; it takes hieradata, "
         "which this command does not write"
     )
 
@@ -207,9 +208,12 @@ def would_create(names: Iterable[str]) -> str:
     return f"would create the trait {listed(names)}"
 
 
-def interrupted(done: int, total: int) -> str:
-    """Return the line that ends a command that the user interrupted."""
-    return f"interrupted after {done} of {total}; the same command again goes on"
+def interrupted(done: int, total: int, again: str = "the same command again") -> str:
+    """Return the line that ends a command that the user interrupted.
+
+    :param again: what to do once more
+    """
+    return f"interrupted after {done} of {total}; {again} goes on"
 
 
 def failures(failed: int, total: int) -> str:
@@ -226,11 +230,6 @@ def listed(names: Iterable[str]) -> str:
     rest = len(names) - _MOST_NAMES
     shown = ", ".join(names[:_MOST_NAMES])
     return f"{shown} and {rest} more" if rest > 0 else shown
-
-
-def _option(name: str) -> str:
-    section, _, key = name.partition(".")
-    return f"[{section}]{key}"
 
 
 def _did_you_mean(nearest: tuple[str, ...]) -> str:

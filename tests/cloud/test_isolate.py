@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 import urllib.parse
 
@@ -23,6 +25,7 @@ INSIDE, OUTSIDE = {"cmp00", "cmp01"}, {"cmp02", "cmp03"}
 EVERYWHERE = INSIDE | OUTSIDE
 ISOLATING = Assumptions.of(34, enable_isolated_aggregate_filtering=True)
 UNFILTERED = "scheduler.enable_isolated_aggregate_filtering"
+AS_IN_NOVA_CONF = "[scheduler]enable_isolated_aggregate_filtering"
 
 
 @pytest.fixture
@@ -349,6 +352,39 @@ def test_after_a_failure_nothing_later_is_done_and_the_same_again_finishes(
     assert metadata(admin, aggregate) == REQUIRED
 
 
+def _interrupting(request):
+    os.kill(os.getpid(), signal.SIGINT)
+    return Instead(403)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code", "said"),
+    [
+        (lambda request: Instead(403), 1, "1 of 2 failed"),
+        (_interrupting, 130, "interrupted after 1 of 2"),
+    ],
+    ids=["failed", "interrupted"],
+)
+def test_what_goes_on_with_the_way_back_can_be_pasted_and_keeps_what_was_to_be_kept(
+    aggregate, admin, openstack, proxied, golden, trouble, code, said
+):
+    variables, (_, nova) = proxied
+    assert openstack(*ISOLATE).code == 0
+    nova.fault = lambda request: (
+        trouble(request)
+        if request.is_write and "os-extra_specs" in request.path
+        else None
+    )
+    run = openstack("unisolate", "gold", "--keep-traits", variables=variables)
+    nova.fault = lambda request: None
+    assert run.code == code
+    again = f"unisolate --keep-traits gold {GOLD}"
+    assert run.err.splitlines()[-1] == f"{said}; openstack trait-sched {again} goes on"
+    assert (metadata(admin, aggregate), specs(admin, golden)) == ({}, REQUIRED)
+    assert openstack(*again.split()).code == 0
+    assert (holders(admin), specs(admin, golden)) == (INSIDE, {})
+
+
 def test_passing_trouble_of_nova_is_got_over_in_one_run(
     aggregate, openstack, proxied, golden, admin
 ):
@@ -479,7 +515,7 @@ def test_it_says_that_nothing_is_isolated_while_the_scheduler_does_not_do_it(
     run = shell.run(cloud.environment, *arguments)
     first, *others = run.err.splitlines()
     if said:
-        assert first.startswith(said.format(UNFILTERED))
+        assert first.startswith(said.format(AS_IN_NOVA_CONF))
         first = others[0]
     # Of flavors it says what will be when the option is on.
     assert first.endswith("and keep 2")

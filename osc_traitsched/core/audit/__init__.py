@@ -13,7 +13,7 @@ from osc_traitsched.core.audit import (
     tenant,
     traits,
 )
-from osc_traitsched.core.audit.asking import titles
+from osc_traitsched.core.audit.builder import titles
 from osc_traitsched.core.audit.finding import Finding, Rule
 from osc_traitsched.core.audit.study import Study
 from osc_traitsched.core.errors import NothingMatches

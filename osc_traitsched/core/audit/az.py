@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core import assumption
-from osc_traitsched.core.assumption import RELEASES
 from osc_traitsched.core.audit import mirror
 from osc_traitsched.core.audit.finding import Finding, Rule, Severity
 from osc_traitsched.core.audit.mirror import Use
@@ -23,7 +22,7 @@ def differing(study: Study) -> Iterator[Finding]:
 
     AvailabilityZoneFilter, where it is on, still drops the hosts of other zones.
     """
-    kept = _has_filter(study)
+    kept = study.has_filter(AZ_FILTER)
     for found in mirror.differing(study, Use.AZ, "az-mirror"):
         harmless = kept and not found.names("missing")
         yield dataclasses.replace(
@@ -90,7 +89,7 @@ def _who_lands_there(study: Study, has_aggregate: bool) -> str:
     """Tell what becomes of requests for the zone that hosts are in by default."""
     if has_aggregate and mirror.az_is_on(study.assumptions):
         return NOBODY
-    return FILTERED if _has_filter(study) else ANYBODY
+    return FILTERED if study.has_filter(AZ_FILTER) else ANYBODY
 
 
 def filtered(study: Study) -> Iterator[Finding]:
@@ -100,7 +99,7 @@ def filtered(study: Study) -> Iterator[Finding]:
     (nova/scheduler/host_manager.py, ``_choose_host_filters``).
     """
     assumptions = study.assumptions
-    if _has_filter(study) and mirror.az_is_on(assumptions):
+    if study.has_filter(AZ_FILTER) and mirror.az_is_on(assumptions):
         stops = az_is_always_on(assumptions.release)
         yield Finding(
             "az-filter",
@@ -108,7 +107,7 @@ def filtered(study: Study) -> Iterator[Finding]:
             "option",
             assumption.ENABLED_FILTERS,
             {
-                "release": f"{assumptions.release} ({RELEASES[assumptions.release]})",
+                "release": assumptions.release,
                 "source": assumptions.setting(assumption.ENABLED_FILTERS).source,
                 "stops": int(stops),
             },
@@ -119,7 +118,7 @@ def ignored(study: Study) -> Iterator[Finding]:
     """Zones that neither Placement nor a filter looks at."""
     assumptions = study.assumptions
     zones = _zones(study)
-    if not zones or mirror.az_is_on(assumptions) or _has_filter(study):
+    if not zones or mirror.az_is_on(assumptions) or study.has_filter(AZ_FILTER):
         return
     yield Finding(
         "az-ignored",
@@ -131,11 +130,6 @@ def ignored(study: Study) -> Iterator[Finding]:
             "source": assumptions.setting(assumption.AZ_QUERY).source,
         },
     )
-
-
-def _has_filter(study: Study) -> bool:
-    filters = study.assumptions.value(assumption.ENABLED_FILTERS)
-    return isinstance(filters, tuple) and AZ_FILTER in filters
 
 
 def _zones(study: Study) -> tuple[str, ...]:

@@ -11,11 +11,9 @@ from collections.abc import Iterator
 from osc_traitsched.core import assumption
 from osc_traitsched.core.audit.finding import Datum, Finding, Rule, Severity
 from osc_traitsched.core.audit.study import Study
+from osc_traitsched.core.audit.tenant import TENANT_FILTER
 from osc_traitsched.core.clause import RootTrait
 from osc_traitsched.core.server import unseen
-
-_TENANT_KEY = "filter_tenant_id"
-_TENANT_FILTER = "AggregateMultiTenancyIsolation"
 
 #: The property that a host filter looks at, too (ImagePropertiesFilter), and its old
 #: name.
@@ -58,14 +56,8 @@ def tenant_off(study: Study) -> Iterator[Finding]:
     ``aggregate_multitenancy_isolation.py``).
     """
     option = assumption.TENANT
-    filters = study.assumptions.value(assumption.ENABLED_FILTERS)
-    filtered = isinstance(filters, tuple) and _TENANT_FILTER in filters
-    named = tuple(
-        aggregate.name
-        for aggregate in study.nova.aggregates
-        if any(key.startswith(_TENANT_KEY) for key in aggregate.metadata)
-    )
-    if named and not study.is_on(option) and not filtered:
+    named = tuple(each.name for each in study.nova.aggregates if each.tenants)
+    if named and not study.is_on(option) and not study.has_filter(TENANT_FILTER):
         data: dict[str, Datum] = {"aggregates": named, **_source(study, option)}
         given = study.is_given(option) and study.is_given(assumption.ENABLED_FILTERS)
         severity = Severity.ERROR if given else Severity.WARNING

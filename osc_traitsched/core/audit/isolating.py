@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from osc_traitsched.core import assumption
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.clause import MemberOf
-from osc_traitsched.core.question import Body, Question
+from osc_traitsched.core.question import Body
+from osc_traitsched.core.requiring import isolating_keys, key_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,25 +31,17 @@ class Isolating:
         Nova compares whole keys, so nobody requires what a key in other letters
         than ``trait:`` names.
         """
-        return {f"trait:{name}" for name in traits}.issuperset(self.keys)
+        return {key_of(name) for name in traits}.issuperset(self.keys)
 
 
-def isolating(
-    aggregates: Iterable[Body], assumptions: Assumptions
-) -> tuple[Isolating, ...]:
+def isolating(aggregates: Iterable[Body]) -> tuple[Isolating, ...]:
     """Return the aggregates that a request without traits is kept out of, by name.
 
-    It is what Nova's own prefilter adds to such a request, were its option on.
+    That is so where isolation is on.
     """
-    flavor = {"name": "", "vcpus": 1, "ram": 1, "disk": 1}
-    bodies = tuple(aggregates)
-    named = {body["uuid"]: str(body["name"]) for body in bodies}
-    on = assumptions.changed(assumption.ISOLATION, True)
-    request = Question(flavor, None, bodies, on).request()
-    found = []
-    for clause in request.clauses:
-        if isinstance(clause, MemberOf) and clause.forbidden:
-            (uuid,) = clause.aggregates
-            keys = tuple(o.key for o in clause.origins if o.kind == "aggregate")
-            found.append(Isolating(uuid, named[uuid], keys))
-    return tuple(sorted(found, key=lambda each: (each.name, each.uuid)))
+    found = (
+        Isolating(body["uuid"], str(body["name"]), isolating_keys(body["metadata"]))
+        for body in aggregates
+    )
+    closed = (each for each in found if each.keys)
+    return tuple(sorted(closed, key=lambda each: (each.name, each.uuid)))

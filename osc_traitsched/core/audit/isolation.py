@@ -76,7 +76,7 @@ def off(study: Study) -> Iterator[Finding]:
 def nobody(study: Study) -> Iterator[Finding]:
     """Find isolated aggregates whose traits no flavor and image require together."""
     severity = _severity(study, Severity.WARNING, Severity.NOTE)
-    required = frozenset().union(*study.opening)
+    required = frozenset().union(*study.closed_to)
     for each in study.isolating:
         if each.traits <= study.known_traits and not _is_open(study, each):
             left = [k for k in each.keys if k.partition(":")[2] not in required]
@@ -91,7 +91,8 @@ def nobody(study: Study) -> Iterator[Finding]:
 def _is_open(study: Study, *aggregates: Isolating) -> bool:
     """Tell whether some flavor and image together get into all the aggregates."""
     return any(
-        all(each.is_open_to(traits) for each in aggregates) for traits in study.opening
+        all(each.is_open_to(traits) for each in aggregates)
+        for traits in study.closed_to
     )
 
 
@@ -149,7 +150,7 @@ def _closed(study: Study, flavor: Demand) -> frozenset[str]:
     isolated = {name for each in study.isolating for name in each.traits}
     images = {frozenset[str](), *(image.opens for image in study.of_images)}
     together = {frozenset((flavor.opens | more) & isolated) for more in images}
-    each = (study.opening[traits] for traits in together)
+    each = (study.closed_to[traits] for traits in together)
     return study.all_hosts.intersection(*each)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Iterator
 
-from osc_traitsched.core import assumption, mirroring
+from osc_traitsched.core import assumption
 from osc_traitsched.core.assumption import Assumptions
 from osc_traitsched.core.audit.finding import Finding, Rule, Severity
 from osc_traitsched.core.audit.study import Study
@@ -17,7 +17,7 @@ from osc_traitsched.core.mirroring import Difference
 from osc_traitsched.core.snapshot import Aggregate, Compute, Nova, Provider
 from osc_traitsched.core.switch import az_is_always_on
 
-#: What sets all missing members, and what stops at a host with several nodes.
+#: What mends an aggregate: our own command, or Nova's where that is enough.
 CHECK, SYNC = "check", "sync_aggregates"
 
 
@@ -50,7 +50,7 @@ def az_is_on(assumptions: Assumptions) -> bool:
 
 def differing(study: Study, rests: Use, rule: str) -> Iterator[Finding]:
     """Yield one finding for each aggregate of a use that differs either way."""
-    for found in mirroring.differences(study.snapshot, study.members):
+    for found in study.differences:
         missing = _of_one_node(found.missing, study.nova)
         in_use = use(found.aggregate, study) is rests
         if in_use and (missing or found.extra):
@@ -102,7 +102,7 @@ def extra(study: Study) -> Iterator[Finding]:
 
 
 def _others(study: Study) -> Iterator[tuple[Difference, Severity]]:
-    for found in mirroring.differences(study.snapshot, study.members):
+    for found in study.differences:
         rests = use(found.aggregate, study)
         if rests in (Use.ISOLATION, Use.NONE):
             error = rests is Use.ISOLATION
@@ -117,9 +117,9 @@ def nodes(study: Study) -> Iterator[Finding]:
     (nova/cmd/manage.py, ``_get_rp_uuid_for_host``).
     """
     lacking: dict[str, list[tuple[Compute, Aggregate]]] = {}
-    for found in mirroring.differences(study.snapshot, study.members):
+    for found in study.differences:
         for node in found.missing:
-            if len(study.nova.by_service_host[node.service_host]) > 1:
+            if not _is_alone(node, study.nova):
                 pair = node, found.aggregate
                 lacking.setdefault(node.service_host, []).append(pair)
     for host, pairs in sorted(lacking.items()):
@@ -228,7 +228,12 @@ def no_node(study: Study) -> Iterator[Finding]:
 
 
 def _of_one_node(nodes: Iterable[Compute], nova: Nova) -> list[Compute]:
-    return [n for n in nodes if len(nova.by_service_host[n.service_host]) == 1]
+    return [node for node in nodes if _is_alone(node, nova)]
+
+
+def _is_alone(node: Compute, nova: Nova) -> bool:
+    """Tell whether a node is the only one of its service host."""
+    return len(nova.by_service_host[node.service_host]) == 1
 
 
 def _mend(nova: Nova, removing: bool) -> str:
@@ -240,11 +245,9 @@ def _mend(nova: Nova, removing: bool) -> str:
 
 def _names(nodes: Iterable[Compute], nova: Nova) -> tuple[str, ...]:
     """Return service hosts, as Nova's commands take them, or nodes of one with more."""
-    one = (len(nova.by_service_host[node.service_host]) == 1 for node in nodes)
-    named = (
-        node.service_host if is_one else node.node for node, is_one in zip(nodes, one)
+    return tuple(
+        sorted(n.service_host if _is_alone(n, nova) else n.node for n in nodes)
     )
-    return tuple(sorted(named))
 
 
 def _by_name(nodes: Iterable[Compute]) -> list[Compute]:

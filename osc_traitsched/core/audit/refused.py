@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from osc_traitsched.core.audit.asking import decisive
+from osc_traitsched.core.audit.builder import decisive
 from osc_traitsched.core.audit.demand import Demand
 from osc_traitsched.core.audit.finding import Datum, Finding, Rule, Severity
 from osc_traitsched.core.audit.study import Study
@@ -64,7 +64,7 @@ def _pairs(study: Study) -> Iterator[Finding]:
 
 def _refusal(study: Study, flavor: Body, image: Body) -> Refusal | None:
     try:
-        study.asking.request(flavor, image)
+        study.builder.request(flavor, image)
     except Refusal as refusal:
         return refusal
     return None

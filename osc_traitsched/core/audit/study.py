@@ -6,11 +6,13 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 
-from osc_traitsched.core.audit.asking import Asking, decisive
+from osc_traitsched.core import assumption, mirroring
+from osc_traitsched.core.audit.builder import Builder, decisive
 from osc_traitsched.core.audit.demand import Demand, is_certain_of_flavor
 from osc_traitsched.core.audit.hosts import Hosts
 from osc_traitsched.core.audit.isolating import Isolating, isolating
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.mirroring import Difference
 from osc_traitsched.core.question import Body
 from osc_traitsched.core.survey import Survey
 
@@ -36,20 +38,30 @@ class Study(Survey):
         """Tell whether an option's value was found somewhere, and not assumed."""
         return self.assumptions.setting(option).given
 
+    def has_filter(self, name: str) -> bool:
+        """Tell whether a host filter is in the list of those that are on."""
+        filters = self.assumptions.value(assumption.ENABLED_FILTERS)
+        return isinstance(filters, tuple) and name in filters
+
     @functools.cached_property
-    def asking(self) -> Asking:
+    def differences(self) -> tuple[Difference, ...]:
+        """Each host aggregate against Placement's of the same UUID, by name."""
+        return mirroring.differences(self.snapshot, self.members)
+
+    @functools.cached_property
+    def builder(self) -> Builder:
         """Builds all requests that the rules need."""
-        return Asking(self.assumptions)
+        return Builder(self.assumptions)
 
     @functools.cached_property
     def of_flavors(self) -> tuple[Demand, ...]:
         """What each flavor asks for, by name."""
-        return _by_name(self.asking.of_flavors(self.flavors))
+        return _by_name(self.builder.of_flavors(self.flavors))
 
     @functools.cached_property
     def of_images(self) -> tuple[Demand, ...]:
         """What each image asks for, by name."""
-        return _by_name(self.asking.of_images(self.images))
+        return _by_name(self.builder.of_images(self.images))
 
     @property
     def demands(self) -> tuple[Demand, ...]:
@@ -59,7 +71,7 @@ class Study(Survey):
     @functools.cached_property
     def isolating(self) -> tuple[Isolating, ...]:
         """The aggregates that ``trait:…=required`` isolates, were the option on."""
-        return isolating(self.aggregates, self.assumptions)
+        return isolating(self.aggregates)
 
     @functools.cached_property
     def hosts(self) -> Hosts:
@@ -126,14 +138,14 @@ class Study(Survey):
 
     def _takers(self, flavor: Body, image: Body, from_volume: bool) -> frozenset[str]:
         try:
-            request = self.asking.request(flavor, image, from_volume)
+            request = self.builder.request(flavor, image, from_volume)
         except Refusal:
             return frozenset()
         return self.hosts.takers(request)
 
     @functools.cached_property
-    def opening(self) -> Mapping[frozenset[str], frozenset[str]]:
-        """For all traits that a flavor and an image may require together, where to.
+    def closed_to(self) -> Mapping[frozenset[str], frozenset[str]]:
+        """For all traits that a flavor and an image may require together, who is out.
 
         That is the UUIDs of the providers that isolation leaves out all the same.
         """

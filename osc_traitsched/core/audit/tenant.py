@@ -13,7 +13,7 @@ from osc_traitsched.core.snapshot import Aggregate
 
 #: The host filter that the prefilter took over from; it does split lists
 #: (nova/scheduler/filters/utils.py, ``aggregate_metadata_get_by_host``).
-_HOST_FILTER = "AggregateMultiTenancyIsolation"
+TENANT_FILTER = "AggregateMultiTenancyIsolation"
 
 
 def differing(study: Study) -> Iterator[Finding]:
@@ -26,10 +26,9 @@ def lists(study: Study) -> Iterator[Finding]:
 
     nova/scheduler/request_filter.py, ``require_tenant_aggregate``.
     """
-    filters = study.assumptions.value(assumption.ENABLED_FILTERS)
     if study.is_on(assumption.TENANT):
         severity = Severity.ERROR
-    elif isinstance(filters, tuple) and _HOST_FILTER in filters:
+    elif study.has_filter(TENANT_FILTER):
         severity = Severity.NOTE
     else:
         severity = Severity.WARNING

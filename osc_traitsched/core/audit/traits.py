@@ -11,9 +11,8 @@ from osc_traitsched.core.audit.demand import Demand
 from osc_traitsched.core.audit.finding import Datum, Finding, Rule, Severity
 from osc_traitsched.core.audit.study import Study
 from osc_traitsched.core.clause import RootTrait, Trait
+from osc_traitsched.core.requiring import REQUIRED, names_trait
 from osc_traitsched.core.server import unseen
-
-_PREFIX = "trait:"
 
 
 @dataclasses.dataclass
@@ -87,7 +86,7 @@ def bad_value(study: Study) -> Iterator[Finding]:
         keys = {
             key: value
             for key, value in aggregate.metadata.items()
-            if key.lower().startswith(_PREFIX) and value != "required"
+            if names_trait(key) and value != REQUIRED
         }
         if keys:
             yield _ignored("aggregate", aggregate.name, keys, str(aggregate.id))

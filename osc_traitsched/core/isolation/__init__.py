@@ -14,7 +14,7 @@ from osc_traitsched.core.isolation.effect import (
     effects,
     queries,
 )
-from osc_traitsched.core.isolation.ground import Ground, Member, isolated_by
+from osc_traitsched.core.isolation.ground import Ground, Member
 from osc_traitsched.core.isolation.opening import NotIsolated, opening, to_open
 from osc_traitsched.core.isolation.steps import (
     HostsJoined,
@@ -47,7 +47,6 @@ __all__ = [
     "effects",
     "foreseen",
     "in_order",
-    "isolated_by",
     "opening",
     "queries",
     "stages",

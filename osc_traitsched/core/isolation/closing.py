@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors, plan
-from osc_traitsched.core.isolation.ground import (
-    REQUIRED,
-    Ground,
-    Member,
-    isolated_by,
-    key_of,
-)
+from osc_traitsched.core.isolation.ground import Ground, Member
 from osc_traitsched.core.isolation.steps import Kind, Step
 from osc_traitsched.core.question import Body
+from osc_traitsched.core.requiring import REQUIRED, isolating_keys, key_of, requires
 
 
 class Contradiction(errors.BadQuestion):
@@ -80,7 +75,7 @@ def _flavor(body: Body, names: Sequence[str]) -> Step:
     if forbidden:
         raise Contradiction(body["name"], forbidden)
     # A numbered group that requires the trait lets the flavor in as well.
-    required = {plan.requires(key, value) for key, value in specs.items()}
+    required = {requires(key, value) for key, value in specs.items()}
     todo = tuple(key_of(name) for name in names if name not in required)
     return Step(Kind.FLAVOR, body["name"], body["id"], todo)
 
@@ -92,7 +87,7 @@ def _image(body: Body, names: Sequence[str]) -> Step:
 
 def _aggregate(ground: Ground, names: Sequence[str]) -> Step:
     body = ground.aggregate
-    present = isolated_by(body).values()
+    present = isolating_keys(body["metadata"])
     return Step(
         Kind.AGGREGATE,
         body["name"],

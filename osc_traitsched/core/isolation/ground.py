@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 
 from osc_traitsched.core.question import Body
+from osc_traitsched.core.requiring import isolated_by
 from osc_traitsched.core.snapshot import Holding, Snapshot
-
-_PREFIX = "trait:"
-REQUIRED = "required"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +48,10 @@ class Ground:
         """The other aggregates."""
         return tuple(a for a in self.aggregates if a["id"] != self.aggregate["id"])
 
+    def others_isolated_by(self, name: str) -> tuple[Body, ...]:
+        """Return the other aggregates that a trait isolates."""
+        return tuple(a for a in self.others if name in isolated_by(a["metadata"]))
+
     @property
     def roots(self) -> frozenset[str]:
         """UUIDs of the members' root providers."""
@@ -65,26 +66,7 @@ class Ground:
         return tuple(
             (other, member)
             for other in self.others
-            if not names.issuperset(isolated_by(other))
+            if not names.issuperset(isolated_by(other["metadata"]))
             for member in self.members
             if member.host in other["hosts"]
         )
-
-
-def isolated_by(aggregate: Body) -> dict[str, str]:
-    """Return the traits that isolate an aggregate, each with its metadata key.
-
-    As Nova's database does, it takes the letters of ``trait:`` in any case
-    (nova/scheduler/request_filter.py, ``isolate_aggregates``).
-    """
-    metadata: Mapping[str, str] = aggregate["metadata"]
-    return {
-        key[len(_PREFIX) :]: key
-        for key, value in metadata.items()
-        if key.lower().startswith(_PREFIX) and value == REQUIRED
-    }
-
-
-def key_of(name: str) -> str:
-    """Return the key by which a flavor, image or aggregate requires a trait."""
-    return f"{_PREFIX}{name}"

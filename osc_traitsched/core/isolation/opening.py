@@ -6,15 +6,10 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors, plan, trait
-from osc_traitsched.core.isolation.ground import (
-    REQUIRED,
-    Ground,
-    Member,
-    isolated_by,
-    key_of,
-)
+from osc_traitsched.core.isolation.ground import Ground, Member
 from osc_traitsched.core.isolation.steps import Kept, Kind, Reason, Step
 from osc_traitsched.core.question import Body
+from osc_traitsched.core.requiring import REQUIRED, isolated_by, key_of
 
 
 class NotIsolated(errors.BadQuestion):
@@ -35,7 +30,7 @@ def to_open(ground: Ground) -> tuple[str, ...]:
     :raises NotIsolated: where none does, and the hosts have custom traits, of which
         some may be what is left of an isolation
     """
-    found = tuple(sorted(isolated_by(ground.aggregate)))
+    found = tuple(sorted(isolated_by(ground.aggregate["metadata"])))
     held = [member.holding.traits for member in ground.members if member.holding]
     custom = [frozenset(filter(trait.is_custom, each)) for each in held]
     if not found and any(custom):
@@ -77,7 +72,7 @@ def _meant_elsewhere(
 ) -> Iterator[Kept]:
     by_uuid = ground.snapshot.by_uuid
     for name in names:
-        others = [a["name"] for a in ground.others if name in isolated_by(a)]
+        others = [a["name"] for a in ground.others_isolated_by(name)]
         outside = holders[name] - ground.roots
         if not trait.is_custom(name):
             yield Kept(name, Reason.STANDARD)
@@ -90,7 +85,7 @@ def _meant_elsewhere(
 
 def _aggregate(ground: Ground, names: Sequence[str]) -> Step:
     body = ground.aggregate
-    present = isolated_by(body)
+    present = isolated_by(body["metadata"])
     todo = tuple(present[name] for name in names if name in present)
     return Step(Kind.AGGREGATE, body["name"], str(body["id"]), todo, removes=True)
 
@@ -147,8 +142,8 @@ def _needed_on(ground: Ground, member: Member, names: Sequence[str]) -> Iterator
     for name in names:
         others = [
             a["name"]
-            for a in ground.others
-            if name in isolated_by(a) and member.host in a["hosts"]
+            for a in ground.others_isolated_by(name)
+            if member.host in a["hosts"]
         ]
         if not trait.is_custom(name):
             yield Kept(name, Reason.STANDARD)

@@ -7,10 +7,11 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.facts import Facts
-from osc_traitsched.core.isolation.ground import REQUIRED, Ground
+from osc_traitsched.core.isolation.ground import Ground
 from osc_traitsched.core.isolation.steps import Kind, Step
 from osc_traitsched.core.plan import Change
 from osc_traitsched.core.question import Body
+from osc_traitsched.core.requiring import REQUIRED
 
 #: An image that asks for nothing, and of which no prefilter makes anything.
 ANY_IMAGE: Body = {}

@@ -11,10 +11,12 @@ from osc_traitsched.core import assumption
 from osc_traitsched.core.assumption import Assumptions
 from osc_traitsched.core.clause import MemberOf, Trait
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.requiring import isolating_keys, key_of
 from osc_traitsched.core.server import translation, unseen
 from osc_traitsched.core.server.adding import Found, SoFar
 from osc_traitsched.core.server.server import Server
 from osc_traitsched.core.server.unseen import Unseen
+from osc_traitsched.core.snapshot import TENANT_KEY
 
 
 def require_tenant_aggregate(
@@ -31,7 +33,7 @@ def require_tenant_aggregate(
     origins, uuids = [], set()
     for aggregate in server.aggregates:
         for key, value in aggregate.metadata.items():
-            if key.startswith("filter_tenant_id") and value == server.project_id:
+            if key.startswith(TENANT_KEY) and value == server.project_id:
                 origins.append(aggregate.origin(key))
                 uuids.add(aggregate.uuid)
     if uuids:
@@ -67,18 +69,12 @@ def isolate_aggregates(
     """Leave out each aggregate that is for traits the request does not require.
 
     The request's own traits count, in whichever group, those that its flavor and
-    image are translated to included; traits required of the root do not. That the
-    letters of ``trait:`` can be of any case is the database's doing.
+    image are translated to included; traits required of the root do not.
     """
     asked = translation.translate(server, so_far).clauses
-    own = {f"trait:{c.name}" for c in asked if isinstance(c, Trait) and not c.forbidden}
+    own = {key_of(c.name) for c in asked if isinstance(c, Trait) and not c.forbidden}
     for aggregate in server.aggregates:
-        missing = [
-            key
-            for key, value in aggregate.metadata.items()
-            if key.lower().startswith("trait:") and value == "required"
-            if key not in own
-        ]
+        missing = [key for key in isolating_keys(aggregate.metadata) if key not in own]
         if missing:
             origins = tuple(aggregate.origin(key) for key in missing)
             yield MemberOf(frozenset({aggregate.uuid}), True, origins)

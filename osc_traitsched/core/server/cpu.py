@@ -12,7 +12,6 @@ EMULATOR = "hw:emulator_threads_policy"
 REALTIME = "hw:cpu_realtime"
 REALTIME_MASK = "hw:cpu_realtime_mask"
 DEDICATED_MASK = "hw:cpu_dedicated_mask"
-PINNING = (POLICY, THREADS, EMULATOR, REALTIME, REALTIME_MASK, DEDICATED_MASK)
 
 
 def policy(server: Server) -> Choice:

@@ -15,9 +15,9 @@ from osc_traitsched.views.audit import (
     mirror,
     tenant,
     traits,
-    wording,
 )
 from osc_traitsched.views.audit.wording import Wording
+from osc_traitsched.views.options import option
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("id", "severity", "object", "problem", "mend")
@@ -41,7 +41,7 @@ def rows(findings: Iterable[Finding]) -> Table:
 
 def _row(finding: Finding) -> tuple[str, ...]:
     words = WORDS[finding.rule](finding)
-    name = wording.option(finding.name) if finding.kind == "option" else finding.name
+    name = option(finding.name) if finding.kind == "option" else finding.name
     subject = f"{finding.kind} {name}"
     found = (finding.rule, finding.severity.value, subject, words.problem, words.mend)
     return tuple(map(_visible, found))

@@ -9,13 +9,8 @@ from osc_traitsched.core.audit.az import ANYBODY, FILTERED, NOBODY
 from osc_traitsched.core.audit.finding import Finding
 from osc_traitsched.core.switch import AZ_FILTER
 from osc_traitsched.views.audit import mirror
-from osc_traitsched.views.audit.wording import (
-    Wording,
-    Words,
-    command,
-    count,
-    option,
-)
+from osc_traitsched.views.audit.wording import Wording, Words, command, count
+from osc_traitsched.views.options import option, release
 
 _FILTERS = option(assumption.ENABLED_FILTERS)
 _ENABLE = command("trait-sched", "config", "nova-conf", "--enable", "az")
@@ -34,8 +29,7 @@ def _several(finding: Finding) -> Words:
     return Words(
         f"in the zones {zones} at once, by the {aggregates}",
         "take the host out of all but one zone's aggregates: "
-        + command("aggregate", "remove", "host")
-        + f" AGGREGATE {finding.name}",
+        + command("aggregate", "remove", "host", "AGGREGATE", finding.name),
     )
 
 
@@ -52,15 +46,14 @@ def _nowhere(finding: Finding) -> Words:
         f"in it by default, for want of a zone's aggregate: the {hosts}; "
         + _WHO[finding.text("who")],
         "put them into a zone's aggregate: "
-        + command("aggregate", "add", "host")
-        + " AGGREGATE HOST",
+        + command("aggregate", "add", "host", "AGGREGATE", "HOST"),
     )
 
 
 def _filter(finding: Finding) -> Words:
-    release = finding.text("release")
     if finding.data["stops"]:
-        then = f"Nova {release} has no {AZ_FILTER}, and nova-scheduler does not start"
+        nova = f"Nova {release(int(finding.text('release')))}"
+        then = f"{nova} has no {AZ_FILTER}, and nova-scheduler does not start"
     else:
         then = (
             f"{AZ_FILTER} does again what Placement did, and Nova 28 (2023.2) does not "

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from osc_traitsched.core import assumption
-from osc_traitsched.core.assumption import RELEASES
 from osc_traitsched.core.audit.finding import Finding
-from osc_traitsched.views.audit.wording import Wording, Words, command, count, option
+from osc_traitsched.core.snapshot import TENANT_KEY
+from osc_traitsched.views.audit.wording import Wording, Words, command, count
+from osc_traitsched.views.options import option, release
 
 
 def _ignored(finding: Finding) -> Words:
-    release = finding.data["release"]
-    name = RELEASES[release] if isinstance(release, int) else ""
+    nova = f"Nova {release(int(finding.text('release')))}"
     return Words(
-        f"set ({finding.text('source')}), and Nova {release} ({name}) does not look "
-        "at it",
+        f"set ({finding.text('source')}), and {nova} does not look at it",
         "take it out, or name the release by --nova-release",
     )
 
@@ -33,7 +32,7 @@ def _tenant_off(finding: Finding) -> Words:
     aggregates = finding.names("aggregates")
     return Words(
         f"off ({finding.text('source')}), and no host filter looks at "
-        f"filter_tenant_id: all projects get into {count(aggregates, 'aggregate')}, "
+        f"{TENANT_KEY}: all projects get into {count(aggregates, 'aggregate')}, "
         "and those named get anywhere",
         command("trait-sched", "config", "nova-conf", "--enable", "tenant"),
     )

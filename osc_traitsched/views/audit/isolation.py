@@ -36,7 +36,7 @@ def _overlap(finding: Finding) -> Words:
     return Words(
         f"{count(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the isolated "
         f"aggregate {other}, too: there a request needs {names}; {then}",
-        f"{command('aggregate', 'remove', 'host', finding.name)} HOST",
+        command("aggregate", "remove", "host", finding.name, "HOST"),
     )
 
 
@@ -61,7 +61,7 @@ def _nobody(finding: Finding) -> Words:
     )
     return Words(
         f"{what}, and {problem}: nobody gets in",
-        f"{command('trait-sched', 'isolate', finding.name, *names)} --flavor FLAVOR",
+        command("trait-sched", "isolate", finding.name, *names, "--flavor", "FLAVOR"),
     )
 
 
@@ -85,7 +85,7 @@ def _shuts_out(finding: Finding) -> Words:
         "each host that could take it is in the isolated "
         f"{count(finding.names('aggregates'), 'aggregate')}, and with no image does it "
         "require the traits",
-        f"{command('flavor', 'set', '--property')} trait:TRAIT=required {finding.name}",
+        command("flavor", "set", "--property", "trait:TRAIT=required", finding.name),
     )
 
 

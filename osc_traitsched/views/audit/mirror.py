@@ -36,7 +36,7 @@ def differing(finding: Finding, missing: str, extra: str) -> Words:
 def _missing(finding: Finding) -> Words:
     hosts = count(finding.names("hosts"), "host")
     then = {
-        "isolation": "they are open to everybody",
+        "isolation": "open to everybody",
         "": "no prefilter that is on looks there now",
     }[finding.text("use")]
     return Words(f"Placement lacks the {hosts} in it: {then}", mend(finding))
@@ -45,7 +45,7 @@ def _missing(finding: Finding) -> Words:
 def _extra(finding: Finding) -> Words:
     hosts = count(finding.names("hosts"), "host")
     then = {
-        "isolation": "they are closed to who does not require its traits",
+        "isolation": "closed to who does not require its traits",
         "": "no prefilter that is on looks there now",
     }[finding.text("use")]
     return Words(f"Placement has in it the {hosts}, which Nova has not: {then}", _CHECK)
@@ -76,8 +76,8 @@ def _other_uuid(finding: Finding) -> Words:
         f"Placement has a provider of this name with the UUID {other}, and the "
         f"hypervisor's is {finding.text('uuid')}: nova-compute can't make its own, and "
         "no server can be placed on it",
-        f"if nothing is allocated from it: {command('resource', 'provider', 'delete')}"
-        f" {other}",
+        "if nothing is allocated from it: "
+        + command("resource", "provider", "delete", other),
     )
 
 

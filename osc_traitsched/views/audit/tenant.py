@@ -51,8 +51,10 @@ def _without(finding: Finding) -> Words:
     return Words(
         f"on ({finding.text('source')}), and no aggregate is for the {projects}: their "
         "servers find no valid host",
-        command("aggregate", "set")
-        + f" AGGREGATE --property {TENANT_KEY}SUFFIX=PROJECT_ID",
+        command(
+            *("aggregate", "set", "AGGREGATE"),
+            *("--property", f"{TENANT_KEY}SUFFIX=PROJECT_ID"),
+        ),
     )
 
 

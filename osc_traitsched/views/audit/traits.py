@@ -22,7 +22,7 @@ def _give(name: str, *options: str) -> str:
     """Return how hosts get a trait: by a command, or not by one."""
     if trait.ownership(name) is not Ownership.OPERATOR:
         return "nova-compute decides who has it: take the key off, or use other hosts"
-    return f"{command('trait-sched', 'add', name, *options)} --host HOST"
+    return command("trait-sched", "add", name, *options, "--host", "HOST")
 
 
 def _unknown(finding: Finding) -> Words:
@@ -41,13 +41,12 @@ def _unknown(finding: Finding) -> Words:
 
 
 def _bad_value(finding: Finding) -> Words:
-    verb = "aggregate" if finding.kind == "aggregate" else finding.kind
     unset = (word for key in finding.names("keys") for word in ("--property", key))
-    values = "required" if verb != "flavor" else "required or forbidden"
+    values = "required" if finding.kind != "flavor" else "required or forbidden"
     return Words(
         f"Nova ignores {', '.join(finding.names('pairs'))}: the value can only be "
         f"{values}",
-        command(verb, "unset", *unset, finding.text("id")),
+        command(finding.kind, "unset", *unset, finding.text("id")),
     )
 
 
@@ -67,7 +66,7 @@ def _few_hosts(finding: Finding) -> Words:
             f"{listed(finding.names('hosts'))}"
         )
     first = finding.names("traits")[0]
-    mend = f"{command('flavor', 'unset', '--property')} KEY {finding.name}"
+    mend = command("flavor", "unset", "--property", "KEY", finding.name)
     return Words(
         f"{names}: leaves none of the {able} hosts that are large enough",
         mend if first.startswith("!") else _give(first),
@@ -87,10 +86,10 @@ def _not_together(finding: Finding) -> Words:
             "do not combine them, or give some host the traits of both",
         )
     missing = [name for name in finding.names("traits") if not name.startswith("!")]
-    return Words(
-        f"hosts meet each by itself, and none all together: {names}",
-        f"{command('trait-sched', 'add', *missing)} --host HOST",
-    )
+    mend = command("trait-sched", "add", *missing, "--host", "HOST")
+    if any(f"!{name}" in finding.names("traits") for name in missing):
+        mend = "require it or forbid it in one group, not both in two"
+    return Words(f"hosts meet each by itself, and none all together: {names}", mend)
 
 
 def _contradiction(finding: Finding) -> Words:
@@ -101,8 +100,9 @@ def _contradiction(finding: Finding) -> Words:
             f"requires and forbids {name}: Placement refuses every request of it",
             command("flavor", "unset", "--property", f"trait:{name}", finding.name),
         )
+    forbid = f"forbid{'s' * (len(flavors) == 1)}"
     return Words(
-        f"requires {name}, which the {count(flavors, 'flavor')} forbids: Placement "
+        f"requires {name}, which the {count(flavors, 'flavor')} {forbid}: Placement "
         "refuses a request of both",
         "do not combine them",
     )

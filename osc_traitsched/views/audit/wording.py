@@ -37,9 +37,3 @@ def count(names: Iterable[str], noun: str) -> str:
     if not names:
         return ""
     return f"{noun}{'s' * (len(names) > 1)} {listed(names)}"
-
-
-def option(name: str) -> str:
-    """Return an option as nova.conf has it: ``[section]name``."""
-    section, _, key = name.partition(".")
-    return f"[{section}]{key}"

@@ -49,12 +49,7 @@ def document(explanation: Explanation, shown: tuple[Provider, ...]) -> dict[str,
         "hosts": [_host(explanation, host, names) for host in shown],
         "hosts_without_provider": [each.node for each in explanation.absent],
         "providers_without_host": [each.name for each in explanation.strangers],
-        "conflicts": [
-            _members(conflict, names)
-            for conflict in (
-                explanation.verdict.conflicts if explanation.verdict else ()
-            )
-        ],
+        "conflicts": _conflicts(explanation, names),
         "fixes": [_fix(each, explanation) for each in explanation.fixes],
         "disagreement": _disagreement(explanation),
         "not_evaluated": unseen.items(explanation),
@@ -174,6 +169,11 @@ def _clause(clause: Clause) -> dict[str, Any]:
         "trait": clause.name,
         "forbidden": clause.forbidden,
     }
+
+
+def _conflicts(explanation: Explanation, names: tuple[str, ...]) -> list[list[str]]:
+    found = explanation.verdict.conflicts if explanation.verdict else ()
+    return [_members(conflict, names) for conflict in found]
 
 
 def _members(mask: Mask, names: tuple[str, ...]) -> list[str]:

@@ -15,6 +15,7 @@ from osc_traitsched.core.snapshot import Provider
 from osc_traitsched.core.verdict import alike
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain import fixes, mirror, unseen, words
+from osc_traitsched.views.options import option
 from osc_traitsched.views.problems import listed
 
 _MOST_LINES = 25
@@ -98,11 +99,11 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
         else:
             effect = f"{matter.gained} hosts more, {matter.lost} fewer"
         yield (
-            f"  {words.option(matter.name)} = {words.value(setting.value)} "
+            f"  {option(matter.name)} = {words.value(setting.value)} "
             f"({setting.source}{sure}); otherwise: {effect}"
         )
     for name, source in assumptions.ignored:
-        yield f"  {words.option(name)} ({source}): ignored, not in {release}"
+        yield f"  {option(name)} ({source}): ignored, not in {release}"
     if not explanation.matters and explanation.refusal is None:
         yield "  No prefilter's option, by itself, would change this verdict."
 

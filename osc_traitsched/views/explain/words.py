@@ -122,12 +122,6 @@ def value(found: Value) -> str:
     return "" if found is None else str(found)
 
 
-def option(name: str) -> str:
-    """Return an option's name as people write it."""
-    section, _, key = name.partition(".")
-    return f"[{section}]{key}"
-
-
 def figures(asked: Resource, found: Stock) -> str:
     """Return what stands in the way, and how much of a class there is."""
     unit = _UNITS.get(asked.resource_class, "")

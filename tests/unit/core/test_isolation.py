@@ -14,7 +14,6 @@ from osc_traitsched.core.isolation import (
     Reason,
     closing,
     in_order,
-    isolated_by,
     opening,
     to_open,
 )
@@ -124,12 +123,6 @@ def test_other_traits_are_needed_on_hosts_of_other_isolated_aggregates():
     )
     pairs = found.also_isolated(frozenset({GOLD}))
     assert [(other["id"], member.host) for other, member in pairs] == [(2, "h1")]
-
-
-def test_the_letters_of_the_key_can_be_of_any_case():
-    metadata = {"Trait:CUSTOM_A": "required", "trait:CUSTOM_B": "forbidden"}
-    found = isolated_by({**aggregate(1), "metadata": metadata})
-    assert found == {"CUSTOM_A": "Trait:CUSTOM_A"}
 
 
 # Carrying out

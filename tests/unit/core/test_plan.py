@@ -1,7 +1,5 @@
 """Plans: what a change adds and removes, and what it must not do."""
 
-import pytest
-
 from osc_traitsched.core import plan
 from osc_traitsched.core.plan import Status
 from osc_traitsched.core.snapshot import Holding, Provider, Snapshot
@@ -85,22 +83,3 @@ def test_every_trait_of_a_pci_device_is_undone():
     steps = plan.adding(["CUSTOM_X"], snapshot, [held]).steps
     (undoing,) = plan.undoings(steps)
     assert (undoing.name, undoing.hosts) == ("CUSTOM_X", ("a",))
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "required"),
-    [
-        ("trait:CUSTOM_X", "required", "CUSTOM_X"),
-        ("trait1:CUSTOM_X", "required", "CUSTOM_X"),
-        ("trait_gpu-0:CUSTOM_X", "required", "CUSTOM_X"),
-        ("trait:CUSTOM_X", "forbidden", None),
-        ("trait:", "required", None),
-        ("resources:CUSTOM_X", "required", None),
-        # To Nova this is the granular group "s".
-        ("traits:CUSTOM_X", "required", "CUSTOM_X"),
-        ("traitgold!:CUSTOM_X", "required", None),
-        ("quota:trait", "required", None),
-    ],
-)
-def test_which_keys_require_a_trait(key, value, required):
-    assert plan.requires(key, value) == required

@@ -87,6 +87,15 @@ def test_a_row_is_lines_of_plain_words_and_a_command_that_a_shell_takes(of):
         assert rule in audit.WORDS
 
 
+def test_no_trait_is_to_be_added_where_another_group_forbids_it():
+    names = (GOLD, f"!{GOLD}")
+    found = Finding(
+        "traits-not-together", Severity.ERROR, "flavor", "f", {"traits": names}
+    )
+    ((*_, mend),) = audit.rows([found])[1]
+    assert "add" not in mend
+
+
 def test_no_finding_is_one_line_with_how_many_rules_looked_at_what():
     of = survey([host("a"), host("b")], [flavor("f")])
     chosen = [rule for rule in RULES if rule.area == "image-type"]

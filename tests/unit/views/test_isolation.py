@@ -105,11 +105,11 @@ def test_a_row_that_changed_nothing_does_not_say_that_it_did(status, problem, de
         (Setting(True, "the baseline rhoso"), None),
         (
             Setting(False, "nova.conf:1", given=True),
-            "scheduler.enable_isolated_aggregate_filtering is off (nova.conf:1): ",
+            "[scheduler]enable_isolated_aggregate_filtering is off (nova.conf:1): ",
         ),
         (
             Setting(False, "the default of train"),
-            "nothing says that scheduler.enable_isolated_aggregate_filtering is on "
+            "nothing says that [scheduler]enable_isolated_aggregate_filtering is on "
             "(the default of train): ",
         ),
     ],
@@ -133,6 +133,23 @@ def test_hosts_of_other_isolated_aggregates_are_in_one_line_for_each():
 def test_the_way_back_is_named_with_its_traits_since_nothing_else_knows_them_then():
     assert words.again("my gold", (GOLD, SILVER)) == (
         f"openstack trait-sched unisolate 'my gold' {GOLD} {SILVER}"
+    )
+
+
+def test_what_goes_on_with_the_way_back_does_what_was_asked_for():
+    assert words.again("gold", (GOLD,), keep_traits=True, force=True) == (
+        f"openstack trait-sched unisolate --keep-traits --force gold {GOLD}"
+    )
+    # Not an option, whatever it looks like.
+    assert words.again("--force", (GOLD,), keep_traits=True) == (
+        f"openstack trait-sched unisolate --keep-traits -- --force {GOLD}"
+    )
+
+
+def test_a_flavor_that_requires_nothing_may_still_have_an_image_that_does():
+    assert words.nobody([GOLD, SILVER]) == (
+        f"no flavor requires {GOLD}, {SILVER}: none could use these hosts unless its "
+        "image does; name some with --flavor, or images with --image"
     )
 
 

@@ -57,14 +57,14 @@ def thought(survey):
 def test_what_asks_for_the_same_is_worked_out_once_and_like_hosts_are_one():
     study = thought(large())
     things = lists.FLAVORS + lists.IMAGES
-    assert study.asking.built <= 3 * things
+    assert study.builder.built <= 3 * things
     assert len(study.hosts.kinds) <= 150
     assert study.hosts.judged <= 5 * things * len(study.hosts.kinds)
 
 
 def test_more_hosts_of_the_same_kinds_are_no_more_work():
     few, many = thought(large(500)), thought(large(HOSTS))
-    assert few.asking.built == many.asking.built
+    assert few.builder.built == many.builder.built
     assert len(few.hosts.kinds) == len(many.hosts.kinds)
     assert few.hosts.judged == many.hosts.judged
 
@@ -78,4 +78,4 @@ def test_flavors_and_images_that_ask_for_the_same_are_asked_for_once():
     ]
     flavors = [{**one.flavors[0], "id": str(n), "name": str(n)} for n in range(200)]
     hosts = survey([host("a")], flavors, images, assumptions=ON)
-    assert thought(hosts).asking.built <= 10
+    assert thought(hosts).builder.built <= 10

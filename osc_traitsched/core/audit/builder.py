@@ -44,7 +44,7 @@ _NOTHING = Request((), None, None, "")
 
 
 @dataclasses.dataclass
-class Asking:
+class Builder:
     """Builds requests, each but once of what asks for the same.
 
     :ivar built: how many were built

@@ -1,0 +1,47 @@
+"""Reads who requires traits: flavors, images and aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from osc_traitsched.cloud import catalog, read
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.core.plan import Requirer
+from osc_traitsched.core.question import Body
+from osc_traitsched.core.requiring import REQUIRED, key_of, requires
+
+
+def requirers(cloud: Cloud, names: Iterable[str]) -> dict[str, tuple[Requirer, ...]]:
+    """Return who requires the traits: flavors, images and aggregates.
+
+    :raises CloudBroke: when one of the lists can't be read
+    """
+    found: dict[str, list[Requirer]] = {name: [] for name in names}
+    for requirer, value in _pairs(cloud, found):
+        required = requires(requirer.key, value)
+        if required in found:
+            found[required].append(requirer)
+    return {name: tuple(each) for name, each in found.items() if each}
+
+
+def images(cloud: Cloud, names: Iterable[str]) -> tuple[Body, ...]:
+    """Return the images that require one of the traits, each once.
+
+    :raises CloudBroke: when images can't be read
+    """
+    asked = [catalog.images(cloud, {key_of(name): REQUIRED}) for name in names]
+    return tuple({image["id"]: image for one in asked for image in one}.values())
+
+
+def _pairs(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[Requirer, str]]:
+    """Yield all flavors' and aggregates' keys and values, and those of such images."""
+    for flavor in catalog.flavors(cloud):
+        for key, value in flavor["extra_specs"].items():
+            yield Requirer("flavor", flavor["name"], key), value
+    for aggregate in read.aggregates(cloud.compute):
+        for key, value in aggregate["metadata"].items():
+            yield Requirer("aggregate", aggregate["name"], key), value
+    for name in names:
+        for image in images(cloud, [name]):
+            title = image["name"] or image["id"]
+            yield Requirer("image", title, key_of(name)), REQUIRED

@@ -1,0 +1,30 @@
+"""Which keys of flavors, images and aggregates require traits."""
+
+import pytest
+
+from osc_traitsched.core import requiring
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "required"),
+    [
+        ("trait:CUSTOM_X", "required", "CUSTOM_X"),
+        ("trait1:CUSTOM_X", "required", "CUSTOM_X"),
+        ("trait_gpu-0:CUSTOM_X", "required", "CUSTOM_X"),
+        ("trait:CUSTOM_X", "forbidden", None),
+        ("trait:", "required", None),
+        ("resources:CUSTOM_X", "required", None),
+        # To Nova this is the granular group "s".
+        ("traits:CUSTOM_X", "required", "CUSTOM_X"),
+        ("traitgold!:CUSTOM_X", "required", None),
+        ("quota:trait", "required", None),
+    ],
+)
+def test_which_keys_require_a_trait(key, value, required):
+    assert requiring.requires(key, value) == required
+
+
+def test_the_letters_of_an_aggregates_key_can_be_of_any_case():
+    metadata = {"Trait:CUSTOM_A": "required", "trait:CUSTOM_B": "forbidden"}
+    assert requiring.isolated_by(metadata) == {"CUSTOM_A": "Trait:CUSTOM_A"}
+    assert requiring.isolating_keys(metadata) == ("Trait:CUSTOM_A",)
