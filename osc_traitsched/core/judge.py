@@ -28,12 +28,14 @@ class Offer:
 
     :ivar traits: those of the request's trait names that it has
     :ivar amounts: the amounts that it can give, of those that can be asked
-    :ivar inside: the member_of clauses that it meets, by itself or its root
+    :ivar inside: the member_of clauses that it meets by itself
+    :ivar is_shared: it is of another tree, and shared with this one
     """
 
     traits: frozenset[str]
     amounts: frozenset[Amount]
     inside: Mask
+    is_shared: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Host:
     """All that decides about a host; equal hosts get equal verdicts.
 
     :ivar root: the root's traits, of those that the request names
-    :ivar offers: of the providers of the tree and of those shared with it
+    :ivar offers: of the root, the rest of the tree, and what is shared with it
     """
 
     root: frozenset[str]
@@ -65,6 +67,7 @@ class Judge:
             c.name for c in self.clauses if isinstance(c, (Trait, RootTrait))
         )
         self._amounts = amounts(self.clauses)
+        self._outside, self._within = _member_of(self.clauses)
         self._memory: dict[tuple[Host, Mask], bool] = {}
 
     def chosen(self, mask: Mask) -> tuple[Clause, ...]:
@@ -95,15 +98,14 @@ class Judge:
         inside = 0
         for number, clause in enumerate(self.clauses):
             if isinstance(clause, MemberOf):
-                members = self.facts.members[clause.aggregates]
-                # An aggregate of the root spans its whole tree
-                # (placement/objects/rp_candidates.py, ``filter_by_rp_or_tree``).
-                if (uuid in members or root in members) is not clause.forbidden:
+                is_in = uuid in self.facts.members[clause.aggregates]
+                if is_in is not clause.forbidden:
                     inside |= 1 << number
         return Offer(
             self.facts.traits.get(uuid, frozenset()) & self._names,
             frozenset(a for a in self._amounts if uuid in self.facts.offers[a]),
             inside,
+            is_shared=self.facts.snapshot.by_uuid[uuid].root != root,
         )
 
     def _try(self, host: Host, mask: Mask) -> bool:
@@ -114,17 +116,38 @@ class Judge:
             if isinstance(clause, RootTrait)
         ):
             return False
-        inside = sum(1 << n for n, c in numbered if isinstance(c, MemberOf))
         groups = _groups(clause for _, clause in numbered)
-        if inside:
+        if any(isinstance(clause, MemberOf) for _, clause in numbered):
             groups.setdefault("", _Group())
         ordered = sorted(groups.items())
+        usable = self._usable(host, mask)
         picks = [
-            list(_alone(group, host) if name else _together(group, host, inside))
+            list(_alone(group, host) if name else _together(group, host, usable))
             for name, group in ordered
         ]
         suffixed = [bool(name) for name, _ in ordered]
         return self._serve(host, picks, suffixed, {}, frozenset())
+
+    def _usable(self, host: Host, mask: Mask) -> list[int]:
+        """Return the places of the providers that member_of lets the host use.
+
+        An aggregate of the root spans its whole tree: one of the two has to be in
+        all that are required, neither in one that is forbidden
+        (placement/objects/rp_candidates.py, ``filter_by_rp_or_tree``). What is
+        shared with the tree has to be in the required ones by itself
+        (research_context.py, ``get_rps_with_shared_capacity``).
+        """
+        root = host.offers[0].inside
+        outside, within = mask & self._outside, mask & self._within
+        return [
+            number
+            for number, offer in enumerate(host.offers)
+            if not outside & ~(offer.inside & root)
+            and (
+                not within & ~offer.inside
+                or (not offer.is_shared and not within & ~root)
+            )
+        ]
 
     def _serve(
         self,
@@ -166,6 +189,17 @@ class _Group:
     forbidden: set[str] = dataclasses.field(default_factory=set)
 
 
+def _member_of(clauses: Sequence[Clause]) -> tuple[Mask, Mask]:
+    """Return the clauses on forbidden aggregates, and those on required ones."""
+    outside = within = 0
+    for number, clause in enumerate(clauses):
+        if isinstance(clause, MemberOf) and clause.forbidden:
+            outside |= 1 << number
+        elif isinstance(clause, MemberOf):
+            within |= 1 << number
+    return outside, within
+
+
 def _groups(clauses: Iterable[Clause]) -> dict[str, _Group]:
     groups: dict[str, _Group] = collections.defaultdict(_Group)
     for clause in clauses:
@@ -178,8 +212,8 @@ def _groups(clauses: Iterable[Clause]) -> dict[str, _Group]:
     return dict(groups)
 
 
-def _together(group: _Group, host: Host, inside: Mask) -> Iterator[_Pick]:
-    """Yield the ways to serve the unsuffixed group.
+def _together(group: _Group, host: Host, usable: Sequence[int]) -> Iterator[_Pick]:
+    """Yield the ways to serve the unsuffixed group by providers at these places.
 
     Each amount can come from another provider; those used must have the
     required traits between them, and none of the forbidden ones
@@ -187,7 +221,6 @@ def _together(group: _Group, host: Host, inside: Mask) -> Iterator[_Pick]:
     ``_alloc_candidates_multiple_providers``). Without any amount, which is no
     request that Placement would take, one provider has to meet the rest.
     """
-    usable = [n for n, offer in enumerate(host.offers) if inside & ~offer.inside == 0]
     wanted = group.amounts or [_NOTHING]
     givers = [
         [n for n in usable if amount is _NOTHING or amount in host.offers[n].amounts]

@@ -38,3 +38,13 @@ def prefiltering() -> Iterator[Cloud]:
     """A cloud of six computes whose scheduler has all its prefilters on."""
     with Cloud(computes=6, nova_options=PREFILTERS) as cloud:
         yield cloud
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the tables that tests record, whether they pass, in whatever process."""
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", "") == "call":
+                for name, value in report.user_properties:
+                    if name == "table":
+                        terminalreporter.write_line(f"\n{value}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import mmap
 import re
 
 from tests.cloud.cloud import Cloud
@@ -33,5 +35,15 @@ def asked_of_placement(cloud: Cloud, since: int) -> list[tuple[str, str]]:
 
 
 def _lines(cloud: Cloud, service: str, request: str) -> list[str]:
-    text = cloud.log(service).read_text()
-    return [line for line in text.splitlines() if request in line]
+    """Return the lines that name a request, of a log that can be large."""
+    name = request.encode()
+    with contextlib.ExitStack() as around:
+        file = around.enter_context(cloud.log(service).open("rb"))
+        read = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        text = around.enter_context(read)
+        first = text.find(name)
+        if first < 0:
+            return []
+        start, end = text.rfind(b"\n", 0, first) + 1, text.find(b"\n", text.rfind(name))
+        lines = text[start : None if end < 0 else end].decode().splitlines()
+    return [line for line in lines if request in line]

@@ -6,14 +6,15 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from tests.fidelity import asking, generator, ours, recorded
-from tests.fidelity.ours import Answer, Case
+from tests.fidelity import asking, comparing, generator, recorded, rules
+from tests.fidelity.comparing import Pair, Tally
 from tests.services.environment import EnvironmentFailed
 
 SHOWN = 5
-ROW = "{:>7}  {:>5}  {:>5}  {:>14}  {:>9}"
+ROW = "{:>7}  {:>8}  {:>6}  {:>6}  {:>14}  {:>9}"
+REFUSALS = "{:<42}  {:>8}  {:>6}  {:>6}  {:>10}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,12 +39,18 @@ def _carry_out(options: argparse.Namespace) -> int:
         return 0
     cases = recorded.questions()
     cases += [generator.case(f"{options.seed}-{n}") for n in range(options.cases)]
-    print(ROW.format("release", "cases", "equal", "refusals equal", "different"))
-    different = 0
+    print(f"{len(cases)} cases, {options.cases} of them by chance, seed {options.seed}")
+    heads = ("release", "Nova", "cases", "equal", "refusals equal", "different")
+    print(ROW.format(*heads), flush=True)
+    tally, wrong = Tally(), set()
     for release in wanted:
         answers = asking.ask(release, cases, options.processes)
-        different += _report(release, cases, answers)
-    return 1 if different else 0
+        found = list(comparing.pairs(release, cases, answers))
+        tally += _report(release, found)
+        wrong.update(pair.case["name"] for pair in found if not pair.is_equal)
+    _report_refusals(tally)
+    _report_rules(wrong)
+    return 1 if tally.different else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,22 +66,39 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _report(release: int, cases: Sequence[Case], answers: Sequence[Answer]) -> int:
-    """Print a release's line, and the first differences; return how many there are."""
-    equal, refused, different = 0, 0, []
-    for case, nova in zip(cases, answers):
-        own = ours.answer(case, release)
-        if own != nova:
-            different.append((case, nova, own))
-        elif "refused" in nova:
-            refused += 1
-        else:
-            equal += 1
-    print(ROW.format(release, len(cases), equal, refused, len(different)), flush=True)
-    for case, nova, own in different[:SHOWN]:
-        for name, value in (("case", case), ("nova", nova), ("ours", own)):
+def _report(release: int, found: Sequence[Pair]) -> Tally:
+    """Print a release's line, and the first differences; return what it counts."""
+    tally = Tally.of(found)
+    figures = (len(found), tally.equal[""], tally.equal_refusals, tally.different)
+    print(ROW.format(release, asking.version(release), *figures), flush=True)
+    different = [pair for pair in found if not pair.is_equal]
+    for pair in different[:SHOWN]:
+        keys = {"nova": sorted(pair.named), "ours": sorted(pair.keys)}
+        parts = {"case": pair.case, "nova": pair.nova, "ours": pair.ours, "keys": keys}
+        for name, value in parts.items():
             print(f"  {name}: {json.dumps(value, sort_keys=True)}")
-    return len(different)
+    return tally
+
+
+def _report_refusals(tally: Tally) -> None:
+    """Print how many refusals are equal, by Nova's exception."""
+    print("\nRefusals of all these releases, and how many have a text that names keys:")
+    print(REFUSALS.format("exception", "refusals", "equal", "share", "name keys"))
+    for name in tally.exceptions:
+        cases, equal = tally.cases[name], tally.equal[name]
+        # Rounded down, so that only what is all equal is 100 %.
+        share = f"{equal * 1000 // cases / 10:g} %"
+        print(REFUSALS.format(name, cases, equal, share, tally.named[name]))
+
+
+def _report_rules(wrong: Collection[str]) -> None:
+    """Print how many of the named rules hold, and which do not."""
+    named = rules.read()
+    broken = [each for each in named if not wrong.isdisjoint(each.cases)]
+    held = len(named) - len(broken)
+    print(f"\n{held} of {len(named)} named rules hold in all of these releases")
+    for each in broken:
+        print(f"  not: {each.rule}")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,13 @@ def releases() -> tuple[int, ...]:
     return tuple(sorted(int(path.stem) for path in CONSTRAINTS.glob("*.txt")))
 
 
+def version(release: int) -> str:
+    """Return the version of Nova that stands for a release: its last patch release."""
+    pins = (CONSTRAINTS / f"{release}.txt").read_text().splitlines()
+    (found,) = (pin for pin in pins if pin.startswith("nova=="))
+    return found.partition("==")[2]
+
+
 def python(release: int) -> pathlib.Path:
     """Return the interpreter that has a release of Nova, which is made if needed.
 

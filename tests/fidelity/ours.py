@@ -38,6 +38,15 @@ def answer(case: Case, release: int) -> Answer:
     return {"query": asked.query(), "fallback_query": asked.fallback.query()}
 
 
+def keys(case: Case, release: int) -> frozenset[str]:
+    """Return the keys that the core's refusal names; none where it does not refuse."""
+    try:
+        build(case, release)
+    except request.Refusal as refusal:
+        return frozenset(refusal.keys)
+    return frozenset()
+
+
 def build(case: Case, release: int) -> request.Request:
     """Return the request that the core makes of a case; raises Refusal."""
     given = case.get("options", {})

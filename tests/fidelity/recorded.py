@@ -12,6 +12,7 @@ import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tests.fidelity.comparing import without_text
 from tests.fidelity.ours import Answer, Case
 
 PATH = pathlib.Path(__file__).parents[1] / "unit" / "core" / "data" / "queries.json"
@@ -49,7 +50,8 @@ def write(cases: Sequence[Case], found: Mapping[int, Sequence[Answer]]) -> None:
     lines = []
     for number, case in enumerate(cases):
         each = dict(answers(case)) if "answers" in case else {}
-        each.update({release: given[number] for release, given in found.items()})
+        for release, given in found.items():
+            each[release] = without_text(given[number])
         lines.append(json.dumps({**case, "answers": _spans(each)}, sort_keys=True))
     head = json.dumps(list(ABOUT), indent=1)
     PATH.write_text(f'{{"about": {head},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n")

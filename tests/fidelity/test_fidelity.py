@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tests.fidelity import asking, generator, recorded
+from tests.fidelity import asking, generator, ours, recorded
+from tests.fidelity.comparing import Pair, Tally
+
+SIZES = {"vcpus", "ram", "disk"}
+# What would have to be set as well.
+MISSED = {"hw:cpu_dedicated_mask", "hw_firmware_type", "hw_firmware_stateless"}
 
 
 def test_a_seed_gives_the_same_case_every_time():
@@ -34,3 +39,41 @@ def test_new_answers_of_one_release_leave_those_of_the_others(tmp_path, monkeypa
 
 def test_each_release_that_can_be_asked_has_its_constraints():
     assert asking.releases() == tuple(range(27, 35))
+
+
+def pair(keys=(), text="", **ours):
+    """A refusal of Nova's with this text, and the core's, which names these keys."""
+    case = {
+        "flavor": {"extra_specs": {"hw:cpu_policy": "shared"}},
+        "image": {"hw_cpu_policy": "dedicated", "size": 1},
+    }
+    nova = {"refused": "Conflict", "stage": "api", "http": 400}
+    return Pair(case, {**nova, "text": text}, {**nova, **ours}, frozenset(keys))
+
+
+def test_a_refusal_is_equal_with_the_same_exception_stage_and_status():
+    assert pair().is_equal
+    assert not pair(refused="Other").is_equal
+    assert not pair(stage="scheduler").is_equal
+    assert not pair(http=403).is_equal
+
+
+def test_a_refusal_is_equal_only_if_it_names_the_keys_that_nova_s_text_names():
+    text = "Flavor 'hw:cpu_policy' and image 'hw_cpu_policy' differ. No size."
+    assert pair(["hw:cpu_policy", "hw_cpu_policy"], text).is_equal
+    assert not pair(["hw:cpu_policy"], text).is_equal
+    assert pair(["hw:cpu_policy", "hw_cpu_policy", "vcpus"], text).is_equal
+
+
+def test_figures_are_by_exception_and_add_up():
+    tally = Tally.of([pair(), pair(http=403)]) + Tally.of([pair()])
+    assert (tally.cases["Conflict"], tally.equal["Conflict"]) == (3, 2)
+    assert (tally.equal_refusals, tally.different) == (2, 1)
+    assert tally.exceptions == ["Conflict"]
+
+
+def test_a_refusal_of_the_core_names_no_key_that_nobody_set():
+    for case in recorded.questions():
+        own = {*case["flavor"]["extra_specs"], *case["image"], *SIZES}
+        for release in (21, 34):
+            assert ours.keys(case, release) <= own | MISSED, case["name"]

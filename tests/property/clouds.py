@@ -98,11 +98,20 @@ def nodes(depth=1, classes=CLASSES, more_traits=frozenset()):
 
 
 #: Mostly trees of one provider, as most clouds have, some nested, some shared.
-CLOUDS = st.tuples(
+MIXED = st.tuples(
     st.lists(nodes(0), min_size=1, max_size=4),
     st.lists(nodes(2), max_size=2),
     st.lists(nodes(0, SHARED, frozenset({SHARING})), max_size=1),
-).map(lambda parts: [node for part in parts for node in part])
+)
+#: Hosts that have nothing of what is shared.
+POOLED = st.tuples(
+    st.lists(nodes(0, ("VCPU", "MEMORY_MB")), min_size=1, max_size=3),
+    st.lists(nodes(1, ("VCPU", "MEMORY_MB")), max_size=1),
+    st.lists(nodes(0, SHARED, frozenset({SHARING})), min_size=1, max_size=2),
+)
+CLOUDS = st.one_of(MIXED, MIXED, POOLED).map(
+    lambda parts: [node for part in parts for node in part]
+)
 
 
 @st.composite
@@ -125,7 +134,7 @@ def clauses(draw) -> tuple[Clause, ...]:
     for name in draw(st.lists(st.sampled_from(TRAITS), max_size=1)):
         found.append(RootTrait(name, draw(st.booleans()), FROM_FLAVOR))
     members = st.frozensets(st.sampled_from(AGGREGATES), min_size=1, max_size=2)
-    for aggregates in draw(st.lists(members, max_size=1)):
+    for aggregates in draw(st.lists(members, max_size=2, unique=True)):
         found.append(MemberOf(aggregates, False, FROM_FLAVOR))
     for aggregate in draw(
         st.lists(st.sampled_from(AGGREGATES), max_size=2, unique=True)
@@ -134,4 +143,28 @@ def clauses(draw) -> tuple[Clause, ...]:
     return tuple(found)
 
 
-POLICIES = st.sampled_from(["none", "isolate"])
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """A random request, and what is done to it and to the cloud besides.
+
+    :ivar more: a trait to be required in addition
+    :ivar number: which of the fixes is carried out
+    """
+
+    clauses: tuple[Clause, ...]
+    policy: str
+    more: str
+    number: int
+
+
+@st.composite
+def questions(draw) -> Question:
+    """Any request, with a trait more that it does not name yet."""
+    found = draw(clauses())
+    named = {each.name for each in found if isinstance(each, Trait) and not each.group}
+    return Question(
+        clauses=found,
+        policy=draw(st.sampled_from(["none", "isolate"])),
+        more=draw(st.sampled_from([name for name in TRAITS if name not in named])),
+        number=draw(st.integers(0, 7)),
+    )

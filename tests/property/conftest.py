@@ -1,5 +1,24 @@
 """The same real Placement as the functional tests'."""
 
-from tests.functional.conftest import server
+from __future__ import annotations
 
-__all__ = ["server"]
+import openstack
+import pytest
+
+pytest.register_assert_rewrite("tests.property.checks", "tests.property.fixing")
+
+from osc_traitsched.cloud.connection import Cloud, Service  # noqa: E402
+from tests.functional.conftest import placement, server  # noqa: E402
+from tests.services.placement import PlacementServer  # noqa: E402
+
+__all__ = ["placement", "server", "service"]
+
+
+@pytest.fixture(scope="session")
+def service(server: PlacementServer) -> Service:
+    """The placement service as the commands use it."""
+    auth = {"endpoint": server.url, "token": "admin"}
+    sdk = openstack.connect(
+        load_yaml_config=False, load_envvars=False, auth_type="admin_token", auth=auth
+    )
+    return Cloud(sdk).placement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.clause import Clause, MemberOf, Resource
 from osc_traitsched.core.facts import Facts
@@ -35,11 +35,11 @@ def on_hosts(
     :param computes: Nova's compute nodes, by the UUID of their provider
     """
     hosts: dict[tuple[HostChange, ...], list[str]] = {}
-    helping: dict[Host, tuple[tuple[HostChange, ...], ...]] = {}
+    helping: dict[Host, list[tuple[HostChange, ...]]] = {}
     for root, rejection in verdict.rejections.items():
         kind = judge.host(root)
         if kind not in helping:
-            helping[kind] = tuple(_helping(judge, kind, rejection.ways_in))
+            helping[kind] = _helping(judge, kind, rejection.ways_in)
         for changes in helping[kind]:
             nova = _Host(computes.get(root), question, _is_unused(judge.facts, root))
             possible = tuple(filter(None, map(nova.changed, changes)))
@@ -104,17 +104,22 @@ def _zone(aggregate: Body) -> str | None:
 
 def _helping(
     judge: Judge, kind: Host, ways_in: Iterable[Mask]
-) -> Iterator[tuple[HostChange, ...]]:
+) -> list[tuple[HostChange, ...]]:
+    """Return sets of changes that help, none of which has another one inside."""
+    found: list[tuple[HostChange, ...]] = []
     for way in ways_in:
-        clauses = judge.chosen(way)
-        changes = dict.fromkeys(filter(None, map(_host_change, clauses)))
-        if len(clauses) > _MOST_CHANGES or not all(map(_host_change, clauses)):
+        # What has no change of its own another change may bring about.
+        changes = dict.fromkeys(filter(None, map(_host_change, judge.chosen(way))))
+        if not 0 < len(changes) <= _MOST_CHANGES:
+            continue
+        if any(changes.keys() >= set(smaller) for smaller in found):
             continue
         changed = kind
         for change in changes:
             changed = _changed_host(judge, changed, change)
         if judge.meets(changed, judge.everything):
-            yield tuple(changes)
+            found.append(tuple(changes))
+    return found
 
 
 def _host_change(clause: Clause) -> HostChange | None:
@@ -138,12 +143,9 @@ def _changed_host(judge: Judge, host: Host, change: HostChange) -> Host:
     name = change.name
     root, *others = host.offers
     if change.kind == "join aggregate":
-        # An aggregate of the root spans its whole tree.
-        offers = (
-            dataclasses.replace(offer, inside=judge.joined(offer.inside, name))
-            for offer in host.offers
-        )
-        return dataclasses.replace(host, offers=tuple(offers))
+        inside = judge.joined(root.inside, name)
+        own = dataclasses.replace(root, inside=inside)
+        return dataclasses.replace(host, offers=(own, *others))
     if change.kind == "add trait":
         added, removed = frozenset({name}), frozenset[str]()
     else:

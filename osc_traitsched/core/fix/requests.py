@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.clause import Clause, Origin, Resource
+from osc_traitsched.core.clause import Clause, Origin, Resource, Trait
 from osc_traitsched.core.facts import Facts
 from osc_traitsched.core.fix.values import MOST_OF_REQUEST, Change, RequestFix
 from osc_traitsched.core.hitting import Mask
@@ -35,11 +35,29 @@ def on_request(
     found: dict[tuple[Change, ...], None] = {}
     for way in ways:
         clauses = judge.chosen(way)
+        orphans = _drops(question, _origins(_orphans(judge, way)))
         for changes in _request_changes(question, clauses, facts, gains[way]):
-            found.setdefault(changes)
+            without = any(each.is_drop_of_resources for each in changes)
+            found.setdefault((*changes, *(orphans if without else ())))
         if len(found) >= MOST_OF_REQUEST:
             break
     return tuple(RequestFix(changes) for changes in list(found)[:MOST_OF_REQUEST])
+
+
+def _orphans(judge: Judge, way: Mask) -> Iterator[Clause]:
+    """Yield the traits of groups of which a way in leaves no amount.
+
+    Placement takes no group of traits alone.
+    """
+    left = judge.chosen(judge.everything & ~way)
+    served = {clause.group for clause in left if isinstance(clause, Resource)}
+    for clause in left:
+        if isinstance(clause, Trait) and clause.group and clause.group not in served:
+            yield clause
+
+
+def _origins(clauses: Iterable[Clause]) -> list[Origin]:
+    return [origin for clause in clauses for origin in clause.origins]
 
 
 def _request_changes(
@@ -116,16 +134,18 @@ def _smaller(
     """Yield the largest amount that one of the hosts has free."""
     keys = [o.key for o in clause.origins if o.kind == "flavor"]
     size = _SIZES.get(clause.resource_class)
+    # A host that seems to have enough has a largest unit that was not read.
     free = max(
         (
-            found[clause.resource_class].largest
+            largest
             for root in roots
             for uuid in facts.reachable(root)
             if clause.resource_class in (found := facts.stock.get(uuid, {}))
+            and (largest := found[clause.resource_class].largest) < clause.amount
         ),
         default=0,
     )
-    if not 0 < free < clause.amount:
+    if not free:
         return
     if size in keys and clause.resource_class != "DISK_GB":
         yield (Change("size", size, free),)

@@ -65,6 +65,11 @@ class Change:
     key: str
     value: str | int | None
 
+    @property
+    def is_drop_of_resources(self) -> bool:
+        """Whether it takes an amount away that the flavor names."""
+        return self.value is None and self.key.startswith("resources")
+
     def applied(self, question: Question) -> Question:
         """Return the question with the change."""
         if self.what == "size":

@@ -6,7 +6,7 @@ import re
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.server import cpu, reading
-from osc_traitsched.core.server.server import Server, image_name
+from osc_traitsched.core.server.server import Server, image_name, keys
 
 _EXPLICIT = re.compile(r"resources([1-9][0-9]*)?:(VCPU|PCPU)")
 _EXPLICIT_THREADS = re.compile(r"trait([1-9][0-9]*)?:HW_CPU_HYPERTHREADING")
@@ -25,12 +25,12 @@ def explicit_cpus(server: Server) -> None:
     policy = cpu.policy(server).value
     names, shared, pinned = _explicit(server)
     if (policy and (shared or pinned)) or (shared and pinned):
-        keys = (cpu.POLICY, *names) if policy else names
-        raise Refusal("InvalidRequest", "cpus-asked-for-twice", keys)
+        named = (*keys(server, cpu.POLICY), *names)
+        raise Refusal("InvalidRequest", "cpus-asked-for-twice", named)
     extra = cpu.emulator_policy(server) == "isolate"
     if pinned and pinned != server.flavor.vcpus + extra:
-        keys = (*names, "vcpus", cpu.EMULATOR) if extra else (*names, "vcpus")
-        raise Refusal("InvalidRequest", "pinned-cpus-are-not-vcpus", keys)
+        named = (*names, "vcpus", cpu.EMULATOR) if extra else (*names, "vcpus")
+        raise Refusal("InvalidRequest", "pinned-cpus-are-not-vcpus", named)
 
 
 def explicit_threads(server: Server) -> None:
@@ -40,7 +40,8 @@ def explicit_threads(server: Server) -> None:
     """
     key, value = _hyperthreading(server)
     if cpu.thread_policy(server).value and value:
-        raise Refusal("InvalidRequest", "threads-asked-for-twice", (cpu.THREADS, key))
+        names = (*keys(server, cpu.THREADS), key)
+        raise Refusal("InvalidRequest", "threads-asked-for-twice", names)
 
 
 def not_pinned(server: Server) -> None:
@@ -49,7 +50,7 @@ def not_pinned(server: Server) -> None:
         return
     key, value = _hyperthreading(server)
     if threads(server):
-        names = (key,) if value else (cpu.THREADS,)
+        names = (key,) if value else keys(server, cpu.THREADS)
         raise Refusal("CPUThreadPolicyConfigurationInvalid", "needs-pinning", names)
     if cpu.emulator_policy(server) == "isolate":
         names = (cpu.EMULATOR,)
@@ -74,7 +75,8 @@ def mixed(server: Server) -> None:
     if _policy(server) != "mixed":
         return
     if bool(cpu.realtime_cpus(server)) == bool(cpu.dedicated_cpus(server)):
-        names = (cpu.POLICY, cpu.REALTIME, cpu.DEDICATED_MASK)
+        own = keys(server, cpu.POLICY, cpu.REALTIME, cpu.REALTIME_MASK)
+        names = (*own, cpu.DEDICATED_MASK)
         raise Refusal("RequiredMixedOrRealtimeCPUMask", "needs-one-mask", names)
 
 

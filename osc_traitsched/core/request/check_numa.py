@@ -94,21 +94,22 @@ def layout(server: Server) -> None:
     of_memory = _memory_of_cells(server)
     if of_cpus is None and of_memory is None:
         if server.flavor.vcpus % count or server.flavor.ram % count:
-            names = (NODES, "vcpus", "ram")
+            names = (*keys(server, NODES), "vcpus", "ram")
             raise Refusal("ImageNUMATopologyAsymmetric", "does-not-divide", names)
         return
     if of_cpus is None or of_memory is None:
-        raise _incomplete()
+        raise _incomplete(server)
     if len(of_cpus) != count or len(of_memory) != count:
-        raise _incomplete()
+        raise _incomplete(server)
     _check_cpus(server, of_cpus)
     if sum(of_memory) != server.flavor.ram:
-        wrong = (MEMORY, "ram")
+        wrong = (*_keys_of_cells(server, MEMORY), "ram")
         raise Refusal("ImageNUMATopologyMemoryOutOfRange", "memory-differs", wrong)
 
 
-def _incomplete() -> Refusal:
-    names = (NODES, CPUS, MEMORY)
+def _incomplete(server: Server) -> Refusal:
+    cells = (*_keys_of_cells(server, CPUS), *_keys_of_cells(server, MEMORY))
+    names = (*keys(server, NODES), *cells)
     return Refusal("ImageNUMATopologyIncomplete", "nodes-incomplete", names)
 
 
@@ -130,7 +131,7 @@ def _cpus_of_cells(server: Server) -> list[frozenset[int]] | None:
     spec = _numbered(server, CPUS)
     prop = server.image.cells("hw_numa_cpus")
     cells = [reading.cpus(text, f"{CPUS}.{node}") for node, text in enumerate(spec)]
-    _check_one_side(CPUS, cells, prop)
+    _check_one_side(server, CPUS, cells, prop)
     if prop is not None:
         cells = [cell for cell in prop if isinstance(cell, frozenset)]
     return cells or None
@@ -145,7 +146,7 @@ def _memory_of_cells(server: Server) -> list[int] | None:
             raise Refusal("ValueError", "no-number", (f"{MEMORY}.{node}",))
         cells.append(amount)
     prop = server.image.cells("hw_numa_mem")
-    _check_one_side(MEMORY, cells, prop)
+    _check_one_side(server, MEMORY, cells, prop)
     if prop is not None:
         cells = [cell for cell in prop if isinstance(cell, int)]
     return cells or None
@@ -162,22 +163,32 @@ def _numbered(server: Server, key: str) -> list[str]:
     return found
 
 
-def _check_one_side(key: str, by_flavor: Collection[object], by_image: object) -> None:
+def _keys_of_cells(server: Server, key: str) -> tuple[str, ...]:
+    """Return ``key.0``, ``key.1`` … as flavor and image have them."""
+    parts = (
+        (server.flavor.specs, f"{key}."),
+        (server.image.body, image_name(key) + "."),
+    )
+    return tuple(n for side, start in parts for n in side if n.startswith(start))
+
+
+def _check_one_side(
+    server: Server, key: str, by_flavor: Collection[object], by_image: object
+) -> None:
     if by_flavor and by_image is not None:
-        names = (key, image_name(key))
+        names = _keys_of_cells(server, key)
         raise Refusal("ImageNUMATopologyForbidden", "set-by-both", names)
 
 
 def _check_cpus(server: Server, cells: Iterable[frozenset[int]]) -> None:
     """Refuse unless each of the flavor's CPUs is in one of the nodes."""
     left = set(range(server.flavor.vcpus))
+    names = (*_keys_of_cells(server, CPUS), "vcpus")
     for number in (number for cell in cells for number in sorted(cell)):
         if number >= server.flavor.vcpus:
-            names = (CPUS, "vcpus")
             raise Refusal("ImageNUMATopologyCPUOutOfRange", "no-such-cpu", names)
         if number not in left:
-            raise Refusal("ImageNUMATopologyCPUDuplicates", "cpu-twice", (CPUS,))
+            raise Refusal("ImageNUMATopologyCPUDuplicates", "cpu-twice", names[:-1])
         left.remove(number)
     if left:
-        names = (CPUS, "vcpus")
         raise Refusal("ImageNUMATopologyCPUsUnassigned", "cpu-nowhere", names)

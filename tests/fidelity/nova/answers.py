@@ -20,8 +20,9 @@ def refused(exc, stage):
     if isinstance(exc, exception.NoValidHost) and isinstance(
         cause, exception.RequestFilterFailed
     ):
-        return {"refused": type(cause).__name__, "stage": "no valid host"}
-    answer = {"refused": type(exc).__name__, "stage": stage}
+        name = type(cause).__name__
+        return {"refused": name, "stage": "no valid host", "text": str(cause)}
+    answer = {"refused": type(exc).__name__, "stage": stage, "text": str(exc)}
     if stage == "api":
         answer["http"] = _status(exc)
     return answer

@@ -3,7 +3,7 @@
 It runs inside the virtual environment of one release, from Nova 20 and Python 3.7
 on. Each line of the standard input is a case (tests/fidelity/ours.py describes it);
 each line of the output is its answer: ``query`` and for a pinned server
-``fallback_query``, or ``refused``, ``stage`` and for nova-api ``http``.
+``fallback_query``, or ``refused``, ``stage``, ``text`` and for nova-api ``http``.
 
 A case goes through Nova's own code from ``API._create_instance``, with all its
 checks, through RPC to ``SchedulerManager.select_destinations``, with the prefilters

@@ -1,0 +1,98 @@
+"""What explain suggests, carried out as it is printed, and taken back."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from tests.cloud import otherwise
+from tests.cloud.world import Asked, World
+from tests.services.children import Children
+
+_OPPOSITES = {
+    ("trait-sched", "add"): ("trait-sched", "remove", "--force"),
+    ("trait-sched", "remove"): ("trait-sched", "add"),
+    ("aggregate", "add", "host"): ("aggregate", "remove", "host"),
+    ("compute", "service", "set", "--enable"): (
+        *("compute", "service", "set", "--disable"),
+    ),
+}
+
+
+@contextlib.contextmanager
+def carried_out(
+    world: World, asked: Asked, fix: Mapping[str, Any]
+) -> Iterator[tuple[Asked, list[str]]]:
+    """Do what a fix says; it is undone at the end.
+
+    Yields the request as it is made then, and the kinds of what was done. A fix that
+    has commands is those commands. One that has none asks for something else: it is
+    done as its text says.
+    """
+    if not fix["commands"]:
+        yield otherwise.asked(world, asked, fix["text"]), otherwise.kinds(fix["text"])
+        return
+    with contextlib.ExitStack() as back:
+        for command in fix["commands"]:
+            _carry_out(world, command, back)
+        yield asked, [kind(command) for command in fix["commands"]]
+
+
+def kind(command: str) -> str:
+    """Return what a command does, without what it does it to."""
+    words = shlex.split(command, comments=True)[1:]
+    several = words[:2] in (["compute", "service"], ["aggregate", "add"])
+    return " ".join(words[: 3 if several else 2])
+
+
+def _carry_out(world: World, command: str, back: contextlib.ExitStack) -> None:
+    program, *words = shlex.split(command, comments=True)
+    if program == "nova-manage":
+        back.callback(world.maker.unmirrored, *world.lost)
+        file = shlex.quote(str(world.cloud.nova_conf))
+        whole = f"--config-file {file} {shlex.join(words)}"
+        manage = Children(world.cloud.state).manage
+        manage("nova-manage", "nova.cmd.manage", [whole])
+        return
+    assert program == "openstack"
+    _will_be_undone(world, words, back)
+    _openstack(world, words)
+
+
+def _openstack(world: World, words: list[str]) -> None:
+    done = world.run(*words)
+    assert (done.code, done.err) == (0, ""), words
+
+
+def _will_be_undone(world: World, words: list[str], back: contextlib.ExitStack) -> None:
+    """Take care, before a command is run, that it is taken back."""
+    for verb, opposite in _OPPOSITES.items():
+        if tuple(words[: len(verb)]) == verb:
+            back.callback(_openstack, world, [*opposite, *words[len(verb) :]])
+            return
+    thing, _, _, setting, identity = words
+    key = setting.partition("=")[0]
+    restore = {"flavor": _flavor_kept, "image": _image_kept}[thing]
+    back.callback(restore(world, identity, key))
+
+
+def _flavor_kept(world: World, flavor: str, key: str) -> Callable[[], object]:
+    compute, path = world.maker.admin.compute, f"/flavors/{flavor}/os-extra_specs"
+    before = compute.get(path).json()["extra_specs"]
+    if key not in before:
+        return functools.partial(compute.delete, f"{path}/{key}")
+    body = {"extra_specs": {key: before[key]}}
+    return functools.partial(compute.post, path, json=body)
+
+
+def _image_kept(world: World, image: str, key: str) -> Callable[[], object]:
+    images, path = world.maker.admin.image, f"/images/{image}"
+    before = images.get(path).json()
+    change = {"op": "remove", "path": f"/{key}"}
+    if key in before:
+        change = {"op": "add", "path": f"/{key}", "value": before[key]}
+    kind = {"Content-Type": "application/openstack-images-v2.1-json-patch"}
+    return functools.partial(images.patch, path, json=[change], headers=kind)

@@ -1,0 +1,81 @@
+"""Requests as explain suggests to make them instead, in words."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from tests.cloud.world import FLAVORS, IMAGES, Asked, World
+
+_SIZES = {"VCPU": "vcpus", "MB of memory": "ram", "GB of disk": "disk"}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Wish:
+    """What a request comes to: a flavor's properties and size, an image, a zone."""
+
+    properties: dict[str, Any]
+    size: dict[str, int]
+    image: dict[str, Any]
+    zone: str | None
+
+    def sized(self, amount: str, what: str) -> _Wish:
+        return dataclasses.replace(self, size={**self.size, _SIZES[what]: int(amount)})
+
+    def in_format(self, disk_format: str) -> _Wish:
+        image = {**self.image, "disk_format": disk_format}
+        return dataclasses.replace(self, image=image)
+
+    def in_zone(self, zone: str) -> _Wish:
+        return dataclasses.replace(self, zone=zone)
+
+    def without(self, what: str, key: str) -> _Wish:
+        found = self.properties if what == "flavor" else self.image
+        return self._with(what, {k: v for k, v in found.items() if k != key})
+
+    def having(self, what: str, key: str, value: str) -> _Wish:
+        found = self.properties if what == "flavor" else self.image
+        return self._with(what, {**found, key: value})
+
+    def _with(self, what: str, properties: dict[str, Any]) -> _Wish:
+        name = "properties" if what == "flavor" else "image"
+        return dataclasses.replace(self, **{name: properties})
+
+
+_TEXTS = (
+    ("size", r"a flavor with (\d+) (VCPU|MB of memory|GB of disk)", _Wish.sized),
+    ("format", r"an image in the format (\w+)", _Wish.in_format),
+    ("zone", r"ask for availability zone (\S+)", _Wish.in_zone),
+    ("property", r"(flavor|image) without (\S+)", _Wish.without),
+    ("property", r"(flavor|image) with (\S+)=(\S+)", _Wish.having),
+)
+
+
+def asked(world: World, before: Asked, text: str) -> Asked:
+    """Return the request as a fix's text wants it; what it needs is made."""
+    properties, size = FLAVORS[before.flavor]
+    wish = _Wish(properties, size, IMAGES[before.image], before.zone)
+    for part in text.split(" and "):
+        _, found, change = _meaning(part)
+        wish = change(wish, *found.groups())
+    flavor, image = before.flavor, before.image
+    if (wish.properties, wish.size) != FLAVORS[before.flavor]:
+        flavor = f"flavor-{len(world.flavors)}"
+        made = world.maker.flavor(flavor, wish.properties, **wish.size)
+        world.flavors[flavor] = made
+    if wish.image != IMAGES[before.image]:
+        image = f"image-{len(world.images)}"
+        world.images[image] = world.maker.image(image, **wish.image)
+    return Asked(flavor, image, wish.zone, before.user)
+
+
+def kinds(text: str) -> list[str]:
+    """Return what a text wants to be another: size, format, zone or property."""
+    return [f"another {_meaning(part)[0]}" for part in text.split(" and ")]
+
+
+def _meaning(part: str) -> Any:
+    found = ((kind, re.fullmatch(text, part), does) for kind, text, does in _TEXTS)
+    (meant,) = (each for each in found if each[1])
+    return meant

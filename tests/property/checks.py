@@ -1,0 +1,115 @@
+"""What must hold of a verdict, whatever the cloud and the request are."""
+
+from __future__ import annotations
+
+from osc_traitsched.cloud import facts
+from osc_traitsched.cloud.connection import Service
+from osc_traitsched.core import hitting
+from osc_traitsched.core.clause import Clause, Resource, Trait
+from osc_traitsched.core.hitting import Mask, bits
+from osc_traitsched.core.judge import Host, Judge
+from osc_traitsched.core.request import Request
+from osc_traitsched.core.verdict import Verdict, takers
+from tests.property import clouds
+
+
+class Asked:
+    """Placement's answers to requests, each asked for once."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._roots: dict[str, frozenset[str]] = {}
+
+    def roots(self, request: Request) -> frozenset[str]:
+        """Return the roots that Placement gives."""
+        query = request.query()
+        if query not in self._roots:
+            self._roots[query] = facts.candidates(self._service, request).roots
+        return self._roots[query]
+
+
+def reasons(
+    asked: Asked, request: Request, judge: Judge, verdict: Verdict, hosts: set[str]
+) -> None:
+    """Each host's reasons keep it out by themselves, and without them it is in."""
+    assert verdict.agrees, (request.query(), verdict)
+    assert asked.roots(request) & hosts == hosts - set(verdict.rejections)
+    for root, rejection in verdict.rejections.items():
+        assert rejection.named
+        only_named = kept(request, judge, rejection.named)
+        if only_named is not None:
+            assert root not in asked.roots(only_named)
+        for way in (*rejection.ways_in, rejection.named):
+            without = kept(request, judge, judge.everything & ~way)
+            if without is not None:
+                assert root in asked.roots(without)
+
+
+def kept(request: Request, judge: Judge, mask: Mask) -> Request | None:
+    """Return the request with only these clauses, or None if that is no request."""
+    clauses = judge.chosen(mask)
+    served = {clause.group for clause in clauses if isinstance(clause, Resource)}
+    smaller = Request(clauses, request.group_policy, None, request.microversion)
+    is_request = set(smaller.groups) <= served and "VCPU" in smaller.resources()
+    return smaller if is_request else None
+
+
+def harder(request: Request, name: str) -> Request:
+    """Return the request with one required trait more."""
+    more: Clause = Trait("", name, False, clouds.FROM_FLAVOR)
+    clauses = (*request.clauses, more)
+    return Request(clauses, request.group_policy, None, request.microversion)
+
+
+def nobody_is_gained(
+    asked: Asked, request: Request, more: Request, found: facts.Facts, hosts: set[str]
+) -> None:
+    """A required trait more gains no host, and the judge takes whom Placement takes."""
+    with_it = asked.roots(more) & hosts
+    assert with_it <= asked.roots(request)
+    assert takers(more, found) == with_it
+
+
+def counts(judge: Judge, verdict: Verdict, hosts: set[str]) -> None:
+    """Each clause's figures are what counting the hosts one by one gives."""
+    kinds = {root: judge.host(root) for root in hosts}
+    for number, count in enumerate(verdict.counts):
+        bit = 1 << number
+        others = judge.everything & ~bit
+        only = {
+            root
+            for root, kind in kinds.items()
+            if root in verdict.rejections and judge.meets(kind, others)
+        }
+        assert count.only == len(only)
+        assert 0 <= count.left <= count.alone <= len(hosts)
+    assert verdict.counts[-1].left == len(hosts) - len(verdict.rejections)
+
+
+def conflicts(judge: Judge, verdict: Verdict, hosts: set[str]) -> None:
+    """Compare with every subset of clauses that no possible request contains.
+
+    A clause less can make a request harder: a provider that is no longer used
+    does not bring its traits. So not every part of what is possible is.
+    """
+    if not hosts or len(verdict.rejections) < len(hosts):
+        assert not verdict.conflicts
+        return
+    if len(bits(judge.everything)) > 9:
+        return
+    kinds = {judge.host(root) for root in hosts}
+    possible = _possible(judge, kinds)
+    impossible = (
+        mask
+        for mask in range(1, judge.everything + 1)
+        if not any(mask & larger == mask for larger in possible)
+    )
+    assert list(verdict.conflicts) == hitting.minimal(impossible)
+
+
+def _possible(judge: Judge, kinds: set[Host]) -> list[Mask]:
+    return [
+        mask
+        for mask in range(judge.everything + 1)
+        if any(judge.meets(kind, mask) for kind in kinds)
+    ]

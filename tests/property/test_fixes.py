@@ -1,0 +1,130 @@
+"""Changes of the request against every key that could be dropped.
+
+``TRAITSCHED_CLOUDS`` says how many clouds to try, a quarter of them here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from osc_traitsched.cloud import facts, read
+from osc_traitsched.core import fix
+from osc_traitsched.core.assumption import Assumptions
+from osc_traitsched.core.errors import PlacementRefuses, Refusal
+from osc_traitsched.core.judge import Judge
+from osc_traitsched.core.question import Question
+from osc_traitsched.core.verdict import reach
+from tests.functional.placement import Placement
+from tests.property import building, clouds
+from tests.property.test_judge import CLOUDS, CLOUDS_EACH
+
+MOST_DROPPED = 2
+SIZE = {"id": "1", "name": "flavor", "vcpus": 1, "ram": 1, "disk": 0}
+
+
+ROOMY = clouds.Inventory(16, 0, 1.0, 1, 16, 1, 0)
+
+
+def roomy(node):
+    """Return a host that lacks no processors and no memory."""
+    own = {**node.inventories, "VCPU": ROOMY, "MEMORY_MB": ROOMY}
+    return dataclasses.replace(node, inventories=own)
+
+
+ROOMY_CLOUDS = st.tuples(
+    st.lists(clouds.nodes(0).map(roomy), min_size=1, max_size=3),
+    st.lists(clouds.nodes(1).map(roomy), max_size=1),
+).map(lambda parts: [*parts[0], *parts[1]])
+
+
+@st.composite
+def specs(draw):
+    """Extra specs that Nova makes a request of that Placement takes."""
+    values = st.sampled_from(["required", "required", "forbidden"])
+    found = {
+        f"trait:{name}": draw(values)
+        for name in draw(st.lists(st.sampled_from(clouds.TRAITS), max_size=3))
+    }
+    for group in draw(st.sampled_from([(), (), ("_A",), ("_A", "_B")])):
+        name = draw(st.sampled_from(["CUSTOM_CARD", "DISK_GB"]))
+        found[f"resources{group}:{name}"] = draw(st.sampled_from(["1", "2", "4"]))
+        for trait in draw(st.lists(st.sampled_from(clouds.TRAITS), max_size=1)):
+            found[f"trait{group}:{trait}"] = draw(values)
+        found["group_policy"] = draw(st.sampled_from(["none", "isolate"]))
+    return found
+
+
+@pytest.mark.parametrize("part", range(-(-CLOUDS // CLOUDS_EACH)))
+def test_no_fewer_keys_could_be_dropped_than_is_suggested(server, service, part):
+    placement, helpless = Placement(server.url), []
+
+    @seed(part)
+    @settings(
+        max_examples=max(1, min(CLOUDS_EACH, CLOUDS - part * CLOUDS_EACH) // 4),
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(cloud=ROOMY_CLOUDS, asked=st.lists(specs(), min_size=4, max_size=4))
+    def try_all(cloud, asked):
+        try:
+            building.build(placement, cloud)
+            snapshot = read.providers(service)
+            for each in asked:
+                helpless.append(check(service, snapshot, each))
+        finally:
+            placement.wipe()
+
+    try_all()
+
+
+def check(service, snapshot, extra_specs):
+    """Compare with each small set of keys, and return whether there was no host."""
+    assumptions = Assumptions(release=33)
+    flavor = {**SIZE, "extra_specs": extra_specs}
+    question = Question(flavor, None, (), assumptions, boot_from_volume=True)
+    request = question.request()
+    answer = facts.candidates(service, request)
+    if answer.roots & {host.uuid for host in snapshot.hosts}:
+        return False
+    found = facts.gather(service, snapshot, [request], answer, figures=True)
+    judge = Judge(request.clauses, request.group_policy, found)
+    verdict = reach(judge, found)
+    proposed = fix.on_request(question, judge, found, verdict)
+    sizes = [len(e.changes) for e in proposed if gains(service, changed(question, e))]
+    smallest = next(smallest_drops(service, question), None)
+    if smallest is not None:
+        assert sizes, (extra_specs, smallest)
+        assert min(sizes) <= len(smallest), (extra_specs, smallest, proposed)
+    return True
+
+
+def smallest_drops(service, question):
+    """Yield the sets of keys without which there is a host, the smallest first."""
+    keys = sorted(question.flavor["extra_specs"])
+    for count in range(1, MOST_DROPPED + 1):
+        for dropped in itertools.combinations(keys, count):
+            if gains(service, question.with_flavor(dict.fromkeys(dropped, ""))):
+                yield dropped
+
+
+def changed(question, proposal):
+    for change in proposal.changes:
+        question = change.applied(question)
+    return question
+
+
+def gains(service, question):
+    """Tell whether Placement gives a host for a question that had none."""
+    try:
+        answer = facts.candidates(service, question.request())
+    except (Refusal, PlacementRefuses):
+        return False
+    hosts = {host.uuid for host in read.providers(service).hosts}
+    return bool(answer.roots & hosts)

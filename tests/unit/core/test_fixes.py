@@ -1,0 +1,59 @@
+"""Changes of hosts and of the request that would help."""
+
+import dataclasses
+
+from osc_traitsched.core import fix
+from osc_traitsched.core.facts import Stock
+from osc_traitsched.core.fix import Change, HostChange
+from osc_traitsched.core.judge import Judge
+from osc_traitsched.core.snapshot import Compute
+from osc_traitsched.core.verdict import reach
+from tests.cases.reading import Case
+from tests.property.building import identity
+from tests.unit.core.test_cases import facts
+
+INVENTORIES = {"VCPU": {"total": 40, "max_unit": 10}, "MEMORY_MB": 4096, "DISK_GB": 9}
+
+
+def test_the_largest_size_is_one_that_is_known_to_be_given():
+    """Of most hosts no largest unit was read, and all that is free looks usable."""
+    hosts = {name: {"inventories": INVENTORIES} for name in ("cmp00", "cmp01")}
+    case = Case({"name": "wide", "cloud": hosts, "flavor": {"vcpus": 11}})
+    request = case.question.request()
+    found = facts(case, request)
+    read = {"VCPU": Stock(40, 0, max_unit=10, step_size=1)}
+    stock = {**found.stock, identity("cmp00"): read}
+    found = dataclasses.replace(found, stock=stock)
+    judge = Judge(request.clauses, request.group_policy, found)
+
+    proposed = fix.on_request(case.question, judge, found, reach(judge, found))
+
+    assert [each.changes for each in proposed] == [(Change("size", "vcpus", 10),)]
+
+
+def test_an_aggregate_that_is_wanted_twice_is_joined_once():
+    """It is the only one of the project's, and one of several of the zone's."""
+    zone, ours = {"availability_zone": "az-east"}, {"filter_tenant_id": "us"}
+    case = Case(
+        {
+            "name": "twice",
+            "cloud": {"cmp00": {}},
+            "aggregates": {
+                "east": {"metadata": zone},
+                "ours": {"metadata": {**zone, **ours}},
+            },
+            "zone": "az-east",
+            "project": "us",
+            "options": {"limit_tenants_to_placement_aggregate": True},
+        }
+    )
+    request = case.question.request()
+    found = facts(case, request)
+    judge = Judge(request.clauses, request.group_policy, found)
+    root = identity("cmp00")
+    computes = {root: Compute(root, "cmp00", "cmp00")}
+
+    (helping,) = fix.on_hosts(judge, reach(judge, found), case.question, computes)
+
+    assert helping.changes == (HostChange("join aggregate", identity("ours")),)
+    assert helping.hosts == (root,)
