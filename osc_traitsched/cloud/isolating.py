@@ -16,12 +16,13 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.isolation import (
     Contradiction,
     HostsJoined,
+    KeysCame,
     Kind,
     Outcome,
     Step,
 )
 from osc_traitsched.core.plan import Status
-from osc_traitsched.core.requiring import REQUIRED
+from osc_traitsched.core.requiring import REQUIRED, isolating_keys
 
 _IMAGE_PATCH = "application/openstack-images-v2.1-json-patch"
 
@@ -111,6 +112,9 @@ def _aggregate(cloud: Cloud, step: Step) -> Outcome:
         if joined and not step.removes:
             raise HostsJoined(joined)
         metadata: Pairs = body["metadata"]
+        came = frozenset(isolating_keys(metadata)) - step.keys - frozenset(step.todo)
+        if came and not step.removes:
+            raise KeysCame(came)
         return metadata
 
     def put(_: Pairs) -> None:

@@ -8,7 +8,7 @@ from osc_traitsched.cloud import catalog, read
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.core.plan import Requirer
 from osc_traitsched.core.question import Body
-from osc_traitsched.core.requiring import REQUIRED, key_of, requires
+from osc_traitsched.core.requiring import REQUIRED, isolated_by, key_of, requires
 
 
 def requirers(cloud: Cloud, names: Iterable[str]) -> dict[str, tuple[Requirer, ...]]:
@@ -17,8 +17,7 @@ def requirers(cloud: Cloud, names: Iterable[str]) -> dict[str, tuple[Requirer, .
     :raises CloudBroke: when one of the lists can't be read
     """
     found: dict[str, list[Requirer]] = {name: [] for name in names}
-    for requirer, value in _pairs(cloud, found):
-        required = requires(requirer.key, value)
+    for requirer, required in _all(cloud, found):
         if required in found:
             found[required].append(requirer)
     return {name: tuple(each) for name, each in found.items() if each}
@@ -33,15 +32,15 @@ def images(cloud: Cloud, names: Iterable[str]) -> tuple[Body, ...]:
     return tuple({image["id"]: image for one in asked for image in one}.values())
 
 
-def _pairs(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[Requirer, str]]:
-    """Yield all flavors' and aggregates' keys and values, and those of such images."""
+def _all(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[Requirer, str | None]]:
+    """Yield flavors, aggregates and such images, each with a trait it requires."""
     for flavor in catalog.flavors(cloud):
         for key, value in flavor["extra_specs"].items():
-            yield Requirer("flavor", flavor["name"], key), value
+            yield Requirer("flavor", flavor["name"], key), requires(key, value)
     for aggregate in read.aggregates(cloud.compute):
-        for key, value in aggregate["metadata"].items():
-            yield Requirer("aggregate", aggregate["name"], key), value
+        for name, key in isolated_by(aggregate["metadata"]).items():
+            yield Requirer("aggregate", aggregate["name"], key), name
     for name in names:
         for image in images(cloud, [name]):
             title = image["name"] or image["id"]
-            yield Requirer("image", title, key_of(name)), REQUIRED
+            yield Requirer("image", title, key_of(name)), name

@@ -52,7 +52,6 @@ def apply_aggregates(
     :param add: UUIDs of aggregates; Placement makes those that it does not have
     :returns: what became of it; a failure is an outcome, too
     """
-
     read = functools.partial(_read, placement, provider)
 
     def after(found: _Membership) -> frozenset[str]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.cloud.survey import survey
 from osc_traitsched.commands import asking, assuming, mending
 from osc_traitsched.core import audit
-from osc_traitsched.core.audit.finding import Finding, Severity
-from osc_traitsched.core.errors import NothingMatches
-from osc_traitsched.core.survey import Survey
-from osc_traitsched.core.trait import alike
+from osc_traitsched.core.audit.finding import Severity
 from osc_traitsched.views import audit as views
 from osc_traitsched.views.traits import Table
 
@@ -56,7 +53,8 @@ class Check(mending.Mender):
             return self.mend(cloud, args)
         assumptions = assuming.assumptions(args, cloud.compute_maximum)
         found = survey(cloud, assumptions)
-        findings = _concerning(args, found, audit.run(rules, found))
+        wanted = audit.named(found, args.flavors, args.images)
+        findings = audit.concerning(audit.run(rules, found), wanted)
         worst = Severity(args.fail_on).rank
         if any(finding.severity.rank <= worst for finding in findings):
             self.exit_code = _FOUND
@@ -71,35 +69,3 @@ class Check(mending.Mender):
             self.app.stdout.write(self.nothing + "\n")
             return 0
         return super().produce_output(parsed_args, column_names, data)
-
-
-def _concerning(
-    args: argparse.Namespace, found: Survey, findings: Iterable[Finding]
-) -> list[Finding]:
-    """Return the findings about the flavors and images that are named; all without.
-
-    :raises NothingMatches: for one that is not there
-    """
-    wanted = {
-        "flavor": _names("flavor", args.flavors, found.flavors),
-        "image": _names("image", args.images, found.images),
-    }
-    if not any(wanted.values()):
-        return list(findings)
-    return [
-        finding
-        for finding in findings
-        if any(finding.is_about(kind, names) for kind, names in wanted.items())
-    ]
-
-
-def _names(kind: str, wanted: Iterable[str], bodies: Iterable[Any]) -> set[str]:
-    """Return the names that findings have for the things that are named."""
-    named = audit.titles(bodies)
-    found = set()
-    for name in wanted:
-        matching = {t for body, t in named if name in (body["id"], body["name"], t)}
-        if not matching:
-            raise NothingMatches(kind, name, alike(name, {t for _, t in named}))
-        found |= matching
-    return found

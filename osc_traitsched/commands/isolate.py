@@ -12,7 +12,7 @@ from osc_traitsched.commands import asking, in_steps, writing
 from osc_traitsched.core import isolation, trait
 from osc_traitsched.core.isolation import Ground
 from osc_traitsched.core.question import Body
-from osc_traitsched.core.requiring import requires
+from osc_traitsched.core.requiring import required_by
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
 
@@ -76,11 +76,6 @@ def _oddities(
     if not ground.members:
         yield words.no_hosts(ground)
     yield from words.also_isolated(ground, names)
-    if not named and not any(_requires(body, names) for body in ground.flavors):
+    required = (required_by(body.get("extra_specs") or {}) for body in ground.flavors)
+    if not named and not any(each.issuperset(names) for each in required):
         yield words.nobody(names)
-
-
-def _requires(flavor: Body, names: Sequence[str]) -> bool:
-    specs = flavor.get("extra_specs") or {}
-    found = {requires(key, value) for key, value in specs.items()}
-    return found.issuperset(names)

@@ -23,13 +23,11 @@ class Targets:
     """The providers that a command is about, with the traits they have.
 
     :ivar absent: hosts that are selected and have no provider
-    :ivar known: the traits that the cloud knows, where the command needs them
     """
 
     snapshot: Snapshot
     held: tuple[Holding, ...]
     absent: tuple[str, ...]
-    known: frozenset[str]
 
 
 def targets(
@@ -47,7 +45,7 @@ def targets(
     providers = snapshot.trees(selected.providers) if tree else selected.providers
     held = read.holdings(cloud.placement, providers)
     admitted = tuple(each for each in held if selectors.admits(each.traits))
-    return Targets(snapshot, admitted, selected.absent, known)
+    return Targets(snapshot, admitted, selected.absent)
 
 
 def add_host_options(parser: argparse.ArgumentParser) -> None:

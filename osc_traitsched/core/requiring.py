@@ -17,13 +17,19 @@ def key_of(name: str) -> str:
 
 
 def requires(key: str, value: str) -> str | None:
-    """Return the trait that a flavor's, image's or aggregate's pair requires.
+    """Return the trait that a flavor's pair requires.
 
     Flavors may number or name the group: ``trait1:X``, ``trait_gpu:X``
     (nova/scheduler/utils.py, ``ResourceRequest.XS_KEYPAT``).
     """
     found = _KEY.fullmatch(key)
     return found.group(1) if found and value == REQUIRED else None
+
+
+def required_by(specs: Mapping[str, str]) -> frozenset[str]:
+    """Return the traits that a flavor's extra specs require, in whichever group."""
+    found = (requires(key, value) for key, value in specs.items())
+    return frozenset(name for name in found if name)
 
 
 def names_trait(key: str) -> bool:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Mapping
 
 from osc_traitsched.core.assumption import Assumptions
 from osc_traitsched.core.facts import Stock
 from osc_traitsched.core.question import Body
-from osc_traitsched.core.snapshot import Compute, Nova, Snapshot
+from osc_traitsched.core.snapshot import Nova, Snapshot
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,8 +47,3 @@ class Survey:
     def nova(self) -> Nova:
         """Nova's view of hosts; empty where it was not read."""
         return self.snapshot.nova or Nova()
-
-    @functools.cached_property
-    def computes(self) -> Mapping[str, Compute]:
-        """Nova's compute nodes, by the UUID of their provider."""
-        return {compute.uuid: compute for compute in self.nova.computes}

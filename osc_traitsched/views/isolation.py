@@ -13,6 +13,7 @@ from osc_traitsched.core.isolation import (
     Ground,
     HostsJoined,
     Kept,
+    KeysCame,
     Kind,
     NotIsolated,
     Outcome,
@@ -195,6 +196,14 @@ def _(error: Contradiction) -> str:
 def _(error: HostsJoined) -> str:
     return (
         f"{listed(error.hosts)} joined the aggregate meanwhile; run the command again"
+    )
+
+
+@problems.word.register
+def _(error: KeysCame) -> str:
+    return (
+        f"{listed(map(quoted, error.keys))} came to isolate the aggregate meanwhile; "
+        "run the command again"
     )
 
 

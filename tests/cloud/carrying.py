@@ -69,6 +69,9 @@ def _openstack(world: World, words: list[str]) -> None:
 
 def _will_be_undone(world: World, words: list[str], back: contextlib.ExitStack) -> None:
     """Take care, before a command is run, that it is taken back."""
+    if "--create" in words:
+        words = [word for word in words if word != "--create"]
+        back.callback(_trait_kept(world, words[2]))
     for verb, opposite in _OPPOSITES.items():
         if tuple(words[: len(verb)]) == verb:
             back.callback(_openstack, world, [*opposite, *words[len(verb) :]])
@@ -77,6 +80,13 @@ def _will_be_undone(world: World, words: list[str], back: contextlib.ExitStack) 
     key = setting.partition("=")[0]
     restore = {"flavor": _flavor_kept, "image": _image_kept}[thing]
     back.callback(restore(world, identity, key))
+
+
+def _trait_kept(world: World, name: str) -> Callable[[], object]:
+    placement, path = world.maker.admin.placement, f"/traits/{name}"
+    if placement.get(path, microversion="1.6").status_code == 204:
+        return lambda: None
+    return functools.partial(placement.delete, path, microversion="1.6")
 
 
 def _flavor_kept(world: World, flavor: str, key: str) -> Callable[[], object]:

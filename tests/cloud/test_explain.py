@@ -125,7 +125,7 @@ def test_a_trait_that_nobody_has_keeps_all_out_and_can_be_added(make, explain):
     fixes = {fix["commands"][0]: fix["hosts"] for fix in found["fixes"]}
     everywhere = " ".join(f"--host {host}" for host in HOSTS)
     assert fixes == {
-        f"openstack trait-sched add {GOLD} {everywhere}": HOSTS,
+        f"openstack trait-sched add {GOLD} --create {everywhere}": HOSTS,
         f"openstack flavor unset --property trait:{GOLD} {flavor.id}": HOSTS,
     }
 

@@ -422,6 +422,27 @@ def test_a_host_that_joins_meanwhile_is_not_closed_in_without_its_trait(
     assert holders(admin) == {*INSIDE, "cmp02"}
 
 
+def test_of_two_who_isolate_it_at_once_the_second_looks_again_whom_that_strands(
+    aggregate, admin, openstack, proxied
+):
+    variables, (_, compute) = proxied
+    silver = {f"trait:{SILVER}": "required"}
+
+    def isolate(request):
+        if request.is_write and request.number == 1:
+            admin.compute.set_aggregate_metadata(aggregate, silver)
+
+    compute.fault = isolate
+    run = openstack(*ISOLATE, variables=variables)
+    assert run.code == 1
+    assert run.json[-1]["status"] == "failed"
+    assert run.json[-1]["detail"] == (
+        f"'trait:{SILVER}' came to isolate the aggregate meanwhile; run the command "
+        "again"
+    )
+    assert metadata(admin, aggregate) == silver
+
+
 def test_a_flavor_that_comes_to_forbid_the_trait_meanwhile_is_not_turned_round(
     aggregate, admin, openstack, proxied, golden
 ):

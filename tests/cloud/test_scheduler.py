@@ -22,6 +22,7 @@ SEED = 35
 # What chance may leave out: a trait with a typo, and every kind of suggestion.
 ALWAYS = (
     Asked("typo"),
+    Asked("typo", zone="az-south", user="demo"),
     Asked("gold", "of-silver"),
     Asked("not-common", zone="az-east"),
     Asked("half", zone="az-west"),

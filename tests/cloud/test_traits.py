@@ -112,8 +112,8 @@ hidden_image = image_fixture(os_hidden=True)
 
 @pytest.fixture
 def isolated(aggregate, admin):
-    admin.compute.set_aggregate_metadata(aggregate, {f"trait:{GOLD}": "required"})
-    return "aggregate 'gold' (trait:CUSTOM_GOLD)"
+    admin.compute.set_aggregate_metadata(aggregate, {f"Trait:{GOLD}": "required"})
+    return "aggregate 'gold' (Trait:CUSTOM_GOLD)"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.audit import (
     az,
@@ -17,10 +17,11 @@ from osc_traitsched.core.audit.builder import titles
 from osc_traitsched.core.audit.finding import Finding, Rule
 from osc_traitsched.core.audit.study import Study
 from osc_traitsched.core.errors import NothingMatches
+from osc_traitsched.core.question import Body
 from osc_traitsched.core.survey import Survey
 from osc_traitsched.core.trait import alike
 
-__all__ = ["AREAS", "RULES", "run", "select", "titles"]
+__all__ = ["AREAS", "RULES", "concerning", "named", "run", "select"]
 
 #: A rule's ID never changes: scripts and documents name it.
 RULES: tuple[Rule, ...] = (
@@ -53,3 +54,46 @@ def run(rules: Iterable[Rule], survey: Survey) -> tuple[Finding, ...]:
     study = Study.of(survey)
     found = [finding for rule in rules for finding in rule.function(study)]
     return tuple(sorted(found, key=lambda finding: finding.severity.rank))
+
+
+def named(
+    survey: Survey, flavors: Iterable[str], images: Iterable[str]
+) -> dict[str, frozenset[str]]:
+    """Return the names that findings have for flavors and images, by their kind.
+
+    :param flavors: their names or IDs
+    :param images: theirs
+    :raises NothingMatches: for a flavor that is not there, or an image that is not
+        there or not active
+    """
+    return {
+        "flavor": _titles("flavor", flavors, survey.flavors),
+        "image": _titles("active image", images, survey.images),
+    }
+
+
+def concerning(
+    findings: Iterable[Finding], wanted: Mapping[str, frozenset[str]]
+) -> tuple[Finding, ...]:
+    """Return the findings about what is wanted; all of them where nothing is.
+
+    :param wanted: names by kind, as :func:`named` gives them
+    """
+    everything = not any(wanted.values())
+    return tuple(
+        finding
+        for finding in findings
+        if everything
+        or any(finding.is_about(kind, names) for kind, names in wanted.items())
+    )
+
+
+def _titles(kind: str, wanted: Iterable[str], bodies: Iterable[Body]) -> frozenset[str]:
+    titled = titles(bodies)
+    found: set[str] = set()
+    for name in wanted:
+        matching = {t for body, t in titled if name in (body["id"], body["name"], t)}
+        if not matching:
+            raise NothingMatches(kind, name, alike(name, {t for _, t in titled}))
+        found |= matching
+    return frozenset(found)

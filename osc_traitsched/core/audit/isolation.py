@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from osc_traitsched.core import assumption
 from osc_traitsched.core.audit.demand import Demand
 from osc_traitsched.core.audit.finding import Datum, Finding, Rule, Severity
-from osc_traitsched.core.audit.isolating import Isolating
+from osc_traitsched.core.audit.isolated import Isolated
 from osc_traitsched.core.audit.study import Study
 
 
@@ -21,7 +21,7 @@ def member_lacks_trait(study: Study) -> Iterator[Finding]:
     Whoever requires the trait does not fit there, and who does not is kept out.
     """
     severity = _severity(study, Severity.ERROR, Severity.WARNING)
-    for each in study.isolating:
+    for each in study.isolated:
         for name in sorted(each.traits & study.known_traits):
             having = study.hosts.having(name)
             lacking = study.inside(each.uuid) - having
@@ -42,7 +42,7 @@ def member_lacks_trait(study: Study) -> Iterator[Finding]:
 
 def overlap(study: Study) -> Iterator[Finding]:
     """Find hosts that two aggregates isolate by different traits."""
-    for one, other in itertools.combinations(study.isolating, 2):
+    for one, other in itertools.combinations(study.isolated, 2):
         shared = study.inside(one.uuid) & study.inside(other.uuid)
         if not shared or one.keys == other.keys:
             continue
@@ -63,10 +63,10 @@ def overlap(study: Study) -> Iterator[Finding]:
 def off(study: Study) -> Iterator[Finding]:
     """Find that aggregates say that they are isolated, and the option is off."""
     option = assumption.ISOLATION
-    if study.isolating and not study.is_on(option):
+    if study.isolated and not study.is_on(option):
         given = study.is_given(option)
         data: dict[str, Datum] = {
-            "aggregates": tuple(each.name for each in study.isolating),
+            "aggregates": tuple(each.name for each in study.isolated),
             "source": study.assumptions.setting(option).source,
         }
         severity = Severity.ERROR if given else Severity.WARNING
@@ -77,7 +77,7 @@ def nobody(study: Study) -> Iterator[Finding]:
     """Find isolated aggregates whose traits no flavor and image require together."""
     severity = _severity(study, Severity.WARNING, Severity.NOTE)
     required = frozenset().union(*study.closed_to)
-    for each in study.isolating:
+    for each in study.isolated:
         if each.traits <= study.known_traits and not _is_open(study, each):
             left = [k for k in each.keys if k.partition(":")[2] not in required]
             data: dict[str, Datum] = {
@@ -88,7 +88,7 @@ def nobody(study: Study) -> Iterator[Finding]:
             yield Finding("isolation-nobody", severity, "aggregate", each.name, data)
 
 
-def _is_open(study: Study, *aggregates: Isolating) -> bool:
+def _is_open(study: Study, *aggregates: Isolated) -> bool:
     """Tell whether some flavor and image together get into all the aggregates."""
     return any(
         all(each.is_open_to(traits) for each in aggregates)
@@ -102,9 +102,9 @@ def trait_outside(study: Study) -> Iterator[Finding]:
     Who requires the trait may land there, beside servers that do not.
     """
     severity = _severity(study, Severity.WARNING, Severity.NOTE)
-    names = sorted({name for each in study.isolating for name in each.traits})
+    names = sorted({name for each in study.isolated for name in each.traits})
     for name in names:
-        inside = [each for each in study.isolating if name in each.traits]
+        inside = [each for each in study.isolated if name in each.traits]
         members = (_either(study, each.uuid) for each in inside)
         outside = study.hosts.having(name) - frozenset[str]().union(*members)
         if outside:
@@ -133,6 +133,7 @@ def shuts_out(study: Study) -> Iterator[Finding]:
             data: dict[str, Datum] = {
                 "aggregates": _around(study, able),
                 "hosts": study.named(able),
+                "id": str(flavor.body["id"]),
             }
             yield Finding(
                 "isolation-shuts-out", Severity.ERROR, "flavor", flavor.name, data
@@ -147,7 +148,7 @@ def _widest(study: Study, flavor: Demand, closed: frozenset[str]) -> frozenset[s
 
 def _closed(study: Study, flavor: Demand) -> frozenset[str]:
     """Return the roots that are isolated from a flavor with whatever image."""
-    isolated = {name for each in study.isolating for name in each.traits}
+    isolated = {name for each in study.isolated for name in each.traits}
     images = {frozenset[str](), *(image.opens for image in study.of_images)}
     together = {frozenset((flavor.opens | more) & isolated) for more in images}
     each = (study.closed_to[traits] for traits in together)
@@ -157,7 +158,7 @@ def _closed(study: Study, flavor: Demand) -> frozenset[str]:
 def _around(study: Study, hosts: frozenset[str]) -> tuple[str, ...]:
     return tuple(
         each.name
-        for each in study.isolating
+        for each in study.isolated
         if not hosts.isdisjoint(study.members.get(each.uuid, frozenset()))
     )
 

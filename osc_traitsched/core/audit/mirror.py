@@ -36,7 +36,7 @@ def use(aggregate: Aggregate, study: Study) -> Use:
         return Use.AZ
     if aggregate.tenants and study.is_on(assumption.TENANT):
         return Use.TENANT
-    isolated = any(each.uuid == aggregate.uuid for each in study.isolating)
+    isolated = any(each.uuid == aggregate.uuid for each in study.isolated)
     if isolated and study.is_on(assumption.ISOLATION):
         return Use.ISOLATION
     return Use.NONE

@@ -10,7 +10,7 @@ from osc_traitsched.core import assumption, mirroring
 from osc_traitsched.core.audit.builder import Builder, decisive
 from osc_traitsched.core.audit.demand import Demand, is_certain_of_flavor
 from osc_traitsched.core.audit.hosts import Hosts
-from osc_traitsched.core.audit.isolating import Isolating, isolating
+from osc_traitsched.core.audit.isolated import Isolated, isolated
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.mirroring import Difference
 from osc_traitsched.core.question import Body
@@ -69,9 +69,9 @@ class Study(Survey):
         return (*self.of_flavors, *self.of_images)
 
     @functools.cached_property
-    def isolating(self) -> tuple[Isolating, ...]:
+    def isolated(self) -> tuple[Isolated, ...]:
         """The aggregates that ``trait:…=required`` isolates, were the option on."""
-        return isolating(self.aggregates)
+        return isolated(self.aggregates)
 
     @functools.cached_property
     def hosts(self) -> Hosts:
@@ -79,7 +79,7 @@ class Study(Survey):
         names = {clause.name for each in self.demands for clause in each.traits}
         names |= {each.format.name for each in self.of_images if each.format}
         names |= {clause.name for each in self.of_images for clause in each.devices}
-        names |= {name for each in self.isolating for name in each.traits}
+        names |= {name for each in self.isolated for name in each.traits}
         return Hosts(self, frozenset(names))
 
     @functools.cached_property
@@ -151,7 +151,7 @@ class Study(Survey):
         """
         own = {each.opens for each in self.of_flavors} or {frozenset[str]()}
         more = {frozenset[str](), *(each.opens for each in self.of_images)}
-        isolated = frozenset(name for each in self.isolating for name in each.traits)
+        isolated = frozenset(name for each in self.isolated for name in each.traits)
         together = {(one | other) & isolated for one in own for other in more}
         return {traits: self._closed(traits) for traits in together}
 
@@ -164,7 +164,7 @@ class Study(Survey):
         return nova & self.members.get(aggregate, frozenset()) & self.all_hosts
 
     def _closed(self, traits: frozenset[str]) -> frozenset[str]:
-        left = (each for each in self.isolating if not each.is_open_to(traits))
+        left = (each for each in self.isolated if not each.is_open_to(traits))
         members = (self.members.get(each.uuid, frozenset()) for each in left)
         return frozenset[str]().union(*members)
 

@@ -107,7 +107,7 @@ def _pairs_not_together(study: Study) -> Iterator[Finding]:
 
     Not those whose traits are those of isolated aggregates: that is meant.
     """
-    isolated = {name for each in study.isolating for name in each.traits}
+    isolated = {name for each in study.isolated for name in each.traits}
     flavors = [(flavor.demand, flavor.left) for flavor in judged(study) if flavor.left]
     for image in study.of_images:
         if {clause.name for clause in image.needs} <= isolated or image.shifts:
@@ -146,7 +146,11 @@ def contradiction(study: Study) -> Iterator[Finding]:
 def _contradiction(
     demand: Demand, name: str, severity: Severity, flavors: Iterable[str]
 ) -> Finding:
-    data: dict[str, Datum] = {"trait": name, "flavors": tuple(flavors)}
+    data: dict[str, Datum] = {
+        "trait": name,
+        "flavors": tuple(flavors),
+        "id": str(demand.body["id"]),
+    }
     return Finding("traits-contradiction", severity, demand.kind, demand.name, data)
 
 

@@ -45,7 +45,7 @@ def unknown(study: Study) -> Iterator[Finding]:
         for clause in clauses:
             if clause.name not in study.known_traits:
                 found.setdefault(clause.name, _Namers()).add(demand)
-    for aggregate in study.isolating:
+    for aggregate in study.isolated:
         for name in aggregate.traits - study.known_traits:
             found.setdefault(name, _Namers()).aggregates[aggregate.name] = None
     for name, namers in sorted(found.items()):
@@ -65,7 +65,7 @@ def _severity(study: Study, namers: _Namers) -> Severity:
     """
     closed = study.is_on(assumption.ISOLATION) and any(
         study.inside(each.uuid)
-        for each in study.isolating
+        for each in study.isolated
         if each.name in namers.aggregates
     )
     fails = namers.flavors or namers.images or closed
@@ -110,7 +110,7 @@ def no_host(study: Study) -> Iterator[Finding]:
         for clause in together.missing(study, demand):
             at_root = isinstance(clause, RootTrait)
             found.setdefault((clause.name, at_root), _Namers()).add(demand)
-    for aggregate in study.isolating:
+    for aggregate in study.isolated:
         for name in aggregate.traits & study.known_traits:
             if not study.hosts.having(name):
                 key = (name, False)
@@ -125,7 +125,7 @@ def few_hosts(study: Study) -> Iterator[Finding]:
 
     Not those whose traits are those of isolated aggregates alone: that is meant.
     """
-    isolated = {name for each in study.isolating for name in each.traits}
+    isolated = {name for each in study.isolated for name in each.traits}
     for flavor in together.judged(study):
         if flavor.left and {c.name for c in flavor.demand.needs} <= isolated:
             continue
@@ -137,6 +137,7 @@ def few_hosts(study: Study) -> Iterator[Finding]:
                 "left": len(flavor.left),
                 "able": len(flavor.able),
                 "hosts": study.named(flavor.left),
+                "id": str(flavor.demand.body["id"]),
             }
             name = flavor.demand.name
             yield Finding("traits-few-hosts", severity, "flavor", name, data)

@@ -19,6 +19,7 @@ from osc_traitsched.core.isolation.opening import NotIsolated, opening, to_open
 from osc_traitsched.core.isolation.steps import (
     HostsJoined,
     Kept,
+    KeysCame,
     Kind,
     Outcome,
     Reason,
@@ -34,6 +35,7 @@ __all__ = [
     "Ground",
     "HostsJoined",
     "Kept",
+    "KeysCame",
     "Kind",
     "Member",
     "NotIsolated",

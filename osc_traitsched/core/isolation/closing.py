@@ -8,7 +8,7 @@ from osc_traitsched.core import errors, plan
 from osc_traitsched.core.isolation.ground import Ground, Member
 from osc_traitsched.core.isolation.steps import Kind, Step
 from osc_traitsched.core.question import Body
-from osc_traitsched.core.requiring import REQUIRED, isolating_keys, key_of, requires
+from osc_traitsched.core.requiring import REQUIRED, isolating_keys, key_of, required_by
 
 
 class Contradiction(errors.BadQuestion):
@@ -75,7 +75,7 @@ def _flavor(body: Body, names: Sequence[str]) -> Step:
     if forbidden:
         raise Contradiction(body["name"], forbidden)
     # A numbered group that requires the trait lets the flavor in as well.
-    required = {requires(key, value) for key, value in specs.items()}
+    required = required_by(specs)
     todo = tuple(key_of(name) for name in names if name not in required)
     return Step(Kind.FLAVOR, body["name"], body["id"], todo)
 
@@ -94,4 +94,5 @@ def _aggregate(ground: Ground, names: Sequence[str]) -> Step:
         str(body["id"]),
         tuple(key_of(name) for name in names if key_of(name) not in present),
         hosts=frozenset(body["hosts"]),
+        keys=frozenset(present),
     )

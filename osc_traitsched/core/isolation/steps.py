@@ -63,6 +63,7 @@ class Step:
     :ivar removes: it is a step of the way back
     :ivar write: the change of a host's provider
     :ivar hosts: those that an aggregate had when the plan was made
+    :ivar keys: those that isolated an aggregate then
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
     """
@@ -74,6 +75,7 @@ class Step:
     removes: bool = False
     write: plan.Step | None = None
     hosts: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
     kept: tuple[Kept, ...] = ()
     problem: errors.TraitSchedError | None = None
 
@@ -101,6 +103,17 @@ class HostsJoined(errors.AnswerIsNo):
     def __init__(self, hosts: Iterable[str]) -> None:
         self.hosts = tuple(sorted(hosts))
         super().__init__(", ".join(self.hosts))
+
+
+class KeysCame(errors.AnswerIsNo):
+    """Others isolated the aggregate, too, since it was read.
+
+    Whom both together leave without a host was not foreseen.
+    """
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self.keys = tuple(sorted(keys))
+        super().__init__(", ".join(self.keys))
 
 
 def foreseen(step: Step) -> Outcome:

@@ -85,7 +85,10 @@ def _shuts_out(finding: Finding) -> Words:
         "each host that could take it is in the isolated "
         f"{count(finding.names('aggregates'), 'aggregate')}, and with no image does it "
         "require the traits",
-        command("flavor", "set", "--property", "trait:TRAIT=required", finding.name),
+        command(
+            *("flavor", "set", "--property", "trait:TRAIT=required"),
+            finding.text("id"),
+        ),
     )
 
 

@@ -36,7 +36,7 @@ def differing(finding: Finding, missing: str, extra: str) -> Words:
 def _missing(finding: Finding) -> Words:
     hosts = count(finding.names("hosts"), "host")
     then = {
-        "isolation": "open to everybody",
+        "isolation": "not isolated by it",
         "": "no prefilter that is on looks there now",
     }[finding.text("use")]
     return Words(f"Placement lacks the {hosts} in it: {then}", mend(finding))

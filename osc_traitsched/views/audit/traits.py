@@ -18,11 +18,12 @@ def _who(finding: Finding) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _give(name: str, *options: str) -> str:
-    """Return how hosts get a trait: by a command, or not by one."""
-    if trait.ownership(name) is not Ownership.OPERATOR:
+def _give(*names: str, create: bool = False) -> str:
+    """Return how hosts get traits: by a command, or not by one."""
+    if any(trait.ownership(name) is not Ownership.OPERATOR for name in names):
         return "nova-compute decides who has it: take the key off, or use other hosts"
-    return command("trait-sched", "add", name, *options, "--host", "HOST")
+    options = ("--create",) if create else ()
+    return command("trait-sched", "add", *names, *options, "--host", "HOST")
 
 
 def _unknown(finding: Finding) -> Words:
@@ -30,7 +31,7 @@ def _unknown(finding: Finding) -> Words:
     meant = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
     mend = "take the key off"
     if trait.is_custom(finding.name):
-        mend = _give(finding.name, "--create")
+        mend = _give(finding.name, create=True)
     asked = finding.names("flavors") or finding.names("images")
     then = (
         "Placement refuses every request that names it"
@@ -66,7 +67,7 @@ def _few_hosts(finding: Finding) -> Words:
             f"{listed(finding.names('hosts'))}"
         )
     first = finding.names("traits")[0]
-    mend = command("flavor", "unset", "--property", "KEY", finding.name)
+    mend = command("flavor", "unset", "--property", "KEY", finding.text("id"))
     return Words(
         f"{names}: leaves none of the {able} hosts that are large enough",
         mend if first.startswith("!") else _give(first),
@@ -86,7 +87,7 @@ def _not_together(finding: Finding) -> Words:
             "do not combine them, or give some host the traits of both",
         )
     missing = [name for name in finding.names("traits") if not name.startswith("!")]
-    mend = command("trait-sched", "add", *missing, "--host", "HOST")
+    mend = _give(*missing) if missing else "forbid less"
     if any(f"!{name}" in finding.names("traits") for name in missing):
         mend = "require it or forbid it in one group, not both in two"
     return Words(f"hosts meet each by itself, and none all together: {names}", mend)
@@ -98,7 +99,9 @@ def _contradiction(finding: Finding) -> Words:
     if not flavors:
         return Words(
             f"requires and forbids {name}: Placement refuses every request of it",
-            command("flavor", "unset", "--property", f"trait:{name}", finding.name),
+            command(
+                "flavor", "unset", "--property", f"trait:{name}", finding.text("id")
+            ),
         )
     forbid = f"forbid{'s' * (len(flavors) == 1)}"
     return Words(

@@ -78,12 +78,12 @@ def _host_commands(
     change: HostChange, fix: HostFix, explanation: Explanation
 ) -> Iterator[str]:
     if change.kind in ("add trait", "remove trait"):
-        verb = "add" if change.kind == "add trait" else "remove"
+        start = ["openstack", "trait-sched", *_trait_command(change, explanation)]
         names = hosts(fix, explanation)
         for first in range(0, len(names), _HOSTS_EACH):
             some = names[first : first + _HOSTS_EACH]
             options = [part for name in some for part in ("--host", name)]
-            yield shlex.join(["openstack", "trait-sched", verb, change.name, *options])
+            yield shlex.join([*start, *options])
         return
     if change.kind == "mirror aggregate":
         yield "nova-manage placement sync_aggregates"
@@ -95,6 +95,16 @@ def _host_commands(
             reason = " ".join(compute.disabled_reason.split())
             note = change.kind == "enable service" and reason
             yield f"{line}  # disabled: {reason}" if note else line
+
+
+def _trait_command(change: HostChange, explanation: Explanation) -> list[str]:
+    if change.kind == "remove trait":
+        return ["remove", change.name]
+    # A trait that nobody has may not exist either: Placement does not say so of a
+    # query that no host meets for its aggregates alone.
+    traits = explanation.facts.traits if explanation.facts else {}
+    is_had = any(change.name in each for each in traits.values())
+    return ["add", change.name] if is_had else ["add", change.name, "--create"]
 
 
 def _service_command(

@@ -28,3 +28,13 @@ def test_the_letters_of_an_aggregates_key_can_be_of_any_case():
     metadata = {"Trait:CUSTOM_A": "required", "trait:CUSTOM_B": "forbidden"}
     assert requiring.isolated_by(metadata) == {"CUSTOM_A": "Trait:CUSTOM_A"}
     assert requiring.isolating_keys(metadata) == ("Trait:CUSTOM_A",)
+
+
+def test_a_flavor_requires_what_any_of_its_groups_requires():
+    specs = {
+        "trait:CUSTOM_A": "required",
+        "trait1:CUSTOM_B": "required",
+        "trait:CUSTOM_C": "forbidden",
+        "hw:cpu_policy": "dedicated",
+    }
+    assert requiring.required_by(specs) == {"CUSTOM_A", "CUSTOM_B"}

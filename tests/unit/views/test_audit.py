@@ -17,6 +17,7 @@ from tests.unit.core.audit.surveys import (
     findings,
     flavor,
     host,
+    identity,
     image,
     survey,
 )
@@ -85,6 +86,40 @@ def test_a_row_is_lines_of_plain_words_and_a_command_that_a_shell_takes(of):
         if mend.startswith("openstack "):
             assert shlex.split(mend)[1] in ("trait-sched", "flavor", "image", "trait")
         assert rule in audit.WORDS
+
+
+_TPM = "COMPUTE_SECURITY_TPM_2_0"
+
+
+@pytest.mark.parametrize(
+    ("of", "command"),
+    [
+        (
+            survey([host("a", GOLD)], [flavor("f", trait__CUSTOM_GOLD="forbidden")]),
+            "unset --property KEY",
+        ),
+        (
+            survey(
+                [host("a", _TPM, "COMPUTE_SECURITY_TPM_TIS")],
+                [flavor("f", hw__tpm_version="2.0", **{f"trait__{_TPM}": "forbidden"})],
+                assumptions=test_traits.assumed(31),
+            ),
+            f"unset --property trait:{_TPM}",
+        ),
+        (
+            test_isolation.of(
+                [host("a", GOLD)],
+                [test_isolation.OF_GOLD],
+                [test_isolation.NEEDS_GOLD, flavor("f")],
+            ),
+            "set --property trait:TRAIT=required",
+        ),
+    ],
+)
+def test_a_command_changes_a_flavor_by_its_id(of, command):
+    # A name may be another flavor's ID, and is looked for as one first.
+    mends = [mend for *_, mend in audit.rows(findings(of))[1]]
+    assert f"openstack flavor {command} {identity('f')}" in mends
 
 
 def test_no_trait_is_to_be_added_where_another_group_forbids_it():

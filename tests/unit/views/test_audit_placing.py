@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from osc_traitsched.core.audit.finding import Finding, Severity
 from osc_traitsched.views import audit
 from tests.unit.core.audit import test_az, test_mirror, test_tenant
 from tests.unit.core.audit.surveys import aggregate, findings
@@ -36,6 +37,13 @@ def test_novas_command_is_named_where_it_is_enough():
     ((_, problem, mend),) = rows(test_mirror.several_nodes("d1", "d2"))
     assert problem.startswith("Placement lacks the host a in it: ")
     assert mend == "openstack trait-sched check --mend mirror"
+
+
+def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another():
+    data = {"hosts": ("a",), "mend": "check", "use": "isolation"}
+    found = Finding("mirror-missing", Severity.ERROR, "aggregate", "gold", data)
+    ((*_, problem, _),) = audit.rows([found])[1]
+    assert problem == "Placement lacks the host a in it: not isolated by it"
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ ERRORS = [
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
     isolation.Contradiction("f", ("CUSTOM_X",)),
     isolation.HostsJoined({"h1"}),
+    isolation.KeysCame({"trait:CUSTOM_A"}),
     isolation.NotIsolated("gold", ("CUSTOM_X",)),
     isolation.Stranding((isolation.Effect("f", "i", (frozenset("a"), frozenset())),)),
     plan.OwnedByNova((plan.Undoing("COMPUTE_NODE", Ownership.NOVA_SETS),)),

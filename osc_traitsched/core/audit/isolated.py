@@ -10,7 +10,7 @@ from osc_traitsched.core.requiring import isolating_keys, key_of
 
 
 @dataclasses.dataclass(frozen=True)
-class Isolating:
+class Isolated:
     """An aggregate that is left out unless a request requires its traits.
 
     :ivar keys: of its metadata, those that say so
@@ -34,13 +34,13 @@ class Isolating:
         return {key_of(name) for name in traits}.issuperset(self.keys)
 
 
-def isolating(aggregates: Iterable[Body]) -> tuple[Isolating, ...]:
+def isolated(aggregates: Iterable[Body]) -> tuple[Isolated, ...]:
     """Return the aggregates that a request without traits is kept out of, by name.
 
     That is so where isolation is on.
     """
     found = (
-        Isolating(body["uuid"], str(body["name"]), isolating_keys(body["metadata"]))
+        Isolated(body["uuid"], str(body["name"]), isolating_keys(body["metadata"]))
         for body in aggregates
     )
     closed = (each for each in found if each.keys)
