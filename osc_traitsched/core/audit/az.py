@@ -125,10 +125,7 @@ def ignored(study: Study) -> Iterator[Finding]:
         Severity.ERROR,
         "option",
         assumption.AZ_QUERY,
-        {
-            "zones": zones,
-            "source": assumptions.setting(assumption.AZ_QUERY).source,
-        },
+        {"zones": zones, **study.told(assumption.AZ_QUERY)},
     )
 
 

@@ -43,7 +43,7 @@ def max_results(study: Study) -> Iterator[Finding]:
         data: dict[str, Datum] = {
             "limit": limit,
             "total": total,
-            **_source(study, option),
+            **study.told(option),
         }
         severity = Severity.WARNING if given else Severity.NOTE
         yield Finding("config-max-results", severity, "option", option, data)
@@ -58,7 +58,7 @@ def tenant_off(study: Study) -> Iterator[Finding]:
     option = assumption.TENANT
     named = tuple(each.name for each in study.nova.aggregates if each.tenants)
     if named and not study.is_on(option) and not study.has_filter(TENANT_FILTER):
-        data: dict[str, Datum] = {"aggregates": named, **_source(study, option)}
+        data: dict[str, Datum] = {"aggregates": named, **study.told(option)}
         given = study.is_given(option) and study.is_given(assumption.ENABLED_FILTERS)
         severity = Severity.ERROR if given else Severity.WARNING
         yield Finding("config-tenant-off", severity, "option", option, data)
@@ -77,7 +77,7 @@ def tenant_required(study: Study) -> Iterator[Finding]:
             Severity.WARNING,
             "option",
             option,
-            _source(study, option),
+            study.told(option),
         )
 
 
@@ -104,7 +104,7 @@ def image_metadata_off(study: Study) -> Iterator[Finding]:
         data: dict[str, Datum] = {
             "traits": tuple(partial),
             "images": tuple(sorted({i for each in partial.values() for i in each})),
-            **_source(study, option),
+            **study.told(option),
         }
         given = study.is_given(option)
         severity = Severity.ERROR if given else Severity.WARNING
@@ -141,10 +141,6 @@ def image_metadata_untold(study: Study) -> Iterator[Finding]:
                     image.name,
                     data,
                 )
-
-
-def _source(study: Study, option: str) -> dict[str, Datum]:
-    return {"source": study.assumptions.setting(option).source}
 
 
 RULES: tuple[Rule, ...] = (

@@ -120,7 +120,7 @@ def off(study: Study) -> Iterator[Finding]:
         "supports": tuple(str(len(each.hosts)) for each in partial),
         "total": len(study.all_hosts),
         "images": tuple(title for each in partial for title in each.titles),
-        "source": study.assumptions.setting(option).source,
+        **study.told(option),
     }
     severity = Severity.ERROR if study.is_given(option) else Severity.WARNING
     yield Finding("image-type-off", severity, "option", option, data)

@@ -67,7 +67,7 @@ def off(study: Study) -> Iterator[Finding]:
         given = study.is_given(option)
         data: dict[str, Datum] = {
             "aggregates": tuple(each.name for each in study.isolated),
-            "source": study.assumptions.setting(option).source,
+            **study.told(option),
         }
         severity = Severity.ERROR if given else Severity.WARNING
         yield Finding("isolation-off", severity, "option", option, data)

@@ -34,6 +34,11 @@ class Study(Survey):
         """Tell whether an option that is on or off is on."""
         return bool(self.assumptions.value(option))
 
+    def told(self, option: str) -> dict[str, str | int]:
+        """Return what the words say of where an option's value comes from."""
+        setting = self.assumptions.setting(option)
+        return {"source": setting.source, "given": setting.given}
+
     def is_given(self, option: str) -> bool:
         """Tell whether an option's value was found somewhere, and not assumed."""
         return self.assumptions.setting(option).given

@@ -9,7 +9,7 @@ from osc_traitsched.core.audit.az import ANYBODY, FILTERED, NOBODY
 from osc_traitsched.core.audit.finding import Finding
 from osc_traitsched.core.switch import AZ_FILTER
 from osc_traitsched.views.audit import mirror
-from osc_traitsched.views.audit.wording import Wording, Words, command, count
+from osc_traitsched.views.audit.wording import Wording, Words, command, count, off
 from osc_traitsched.views.options import option, release
 
 _FILTERS = option(assumption.ENABLED_FILTERS)
@@ -64,7 +64,7 @@ def _filter(finding: Finding) -> Words:
 
 def _ignored(finding: Finding) -> Words:
     return Words(
-        f"off ({finding.text('source')}), and {_FILTERS} has no {AZ_FILTER}: who asks "
+        f"{off(finding)}, and {_FILTERS} has no {AZ_FILTER}: who asks "
         f"for the {count(finding.names('zones'), 'zone')} gets any host",
         _ENABLE,
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from osc_traitsched.core import assumption
 from osc_traitsched.core.audit.finding import Finding
 from osc_traitsched.core.snapshot import TENANT_KEY
-from osc_traitsched.views.audit.wording import Wording, Words, command, count
+from osc_traitsched.views.audit.wording import Wording, Words, command, count, off
 from osc_traitsched.views.options import option, release
 
 
@@ -31,7 +31,7 @@ def _max_results(finding: Finding) -> Words:
 def _tenant_off(finding: Finding) -> Words:
     aggregates = finding.names("aggregates")
     return Words(
-        f"off ({finding.text('source')}), and no host filter looks at "
+        f"{off(finding)}, and no host filter looks at "
         f"{TENANT_KEY}: all projects get into {count(aggregates, 'aggregate')}, "
         "and those named get anywhere",
         command("trait-sched", "config", "nova-conf", "--enable", "tenant"),
@@ -48,7 +48,7 @@ def _tenant_required(finding: Finding) -> Words:
 
 def _image_metadata_off(finding: Finding) -> Words:
     return Words(
-        f"off ({finding.text('source')}), and not every host has "
+        f"{off(finding)}, and not every host has "
         f"{', '.join(finding.names('traits'))}: servers of the "
         f"{count(finding.names('images'), 'image')} can land where their devices can't "
         "be made",

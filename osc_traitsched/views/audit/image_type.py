@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from osc_traitsched.core.audit.finding import Finding
-from osc_traitsched.views.audit.wording import Wording, Words, command, count
+from osc_traitsched.views.audit.wording import Wording, Words, command, count, off
 
 _ELSE = "; a server booted from a volume is not concerned"
 
@@ -41,7 +41,7 @@ def _off(finding: Finding) -> Words:
     pairs = zip(finding.names("formats"), finding.names("supports"))
     supported = ", ".join(f"{name} by {number}" for name, number in pairs)
     return Words(
-        f"off ({finding.text('source')}), and of {finding.text('total')} hosts not all "
+        f"{off(finding)}, and of {finding.text('total')} hosts not all "
         f"support the formats in use: {supported}; servers of the "
         f"{count(finding.names('images'), 'image')} can land on one that does not",
         command("trait-sched", "config", "nova-conf", "--enable", "image-type"),

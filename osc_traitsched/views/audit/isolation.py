@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from osc_traitsched.core import trait
 from osc_traitsched.core.audit.finding import Finding
 from osc_traitsched.core.trait import Ownership
-from osc_traitsched.views.audit.wording import Wording, Words, command, count
+from osc_traitsched.views.audit.wording import Wording, Words, command, count, off
 
 
 def _member_lacks_trait(finding: Finding) -> Words:
@@ -42,7 +42,7 @@ def _overlap(finding: Finding) -> Words:
 
 def _off(finding: Finding) -> Words:
     return Words(
-        f"off ({finding.text('source')}), so that "
+        f"{off(finding)}, so that "
         f"{count(finding.names('aggregates'), 'aggregate')} "
         f"{'is' if len(finding.names('aggregates')) == 1 else 'are'} open to all, "
         "against what the metadata says",

@@ -26,6 +26,12 @@ class Words:
 Wording = Callable[[Finding], Words]
 
 
+def off(finding: Finding) -> str:
+    """Return that an option is off, or only assumed to be, and by what."""
+    state = "off" if finding.data["given"] else "assumed to be off"
+    return f"{state} ({finding.text('source')})"
+
+
 def command(*words: str) -> str:
     """Return an ``openstack`` command that a shell takes as it is."""
     return "openstack " + " ".join(shlex.quote(word) for word in words)
