@@ -35,8 +35,8 @@ def rows(results: Iterable[Result], snapshot: Snapshot) -> Table:
 
 def nothing(snapshot: Snapshot) -> str:
     """Return the line for a mirror that is in step."""
-    nova = snapshot.nova or Nova()
+    number = len((snapshot.nova or Nova()).aggregates)
     return (
-        f"nothing to mend: Placement has the hosts of all {len(nova.aggregates)} "
-        "aggregates as Nova has them"
+        f"nothing to mend: Placement has the hosts of {number} "
+        f"aggregate{'s' * (number != 1)} as Nova has them"
     )
