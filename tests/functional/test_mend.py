@@ -80,8 +80,7 @@ def test_who_is_missing_is_put_in_and_who_is_not_novas_is_taken_out(
     again = openstack(*MEND)
     assert (again.code, again.err) == (0, "")
     assert again.out == (
-        "nothing to mend: Placement has the hosts of 2 aggregates as Nova has "
-        "them\n"
+        "nothing to mend: Placement has the hosts of 2 aggregates as Nova has them\n"
     )
 
 
