@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from osc_traitsched.commands import explaining
@@ -74,6 +76,7 @@ def test_the_number_of_requests_is_bounded_and_does_not_grow_with_the_hosts(
         nova = MadeUpNova(hosts(count))
         found, cost = explained(placement, nova, flavor, **options)
         assert found.total == count
+        assert gc.isenabled()
         costs.append(cost)
         placement.wipe()
         placement.create_traits("CUSTOM_ONE", "CUSTOM_TWO", "CUSTOM_THREE")
