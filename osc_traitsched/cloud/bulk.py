@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from osc_traitsched.cloud.connection import Service
-from osc_traitsched.core.facts import Stock
-from osc_traitsched.core.snapshot import Provider
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.placement.facts import Stock
 
 #: One unit of the first is free on nearly every host, and the answer then has the
 #: traits of the host's whole tree. Hosts full of servers have some disk left.

@@ -6,14 +6,15 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import mirror, read
+from osc_traitsched.cloud import memberships, read
 from osc_traitsched.cloud.bulk import Bulk
 from osc_traitsched.cloud.connection import Service
-from osc_traitsched.core import errors, judge
-from osc_traitsched.core.clause import Clause, MemberOf, RootTrait, Trait
-from osc_traitsched.core.facts import Amount, Facts, Stock
-from osc_traitsched.core.request import Request
-from osc_traitsched.core.snapshot import Provider, Snapshot
+from osc_traitsched.core import errors
+from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement import matcher
+from osc_traitsched.core.placement.facts import Amount, Facts, Stock
 
 #: The first that knows the query; later ones add links to each provider.
 _SHORT_ANSWER = "1.4"
@@ -94,7 +95,7 @@ def gather(
     """
     asked = [each.clauses for each in requests]
     clauses = [clause for each in asked for clause in each]
-    amounts = sorted({amount for each in asked for amount in judge.amounts(each)})
+    amounts = sorted({amount for each in asked for amount in matcher.amounts(each)})
     bulk = Bulk()
     bulk.add(answer.body)
     if figures:
@@ -157,12 +158,12 @@ def _members(
     wanted = {clause.aggregates for clause in clauses if isinstance(clause, MemberOf)}
     expected = snapshot.nova.members if snapshot.nova else {}
     single = {aggregate for each in wanted if len(each) == 1 for aggregate in each}
-    found = mirror.members(
+    found = memberships.members(
         placement, {each: expected.get(each, frozenset()) for each in single}
     )
     members = {frozenset({each}): found[each] for each in found}
     for several in wanted - set(members):
-        members[several] = mirror.in_any(placement, several)
+        members[several] = memberships.in_any(placement, several)
     return members
 
 
@@ -171,7 +172,7 @@ def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
     found = {}
     for sharer in sorted(snapshot.sharing):
         path = f"/resource_providers/{sharer}/aggregates"
-        found[sharer] = mirror.in_any(placement, placement.get(path)["aggregates"])
+        found[sharer] = memberships.in_any(placement, placement.get(path)["aggregates"])
     return found
 
 
@@ -181,11 +182,11 @@ def with_figures(placement: Service, found: Facts, hosts: Iterable[Provider]) ->
     Of many at once, in one or two requests, and then of a few that are left.
     """
     bulk = Bulk()
-    unseen = [host for host in hosts if host.uuid not in found.stock]
-    if len(unseen) > MOST_READ_ONE_BY_ONE:
-        bulk.add_all(placement, unseen)
+    not_evaluated = [host for host in hosts if host.uuid not in found.stock]
+    if len(not_evaluated) > MOST_READ_ONE_BY_ONE:
+        bulk.add_all(placement, not_evaluated)
     found = dataclasses.replace(found, stock={**bulk.stock, **found.stock})
-    return with_inventories(placement, found, bulk.lacks(unseen))
+    return with_inventories(placement, found, bulk.lacks(not_evaluated))
 
 
 def with_inventories(

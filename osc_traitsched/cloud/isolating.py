@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib import parse
 
-from osc_traitsched.cloud import trying, write, write_aggregates
+from osc_traitsched.cloud import retry, write, write_aggregates
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.isolation import (
+from osc_traitsched.core.change.isolation import (
     Contradiction,
     HostsJoined,
     KeysCame,
@@ -21,8 +21,8 @@ from osc_traitsched.core.isolation import (
     Outcome,
     Step,
 )
-from osc_traitsched.core.plan import Status
-from osc_traitsched.core.requiring import REQUIRED, isolating_keys
+from osc_traitsched.core.change.plan import Status
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolating_keys
 
 _IMAGE_PATCH = "application/openstack-images-v2.1-json-patch"
 
@@ -138,7 +138,7 @@ def _written(
         there = _there(step, found)
         return not there if step.removes else len(there) == len(step.todo)
 
-    written = trying.write(trying.read(read), read, is_as_wanted, put)
+    written = retry.write(retry.read(read), read, is_as_wanted, put)
     return Outcome(step, Status.CHANGED if written else Status.UNCHANGED)
 
 

@@ -9,8 +9,9 @@ from urllib import parse
 
 from osc_traitsched.cloud.bulk import FEW, Bulk
 from osc_traitsched.cloud.connection import Cloud, Service
-from osc_traitsched.core import errors, selection, trait
-from osc_traitsched.core.snapshot import (
+from osc_traitsched.core import errors
+from osc_traitsched.core.inventory import selection, trait
+from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
     Holding,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from osc_traitsched.cloud import catalog, read
+from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.core.plan import Requirer
-from osc_traitsched.core.question import Body
-from osc_traitsched.core.requiring import REQUIRED, isolated_by, key_of, requires
+from osc_traitsched.core.change.plan import Requirer
+from osc_traitsched.core.inventory.trait_keys import (
+    REQUIRED,
+    isolated_by,
+    key_of,
+    requires,
+)
+from osc_traitsched.core.nova.question import Body
 
 
 def requirers(cloud: Cloud, names: Iterable[str]) -> dict[str, tuple[Requirer, ...]]:
@@ -28,13 +33,13 @@ def images(cloud: Cloud, names: Iterable[str]) -> tuple[Body, ...]:
 
     :raises CloudBroke: when images can't be read
     """
-    asked = [catalog.images(cloud, {key_of(name): REQUIRED}) for name in names]
+    asked = [lookup.images(cloud, {key_of(name): REQUIRED}) for name in names]
     return tuple({image["id"]: image for one in asked for image in one}.values())
 
 
 def _all(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[Requirer, str | None]]:
     """Yield flavors, aggregates and such images, each with a trait it requires."""
-    for flavor in catalog.flavors(cloud):
+    for flavor in lookup.flavors(cloud):
         for key, value in flavor["extra_specs"].items():
             yield Requirer("flavor", flavor["name"], key), requires(key, value)
     for aggregate in read.aggregates(cloud.compute):

@@ -6,13 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from urllib import parse
 
-from osc_traitsched.cloud import catalog, facts, mirror, read
+from osc_traitsched.cloud import facts, lookup, memberships, read
 from osc_traitsched.cloud.connection import Cloud, Service
-from osc_traitsched.core import assumption, errors
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.question import Body
-from osc_traitsched.core.snapshot import Nova, Snapshot
-from osc_traitsched.core.survey import Survey
+from osc_traitsched.core import errors
+from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.question import Body
 
 #: The most images that Glance gives at once, unless it is set lower.
 _IMAGES_PER_PAGE = "1000"
@@ -35,8 +36,8 @@ def survey(cloud: Cloud, assumptions: Assumptions) -> Survey:
         snapshot,
         _told(assumptions, snapshot, bulk.traits),
         aggregates=placed.aggregates,
-        flavors=catalog.flavors(cloud),
-        images=catalog.images(cloud, {"status": "active", "limit": _IMAGES_PER_PAGE}),
+        flavors=lookup.flavors(cloud),
+        images=lookup.images(cloud, {"status": "active", "limit": _IMAGES_PER_PAGE}),
         traits=bulk.traits,
         known_traits=read.known_traits(placement),
         members=placed.members,
@@ -90,7 +91,7 @@ def _members(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]
     """
     known = frozenset(snapshot.by_uuid)
     nova = snapshot.nova or Nova()
-    return mirror.members(
+    return memberships.members(
         placement, {uuid: nodes & known for uuid, nodes in nova.members.items()}
     )
 

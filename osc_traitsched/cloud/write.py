@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from concurrent import futures
 from typing import TypeVar
 
-from osc_traitsched.cloud import read, trying
+from osc_traitsched.cloud import read, retry
 from osc_traitsched.cloud.connection import Service
 from osc_traitsched.core import errors
-from osc_traitsched.core.plan import Result, Status, Step, result
-from osc_traitsched.core.snapshot import Holding
+from osc_traitsched.core.change.plan import Result, Status, Step, result
+from osc_traitsched.core.inventory.snapshot import Holding
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -22,7 +22,7 @@ def create_traits(placement: Service, names: Iterable[str]) -> None:
     :raises CloudBroke: for the first one that can't be created
     """
     for name in names:
-        for attempt in trying.attempts():
+        for attempt in retry.attempts():
             with attempt:
                 placement.put(f"/traits/{name}")
 
@@ -63,7 +63,7 @@ def apply(placement: Service, step: Step) -> Result:
     if not step.is_needed:
         return result(step, Status.UNCHANGED)
     try:
-        written = trying.write(
+        written = retry.write(
             step.holding,
             read=lambda: read.holding(placement, step.holding.provider),
             is_as_wanted=lambda now: step.change.after(now.traits) == now.traits,

@@ -6,10 +6,10 @@ import dataclasses
 import functools
 from collections.abc import Collection
 
-from osc_traitsched.cloud import trying
+from osc_traitsched.cloud import retry
 from osc_traitsched.cloud.connection import Service
 from osc_traitsched.core import errors
-from osc_traitsched.core.plan import Status
+from osc_traitsched.core.change.plan import Status
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,8 +65,8 @@ def apply_aggregates(
         placement.put(f"/resource_providers/{provider}/aggregates", body)
 
     try:
-        found = trying.read(read)
-        written = trying.write(
+        found = retry.read(read)
+        written = retry.write(
             found, read, lambda now: after(now) == now.aggregates, put
         )
     except errors.CloudBroke as exc:

@@ -6,15 +6,16 @@ import argparse
 import logging
 
 from osc_traitsched.cloud import read
-from osc_traitsched.commands import selecting, writing
-from osc_traitsched.core import plan, trait
+from osc_traitsched.commands import host_args, write_args
+from osc_traitsched.core.change import plan
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, results
 from osc_traitsched.views.traits import Table
 
 LOG = logging.getLogger(__name__)
 
 
-class AddTraits(writing.Writer):
+class AddTraits(write_args.Writer):
     """Add traits to hosts, and leave every other trait as it is.
 
     Hosts that have the traits already are not written. Adding is safe while
@@ -26,23 +27,23 @@ class AddTraits(writing.Writer):
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("traits", metavar="TRAIT", nargs="+", help="a trait to add")
-        selecting.add_target_options(parser)
-        writing.add_create_option(parser)
-        writing.add_options(parser)
+        host_args.add_target_options(parser)
+        write_args.add_create_option(parser)
+        write_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, plan, and write or show."""
         names = trait.parse(args.traits)
-        writing.check(args)
-        selectors = selecting.target_selectors(args)
+        write_args.check(args)
+        selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         known = read.known_traits(cloud.placement)
         creates = trait.to_create(names, known, args.create)
-        targets = selecting.targets(cloud, selectors, known)
+        targets = host_args.targets(cloud, selectors, known)
         todo = plan.adding(
-            names, targets.snapshot, targets.held, creates, targets.absent
+            names, targets.snapshot, targets.held, creates, targets.without_provider
         )
-        for undoing in plan.undoings(todo.steps):
-            LOG.warning("%s", problems.undoing(undoing, removing=False))
+        for reverted in plan.reverted_by_nova(todo.steps):
+            LOG.warning("%s", problems.reverted(reverted, removing=False))
         return results.added(self.carry_out(cloud.placement, todo, args))

@@ -6,7 +6,7 @@ import argparse
 
 from osc_traitsched.cloud import survey
 from osc_traitsched.commands import base
-from osc_traitsched.core import mirroring
+from osc_traitsched.core.inventory import mirror
 from osc_traitsched.views import aggregates
 from osc_traitsched.views.traits import Table
 
@@ -30,5 +30,5 @@ class ListAggregates(base.Lister):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
         placed = survey.placing(self.cloud())
-        found = mirroring.differences(placed.snapshot, placed.members)
+        found = mirror.differences(placed.snapshot, placed.members)
         return aggregates.rows(found, args.long)

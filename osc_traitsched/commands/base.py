@@ -12,6 +12,7 @@ from osc_lib import exceptions
 from osc_lib.command import command
 
 from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.core.change.isolation import Stranding
 from osc_traitsched.core.errors import (
     BadUsage,
     NotForProject,
@@ -19,7 +20,6 @@ from osc_traitsched.core.errors import (
     Refusal,
     TraitSchedError,
 )
-from osc_traitsched.core.isolation import Stranding
 from osc_traitsched.views import problems
 
 LOG = logging.getLogger(__name__)

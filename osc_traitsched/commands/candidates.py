@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.cloud import catalog, facts, read
+from osc_traitsched.cloud import facts, lookup, read
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.commands import asking, base
-from osc_traitsched.core.question import Question
+from osc_traitsched.commands import base, request_args
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.views import candidates
 from osc_traitsched.views.traits import Table
 
@@ -23,10 +23,10 @@ class ListCandidates(base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        asking.add_options(parser)
+        request_args.add_options(parser)
         parser.add_argument(
             "--limit",
-            type=asking.count,
+            type=request_args.count,
             metavar="N",
             help="show this many hosts at most",
         )
@@ -40,7 +40,7 @@ class ListCandidates(base.Lister):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Ask, and show."""
         cloud = self.cloud()
-        question = asking.question(cloud, args)
+        question = request_args.question(cloud, args)
         request = question.request()
         _check(cloud, question)
         if args.print_query:
@@ -48,7 +48,7 @@ class ListCandidates(base.Lister):
         answer = facts.candidates(cloud.placement, request)
         snapshot = read.providers(cloud.placement)
         table = candidates.rows(
-            question, answer.body, snapshot, catalog.computes(cloud), args.limit
+            question, answer.body, snapshot, lookup.computes(cloud), args.limit
         )
         if not table[1]:
             self.exit_code = _NO_HOST
@@ -61,7 +61,7 @@ def _check(cloud: Cloud, question: Question) -> None:
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises Refusal: for an availability zone that nova-api refuses
     """
-    catalog.check_visible(cloud, question)
-    refusal = catalog.zone_refusal(cloud, question.needed_zone)
+    lookup.check_visible(cloud, question)
+    refusal = lookup.zone_refusal(cloud, question.needed_zone)
     if refusal is not None:
         raise refusal

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.cloud.survey import survey
-from osc_traitsched.commands import asking, assuming, mending
-from osc_traitsched.core import audit
-from osc_traitsched.core.audit.finding import Severity
-from osc_traitsched.views import audit as views
+from osc_traitsched.commands import mending, request_args, scheduler_args
+from osc_traitsched.core import check
+from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.views import check as views
 from osc_traitsched.views.traits import Table
 
 _FOUND = 3
@@ -31,9 +31,9 @@ class Check(mending.Mender):
             "rules",
             metavar="RULE",
             nargs="*",
-            help="a rule's ID, or an area: " + ", ".join(audit.AREAS),
+            help="a rule's ID, or an area: " + ", ".join(check.AREAS),
         )
-        asking.add_named(parser, "only what concerns this {}")
+        request_args.add_named(parser, "only what concerns this {}")
         parser.add_argument(
             "--fail-on",
             choices=(Severity.ERROR.value, Severity.WARNING.value),
@@ -41,20 +41,20 @@ class Check(mending.Mender):
             help="exit 3 from this severity on (default: %(default)s)",
         )
         mending.add_options(parser)
-        assuming.add_options(parser)
+        scheduler_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, judge, and show; or mend."""
         mending.check(args)
-        rules = audit.select(args.rules)
+        rules = check.select(args.rules)
         cloud = self.cloud()
         if args.mend:
             return self.mend(cloud, args)
-        assumptions = assuming.assumptions(args, cloud.compute_maximum)
+        assumptions = scheduler_args.assumptions(args, cloud.compute_maximum)
         found = survey(cloud, assumptions)
-        wanted = audit.named(found, args.flavors, args.images)
-        findings = audit.concerning(audit.run(rules, found), wanted)
+        wanted = check.named(found, args.flavors, args.images)
+        findings = check.concerning(check.run(rules, found), wanted)
         worst = Severity(args.fail_on).rank
         if any(finding.severity.rank <= worst for finding in findings):
             self.exit_code = _FOUND

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.commands import assuming, base
+from osc_traitsched.commands import base, scheduler_args
 from osc_traitsched.commands.configuring import Configuring
 from osc_traitsched.views import config
 from osc_traitsched.views.traits import Table
@@ -21,7 +21,7 @@ class ShowConfig(Configuring, base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        assuming.add_options(parser)
+        scheduler_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import logging
 
-from osc_traitsched.commands import assuming
+from osc_traitsched.commands import scheduler_args
 from osc_traitsched.commands.configuring import Configuring
 from osc_traitsched.config import baseline, fragment
 from osc_traitsched.config.joining import Named
-from osc_traitsched.core import assumption, switch
-from osc_traitsched.core.switch import Switched
+from osc_traitsched.core.nova import assumption, switch
+from osc_traitsched.core.nova.switch import Switched
 from osc_traitsched.views import config
 
 LOG = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class _WriteConfig(Configuring):
             choices=tuple(switch.SWITCHES),
             help="what to turn on; can be repeated",
         )
-        assuming.add_options(parser)
+        scheduler_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> None:

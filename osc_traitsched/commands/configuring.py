@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.commands import assuming, base
+from osc_traitsched.commands import base, scheduler_args
 from osc_traitsched.config import joining
 from osc_traitsched.config.joining import Named
-from osc_traitsched.core.assumption import Assumptions
+from osc_traitsched.core.nova.assumption import Assumptions
 
 
 class Configuring(base.Command):
@@ -20,12 +20,12 @@ class Configuring(base.Command):
 
         :raises CloudBroke: when the release has to be asked for and can't be
         """
-        named = assuming.named(args)
+        named = scheduler_args.named(args)
         maximum = None
         if args.nova_release is None:
             # What osc-lib does before it runs a command that needs a login.
             self.auth_required = True
             self.app.prepare_to_run_command(self)
             maximum = self.cloud().compute_maximum
-        release = assuming.release(args, maximum)
+        release = scheduler_args.release(args, maximum)
         return named, joining.assumptions(named, *release)

@@ -7,11 +7,12 @@ import json
 
 import yaml
 
-from osc_traitsched.commands import asking, base, explaining
-from osc_traitsched.core import selection
-from osc_traitsched.core.explanation import Explanation
-from osc_traitsched.core.selection import Selectors
-from osc_traitsched.core.snapshot import Provider
+from osc_traitsched.app import explain
+from osc_traitsched.commands import base, request_args
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.inventory import selection
+from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.views.explain import document, prose
 
 _NO_HOST = 3
@@ -30,7 +31,7 @@ class Explain(base.Command):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        asking.add_options(parser)
+        request_args.add_options(parser)
         parser.add_argument(
             "--host",
             dest="hosts",
@@ -41,7 +42,7 @@ class Explain(base.Command):
         )
         parser.add_argument(
             "--count",
-            type=asking.count,
+            type=request_args.count,
             default=1,
             metavar="N",
             help="how many such servers",
@@ -62,9 +63,9 @@ class Explain(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
         cloud = self.cloud()
-        found = explaining.explain(
+        found = explain.explain(
             cloud,
-            asking.question(cloud, args, args.count),
+            request_args.question(cloud, args, args.count),
             named=args.hosts,
             want_figures=args.format != "text",
             want_fixes=not args.no_fixes,

@@ -7,11 +7,11 @@ import functools
 import logging
 from collections.abc import Iterable, Sequence
 
-from osc_traitsched.cloud import grounds, isolating
+from osc_traitsched.cloud import aggregate_state, isolating
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.commands import asking, assuming, base, writing
-from osc_traitsched.core import assumption, isolation, plan
-from osc_traitsched.core.isolation import (
+from osc_traitsched.commands import base, request_args, scheduler_args, write_args
+from osc_traitsched.core.change import isolation, plan
+from osc_traitsched.core.change.isolation import (
     Effect,
     Ground,
     Outcome,
@@ -19,8 +19,9 @@ from osc_traitsched.core.isolation import (
     Stranding,
     World,
 )
-from osc_traitsched.core.plan import Status
-from osc_traitsched.core.question import Body
+from osc_traitsched.core.change.plan import Status
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.question import Body
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
 
@@ -34,8 +35,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="go on even if a flavor that has a host now would have none",
     )
-    writing.add_options(parser)
-    assuming.add_options(parser)
+    write_args.add_options(parser)
+    scheduler_args.add_options(parser)
 
 
 class Isolator(base.Lister):
@@ -54,13 +55,13 @@ class Isolator(base.Lister):
         :param images: those that matter besides one that asks for nothing
         :raises Stranding: when somebody would be left without a host
         """
-        assumptions = asking.assumptions(cloud, args)
+        assumptions = request_args.assumptions(cloud, args)
         idle = words.without_effect(assumptions.setting(assumption.ISOLATION))
         if idle is not None:
             LOG.warning("%s", idle)
         on = assumptions.changed(assumption.ISOLATION, True)
         worlds = isolation.stages(World.now(ground, images), steps)
-        effects = grounds.foresee(cloud.placement, worlds, on)
+        effects = aggregate_state.foresee(cloud.placement, worlds, on)
         stranded = [effect for effect in effects if effect.is_stranded]
         if stranded and not args.force:
             raise Stranding(stranded)
@@ -84,14 +85,14 @@ class Isolator(base.Lister):
             if args.dry_run:
                 return tuple(map(isolation.foreseen, alike))
             apply = functools.partial(isolating.apply, cloud)
-            found = writing.with_progress(alike, apply, args.jobs, interrupted)
+            found = write_args.with_progress(alike, apply, args.jobs, interrupted)
             before += len(alike)
             return found
 
         outcomes = tuple(isolation.in_order(steps, some))
         statuses = {found.status for found in outcomes}
         if args.exit_code and Status.WOULD_CHANGE in statuses:
-            self.exit_code = writing.CHANGES_TO_MAKE
+            self.exit_code = write_args.CHANGES_TO_MAKE
         if Status.FAILED in statuses:
             LOG.error("%s", words.failures(outcomes, again))
             self.exit_code = 1
@@ -100,8 +101,8 @@ class Isolator(base.Lister):
 
 def _tell(ground: Ground, steps: Sequence[Step], effects: Sequence[Effect]) -> None:
     removing = any(step.removes for step in steps)
-    for undoing in plan.undoings(step.write for step in steps if step.write):
-        LOG.warning("%s", problems.undoing(undoing, removing))
+    for reverted in plan.reverted_by_nova(step.write for step in steps if step.write):
+        LOG.warning("%s", problems.reverted(reverted, removing))
     for line in words.losses(effects, ground.roots):
         LOG.warning("%s", line)
     for line in words.gains(effects, ground.roots):

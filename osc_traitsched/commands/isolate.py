@@ -6,13 +6,14 @@ import argparse
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.cloud import catalog, grounds
+from osc_traitsched.cloud import aggregate_state, lookup
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.commands import asking, in_steps, writing
-from osc_traitsched.core import isolation, trait
-from osc_traitsched.core.isolation import Ground
-from osc_traitsched.core.question import Body
-from osc_traitsched.core.requiring import required_by
+from osc_traitsched.commands import in_steps, request_args, write_args
+from osc_traitsched.core.change import isolation
+from osc_traitsched.core.change.isolation import Ground
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.trait_keys import required_by
+from osc_traitsched.core.nova.question import Body
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
 
@@ -36,20 +37,20 @@ class IsolateAggregate(in_steps.Isolator):
         parser.add_argument(
             "traits", metavar="TRAIT", nargs="+", help="a trait to isolate it by"
         )
-        asking.add_named(parser, "{} that shall require the traits")
-        writing.add_create_option(parser)
+        request_args.add_named(parser, "{} that shall require the traits")
+        write_args.add_create_option(parser)
         in_steps.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, plan, look ahead, and write or show."""
         names = trait.parse(args.traits)
-        writing.check(args)
+        write_args.check(args)
         cloud = self.cloud()
-        ground = grounds.ground(cloud, args.aggregate)
+        ground = aggregate_state.ground(cloud, args.aggregate)
         creates = trait.to_create(names, ground.traits, args.create)
         flavors, images = _named(cloud, ground, args)
-        steps = isolation.closing(ground, names, creates, flavors, images)
+        steps = isolation.isolate_plan(ground, names, creates, flavors, images)
         self.look_ahead(cloud, ground, steps, images, args)
         for line in _oddities(ground, names, (*flavors, *images)):
             LOG.warning("%s", line)
@@ -61,8 +62,8 @@ def _named(
     cloud: Cloud, ground: Ground, args: argparse.Namespace
 ) -> tuple[tuple[Body, ...], tuple[Body, ...]]:
     """Return the flavors and the images that the options name, each once."""
-    flavors = (catalog.flavor_among(ground.flavors, name) for name in args.flavors)
-    images = (catalog.image(cloud, name) for name in args.images)
+    flavors = (lookup.flavor_among(ground.flavors, name) for name in args.flavors)
+    images = (lookup.image(cloud, name) for name in args.images)
     return _each_once(flavors), _each_once(images)
 
 

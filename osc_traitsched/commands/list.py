@@ -6,8 +6,8 @@ import argparse
 import logging
 
 from osc_traitsched.cloud import read
-from osc_traitsched.commands import base, selecting
-from osc_traitsched.core import trait
+from osc_traitsched.commands import base, host_args
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, traits
 
 LOG = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ class ListTraits(base.Lister):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
-        selecting.add_host_options(parser)
+        host_args.add_host_options(parser)
         parser.add_argument(
             "--custom", action="store_true", help="custom traits only, in every format"
         )
@@ -44,13 +44,13 @@ class ListTraits(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> traits.Table:
         """Read, and show."""
-        selectors = selecting.selectors(args)
+        selectors = host_args.selectors(args)
         cloud = self.cloud()
         needs_known = args.by_trait or selectors.having or selectors.lacking
         known = read.known_traits(cloud.placement) if needs_known else frozenset()
-        targets = selecting.targets(cloud, selectors, known, args.tree)
-        if targets.absent:
-            LOG.warning("%s", problems.absent(targets.absent))
+        targets = host_args.targets(cloud, selectors, known, args.tree)
+        if targets.without_provider:
+            LOG.warning("%s", problems.without_provider(targets.without_provider))
         detail = traits.Detail(custom=args.custom, whole=args.long)
         if args.by_trait:
             unused = filter(trait.is_custom, known)

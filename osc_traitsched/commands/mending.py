@@ -9,13 +9,13 @@ import logging
 from osc_traitsched.cloud import survey
 from osc_traitsched.cloud.connection import Cloud, Service
 from osc_traitsched.cloud.write_aggregates import apply_aggregates
-from osc_traitsched.commands import writing
-from osc_traitsched.core import mirroring, plan
+from osc_traitsched.commands import write_args
+from osc_traitsched.core.change import mirror, plan
+from osc_traitsched.core.change.mirror import Mending, Mendings
+from osc_traitsched.core.change.plan import Result
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.mirroring import Mending, Mendings
-from osc_traitsched.core.plan import Result
-from osc_traitsched.core.snapshot import Nova, Snapshot
-from osc_traitsched.views import mendings as words
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.views import mirror as words
 from osc_traitsched.views.traits import Table
 
 LOG = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="mirror: instead of checking, have Placement's aggregates hold the "
         "compute nodes that Nova's aggregates hold; nothing else in them changes",
     )
-    writing.add_options(parser)
+    write_args.add_options(parser)
 
 
 def check(args: argparse.Namespace) -> None:
@@ -39,14 +39,14 @@ def check(args: argparse.Namespace) -> None:
 
     :raises BadUsage: otherwise
     """
-    writing.check(args)
+    write_args.check(args)
     if args.dry_run and not args.mend:
         raise BadUsage("--dry-run goes with --mend")
     if args.mend and (args.rules or args.flavors or args.images):
         raise BadUsage("--mend goes without rules, --flavor and --image")
 
 
-class Mender(writing.Writer):
+class Mender(write_args.Writer):
     """A command that can mend.
 
     :ivar nothing: what is printed instead of a table without rows
@@ -61,14 +61,14 @@ class Mender(writing.Writer):
         """
         placed = survey.placing(cloud)
         snapshot = survey.aggregates_now(cloud, placed.snapshot)
-        todo = mirroring.mendings(snapshot, placed.members)
+        todo = mirror.mendings(snapshot, placed.members)
         if args.dry_run:
             if args.exit_code and todo.steps:
-                self.exit_code = writing.CHANGES_TO_MAKE
+                self.exit_code = write_args.CHANGES_TO_MAKE
             results = tuple(step.foreseen for step in todo.steps)
         else:
             results = _written(cloud, snapshot, todo, args.jobs)
-        results += tuple(plan.absence(node) for node in todo.absent)
+        results += tuple(plan.absence(node) for node in todo.without_provider)
         self.nothing = words.nothing(snapshot)
         self.end(results)
         return words.rows(results, snapshot)
@@ -78,7 +78,7 @@ def _written(
     cloud: Cloud, snapshot: Snapshot, todo: Mendings, jobs: int
 ) -> tuple[Result, ...]:
     apply = functools.partial(_apply, cloud.placement)
-    results = writing.with_progress(todo.steps, apply, jobs)
+    results = write_args.with_progress(todo.steps, apply, jobs)
     if todo.steps and _hosts(survey.aggregates_now(cloud, snapshot)) != _hosts(
         snapshot
     ):

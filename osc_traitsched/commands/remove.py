@@ -7,15 +7,17 @@ import logging
 
 from osc_traitsched.cloud import read, requirers
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.commands import selecting, writing
-from osc_traitsched.core import errors, plan, trait
+from osc_traitsched.commands import host_args, write_args
+from osc_traitsched.core import errors
+from osc_traitsched.core.change import plan
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, results
 from osc_traitsched.views.traits import Table
 
 LOG = logging.getLogger(__name__)
 
 
-class RemoveTraits(writing.Writer):
+class RemoveTraits(write_args.Writer):
     """Remove traits from hosts, and leave every other trait as it is.
 
     It refuses to take a trait from its last host while a flavor, an image or
@@ -28,27 +30,29 @@ class RemoveTraits(writing.Writer):
         parser.add_argument(
             "traits", metavar="TRAIT", nargs="+", help="a trait to remove"
         )
-        selecting.add_target_options(parser)
+        host_args.add_target_options(parser)
         parser.add_argument(
             "--force",
             action="store_true",
             help="remove even what is still required, or owned by nova-compute",
         )
-        writing.add_options(parser)
+        write_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, plan, and write or show."""
         names = trait.parse(args.traits)
-        writing.check(args)
-        selectors = selecting.target_selectors(args)
+        write_args.check(args)
+        selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         known = read.known_traits(cloud.placement)
         trait.check_known((name for name in names if not trait.is_custom(name)), known)
         for gone in trait.vanished(names, known):
             LOG.warning("%s", problems.word(gone))
-        targets = selecting.targets(cloud, selectors, known)
-        todo = plan.removing(names, targets.snapshot, targets.held, targets.absent)
+        targets = host_args.targets(cloud, selectors, known)
+        todo = plan.removing(
+            names, targets.snapshot, targets.held, targets.without_provider
+        )
         _refuse_or_warn(cloud, todo, args.force)
         return results.removed(self.carry_out(cloud.placement, todo, args))
 
@@ -58,10 +62,10 @@ def _refuse_or_warn(cloud: Cloud, todo: plan.Plan, force: bool) -> None:
 
     :raises AnswerIsNo: when the plan must not be carried out
     """
-    owned = plan.undoings(todo.steps)
+    owned = plan.reverted_by_nova(todo.steps)
     if force:
-        for undoing in owned:
-            LOG.warning("%s", problems.undoing(undoing, removing=True))
+        for reverted in owned:
+            LOG.warning("%s", problems.reverted(reverted, removing=True))
         return
     if owned:
         raise plan.OwnedByNova(owned)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import logging
 
-from osc_traitsched.cloud import grounds, requirers
-from osc_traitsched.commands import in_steps, writing
-from osc_traitsched.core import isolation, trait
+from osc_traitsched.cloud import aggregate_state, requirers
+from osc_traitsched.commands import in_steps, write_args
+from osc_traitsched.core.change import isolation
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
@@ -44,15 +45,19 @@ class UnisolateAggregate(in_steps.Isolator):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, plan, look ahead, and write or show."""
         given = trait.parse(args.traits)
-        writing.check(args)
+        write_args.check(args)
         cloud = self.cloud()
-        ground = grounds.ground(cloud, args.aggregate)
+        ground = aggregate_state.ground(cloud, args.aggregate)
         names = given or isolation.to_open(ground)
         for gone in trait.vanished(names, ground.traits):
             LOG.warning("%s", problems.word(gone))
-        holders = {n: grounds.holders(cloud.placement, ground, n) for n in names}
+        holders = {
+            n: aggregate_state.holders(cloud.placement, ground, n) for n in names
+        }
         images = requirers.images(cloud, names)
-        steps = isolation.opening(ground, names, holders, images, args.keep_traits)
+        steps = isolation.unisolate_plan(
+            ground, names, holders, images, args.keep_traits
+        )
         self.look_ahead(cloud, ground, steps, images, args)
         again = words.again(args.aggregate, names, args.keep_traits, args.force)
         return words.rows(self.carry_out(cloud, steps, args, again))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from osc_traitsched.core import assumption
-from osc_traitsched.core.assumption import Setting, Value
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Setting, Value
 
 UPSTREAM, TRIPLEO, RHOSO = "upstream", "tripleo", "rhoso"
 

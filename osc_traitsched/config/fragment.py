@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 import yaml
 
 from osc_traitsched.config import ini, rhoso, tripleo
-from osc_traitsched.core import assumption
-from osc_traitsched.core.assumption import Value
 from osc_traitsched.core.errors import NoParameter
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Value
 
 Values = Mapping[str, Value]
 

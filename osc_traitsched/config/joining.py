@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from osc_traitsched.config import baseline, ini, nova_conf, tripleo
-from osc_traitsched.core.assumption import OPTIONS, Assumptions
+from osc_traitsched.core.nova.assumption import OPTIONS, Assumptions
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,15 +49,15 @@ def assumptions(named: Named, release: int, release_source: str) -> Assumptions:
     plane = [] if named.control_plane is None else [ini.parse(named.control_plane)]
     files = (*plane, *nova_conf.read(named.nova_conf), _by_hand(named))
     settings.update(nova_conf.settings(files, release, settings))
-    absent = {option.name for option in OPTIONS if not option.is_in(release)}
+    without_provider = {option.name for option in OPTIONS if not option.is_in(release)}
     return Assumptions(
         release,
-        {name: each for name, each in settings.items() if name not in absent},
+        {name: each for name, each in settings.items() if name not in without_provider},
         release_source,
         ignored=tuple(
             (name, each.source)
             for name, each in settings.items()
-            if name in absent and each.given
+            if name in without_provider and each.given
         ),
     )
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from oslo_config import cfg, types
 
 from osc_traitsched.config import file, ini
-from osc_traitsched.core.assumption import OPTIONS, Option, Setting, Value
 from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.nova.assumption import OPTIONS, Option, Setting, Value
 
 _OPTIONS = {option.name: option for option in OPTIONS}
 

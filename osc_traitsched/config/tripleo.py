@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 
 from osc_traitsched.config import document
 from osc_traitsched.config.document import Branch
-from osc_traitsched.core import assumption
-from osc_traitsched.core.assumption import Setting, Value
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Setting, Value
 
 #: Parameters of tripleo-heat-templates, deployment/nova/
 #: nova-scheduler-container-puppet.yaml, and what they set in nova.conf.

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from cliff import columns
 
-from osc_traitsched.core.mirroring import Difference
-from osc_traitsched.core.requiring import isolated_by
-from osc_traitsched.core.snapshot import Compute
+from osc_traitsched.core.inventory.mirror import Difference
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.traits import Table
 
@@ -32,7 +32,7 @@ class Mirror(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
     """
 
     def __init__(self, found: Difference, whole: bool) -> None:
-        missing = _names((*found.missing, *found.absent))
+        missing = _names((*found.missing, *found.without_provider))
         super().__init__({"missing": missing, "extra": _names(found.extra)})
         self._whole = whole
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.core.question import Question
-from osc_traitsched.core.request import Request
-from osc_traitsched.core.snapshot import Compute, Snapshot
+from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.request import Request
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.traits import Table
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from cliff import columns
 
-from osc_traitsched.core import assumption, switch
-from osc_traitsched.core.assumption import OPTIONS, Assumptions, Value
-from osc_traitsched.core.switch import Switched
+from osc_traitsched.core.nova import assumption, switch
+from osc_traitsched.core.nova.assumption import OPTIONS, Assumptions, Value
+from osc_traitsched.core.nova.switch import Switched
 from osc_traitsched.views import options
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.traits import Table

@@ -5,9 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
-from osc_traitsched.core import assumption
-from osc_traitsched.core.assumption import Setting
-from osc_traitsched.core.isolation import (
+from osc_traitsched.core.change.isolation import (
     Contradiction,
     Effect,
     Ground,
@@ -20,8 +18,10 @@ from osc_traitsched.core.isolation import (
     Reason,
     Stranding,
 )
-from osc_traitsched.core.plan import Status
-from osc_traitsched.core.requiring import REQUIRED, isolated_by
+from osc_traitsched.core.change.plan import Status
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Setting
 from osc_traitsched.views import problems
 from osc_traitsched.views.options import option
 from osc_traitsched.views.problems import listed, quoted

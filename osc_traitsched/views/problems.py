@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 
-from osc_traitsched.core import errors, plan
-from osc_traitsched.core.trait import Ownership
+from osc_traitsched.core import errors
+from osc_traitsched.core.change import plan
+from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views.options import option, release
 
 _MOST_NAMES = 10
@@ -158,7 +159,9 @@ def _(error: errors.BadConfiguration) -> str:
 
 @word.register
 def _(error: plan.OwnedByNova) -> str:
-    reasons = "; ".join(undoing(each, removing=True) for each in error.undoings)
+    reasons = "; ".join(
+        reverted(each, removing=True) for each in error.reverted_by_nova
+    )
     return f"nothing removed: {reasons}; --force removes all the same"
 
 
@@ -181,7 +184,7 @@ def _(error: plan.RequirersUnknown) -> str:
     )
 
 
-def undoing(found: plan.Undoing, removing: bool) -> str:
+def reverted(found: plan.RevertedByNova, removing: bool) -> str:
     """Return a line on a trait that nova-compute owns."""
     where = f" on {listed(found.hosts)}" if found.hosts else ""
     name = f"{found.name}{where} is nova-compute's own (libvirt): "
@@ -198,7 +201,7 @@ def undoing(found: plan.Undoing, removing: bool) -> str:
     return f"{name}it takes the trait away again at its next update"
 
 
-def absent(hosts: Iterable[str]) -> str:
+def without_provider(hosts: Iterable[str]) -> str:
     """Return a line on hosts that are not shown because they have no provider."""
     return f"Nova has hosts for which Placement has no provider: {listed(hosts)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from osc_traitsched.core.plan import Result
+from osc_traitsched.core.change.plan import Result
 from osc_traitsched.views import problems
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.traits import Table

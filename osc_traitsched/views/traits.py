@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from osc_traitsched.core import trait
-from osc_traitsched.core.snapshot import Holding, Snapshot
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Holding, Snapshot
 from osc_traitsched.views.columns import Indented, Names
 
 Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]

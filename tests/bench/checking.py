@@ -12,9 +12,10 @@ import openstack
 
 from osc_traitsched.cloud.connection import Cloud, Service
 from osc_traitsched.cloud.survey import survey
-from osc_traitsched.core import audit, trait
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.views import audit as views
+from osc_traitsched.core import check
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.views import check as views
 from tests.bench import lists
 from tests.services.fill import fill
 from tests.services.fleet import Host
@@ -96,7 +97,7 @@ def _figures(cloud: _Cloud) -> Iterator[tuple[str, float, str]]:
     beyond = [each for each in cloud.placement.paths if each not in _LISTS]
     yield "requests beyond the lists", len(beyond), "less than 20"
     start = time.process_time()
-    findings = audit.run(audit.RULES, found)
+    findings = check.run(check.RULES, found)
     views.rows(findings)
     thinking = time.process_time() - start
     yield "thinking: CPU seconds", thinking, f"{len(findings)} findings; less than 5"

@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from osc_traitsched.commands import explaining
-from osc_traitsched.core import fix
-from osc_traitsched.core import verdict as verdicts
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.clause import Origin, RootTrait
-from osc_traitsched.core.explanation import Explanation
-from osc_traitsched.core.judge import Judge
-from osc_traitsched.core.question import Question
+from osc_traitsched.app import explain
+from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain import verdict as verdicts
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.clause import Origin, RootTrait
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import document, prose
 from tests.services.fill import fill
 from tests.services.nova import HalfCloud, MadeUpNova
@@ -86,7 +86,7 @@ def _compared(
 
 
 def _explain(cloud: HalfCloud, question: Question, form: str) -> Explanation:
-    found = explaining.explain(
+    found = explain.explain(
         cloud,
         question,
         named=(),
@@ -108,9 +108,9 @@ def _thinking(found: Explanation) -> tuple[float, str]:
     more = [RootTrait(name, False, (Origin("flavor", name),)) for name in wanted]
     clauses = (*found.clauses, *more)[:15]
     start = time.process_time()
-    judge = Judge(clauses, None, found.facts)
-    verdict = verdicts.reach(judge, found.facts)
-    fix.on_hosts(judge, verdict, found.question, found.computes)
+    matcher = Matcher(clauses, None, found.facts)
+    verdict = verdicts.reach(matcher, found.facts)
+    fix.on_hosts(matcher, verdict, found.question, found.computes)
     return time.process_time() - start, f"{len(clauses)} clauses, at most 0.5"
 
 

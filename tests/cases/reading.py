@@ -29,13 +29,13 @@ from typing import Any
 
 import yaml
 
-from osc_traitsched.core import fix
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.facts import Facts
-from osc_traitsched.core.judge import Judge
-from osc_traitsched.core.question import Question
-from osc_traitsched.core.request import Request
-from osc_traitsched.core.verdict import Verdict, reach
+from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain.verdict import Verdict, reach
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import words
 from tests.property.building import identity
 from tests.property.clouds import Inventory, Node
@@ -99,8 +99,8 @@ class Case:
 
     def said(self, request: Request, found: Facts) -> dict[str, Any]:
         """Return the verdict by facts in the form of what is expected."""
-        first = Judge(request.clauses, request.group_policy, found)
-        second = request.fallback and Judge(
+        first = Matcher(request.clauses, request.group_policy, found)
+        second = request.fallback and Matcher(
             request.fallback.clauses, request.group_policy, found
         )
         verdict = reach(first, found, second)
@@ -115,8 +115,10 @@ class Case:
             ]
         return said
 
-    def _worded(self, judge: Judge, verdict: Verdict, found: Facts) -> dict[str, Any]:
-        ids = words.clause_ids(judge.clauses)
+    def _worded(
+        self, matcher: Matcher, verdict: Verdict, found: Facts
+    ) -> dict[str, Any]:
+        ids = words.clause_ids(matcher.clauses)
         for aggregate in self.question.aggregates:
             uuid, name = str(aggregate["uuid"]), str(aggregate["name"])
             ids = tuple(each.replace(uuid, name) for each in ids)
@@ -128,7 +130,9 @@ class Case:
         return {
             "candidates": [h.name for h in hosts if h.uuid not in verdict.rejections],
             "ways_in": {
-                host.name: [named(way) for way in verdict.rejections[host.uuid].ways_in]
+                host.name: [
+                    named(way) for way in verdict.rejections[host.uuid].correction_sets
+                ]
                 for host in hosts
                 if host.uuid in verdict.rejections
             },

@@ -10,11 +10,11 @@ import urllib.parse
 import openstack as sdk
 import pytest
 
-from osc_traitsched.cloud import catalog, grounds, isolating
+from osc_traitsched.cloud import aggregate_state, isolating, lookup
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.core import isolation
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.plan import Status
+from osc_traitsched.core.change import isolation
+from osc_traitsched.core.change.plan import Status
+from osc_traitsched.core.nova.assumption import Assumptions
 from tests.cloud.making import PLACEMENT, making, providers
 from tests.functional import shell
 from tests.functional.proxy import CutBefore, Instead, Proxy
@@ -185,15 +185,15 @@ def login(variables):
 
 
 def closing(core):
-    ground = grounds.ground(core, "gold")
-    golden = catalog.flavor(core, "golden")
-    return ground, isolation.closing(ground, [GOLD], (), [golden], ())
+    ground = aggregate_state.ground(core, "gold")
+    golden = lookup.flavor(core, "golden")
+    return ground, isolation.isolate_plan(ground, [GOLD], (), [golden], ())
 
 
 def opening(core):
-    ground = grounds.ground(core, "gold")
-    held = {GOLD: grounds.holders(core.placement, ground, GOLD)}
-    return ground, isolation.opening(ground, [GOLD], held, (), False)
+    ground = aggregate_state.ground(core, "gold")
+    held = {GOLD: aggregate_state.holders(core.placement, ground, GOLD)}
+    return ground, isolation.unisolate_plan(ground, [GOLD], held, (), False)
 
 
 def test_after_every_step_there_and_back_servers_land_where_they_may(
@@ -252,7 +252,7 @@ def test_what_is_said_before_is_what_explain_says_before_and_after(
     for plan, command in ((closing, ISOLATE), (opening, UNISOLATE)):
         ground, steps = plan(core)
         worlds = isolation.stages(isolation.World.now(ground, ()), steps)
-        said = grounds.foresee(core.placement, worlds, ISOLATING)
+        said = aggregate_state.foresee(core.placement, worlds, ISOLATING)
         assert {e.flavor: {names[uuid] for uuid in e.now} for e in said} == before
         assert openstack(*command, "--force").code == 0
         after = explained()

@@ -235,7 +235,7 @@ def test_who_owns_a_trait_is_what_novas_own_tables_say():
         check=True,
     )
     nova = json.loads(done.stdout)
-    from osc_traitsched.core.trait import Ownership, ownership
+    from osc_traitsched.core.inventory.trait import Ownership, ownership
 
     assert len(nova["both"]) > 70
     for name in nova["both"]:

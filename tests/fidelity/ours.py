@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.core import request
-from osc_traitsched.core.assumption import Assumptions, Setting
+from osc_traitsched.core.nova import request
+from osc_traitsched.core.nova.assumption import Assumptions, Setting
 
 Case = Mapping[str, Any]
 Answer = Mapping[str, Any]

@@ -6,9 +6,9 @@ import gc
 
 import pytest
 
-from osc_traitsched.commands import explaining
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.question import Question
+from osc_traitsched.app import explain
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.question import Question
 from tests.services.nova import HalfCloud, MadeUpNova
 
 #: Beside one for each set of aggregates in the request, and one by one those of a
@@ -58,7 +58,7 @@ def explained(placement, nova, flavor, release=33, **options):
     question = Question(
         flavor, IMAGE, tuple(nova.aggregates), Assumptions.of(release, **options)
     )
-    found = explaining.explain(cloud, question, (), want_figures=True, want_fixes=True)
+    found = explain.explain(cloud, question, (), want_figures=True, want_fixes=True)
     single = [p for p in sent if p.endswith(("/inventories", "/usages"))]
     return found, len(sent) - len(single)
 

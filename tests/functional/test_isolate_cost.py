@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.cloud import grounds
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.isolation import World, closing, stages
+from osc_traitsched.cloud import aggregate_state
+from osc_traitsched.core.change.isolation import World, isolate_plan, stages
+from osc_traitsched.core.nova.assumption import Assumptions
 from tests.functional.placement import Placement
 from tests.services import fill
 from tests.services.nova import HalfCloud, MadeUpNova
@@ -50,10 +50,10 @@ def cost(tmp_path_factory):
             found = flavors(number_of_flavors)
             nova._bodies["/flavors/detail"] = {"flavors": found}
             cloud = HalfCloud(server.url, nova)
-            ground = grounds.ground(cloud, "gold")
-            steps = closing(ground, [GOLD], (), ground.flavors[:1], ())
+            ground = aggregate_state.ground(cloud, "gold")
+            steps = isolate_plan(ground, [GOLD], (), ground.flavors[:1], ())
             worlds = stages(World.now(ground, ()), steps)
-            effects = grounds.foresee(cloud.placement, worlds, ISOLATING)
+            effects = aggregate_state.foresee(cloud.placement, worlds, ISOLATING)
             assert len(effects) == number_of_flavors
             # It could see what there is to see.
             assert any(effect.lost for effect in effects)

@@ -7,7 +7,7 @@ import collections
 import pytest
 
 from osc_traitsched.cloud.survey import survey
-from osc_traitsched.core.assumption import Assumptions
+from osc_traitsched.core.nova.assumption import Assumptions
 from tests.bench import lists
 from tests.functional.placement import Placement
 from tests.services import fill

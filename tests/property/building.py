@@ -10,8 +10,8 @@ import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.fix import HostChange
-from osc_traitsched.core.fix.hosts import DISABLED
+from osc_traitsched.core.explain.fix import HostChange
+from osc_traitsched.core.explain.fix.hosts import DISABLED
 from tests.functional.placement import Placement
 from tests.property import clouds
 

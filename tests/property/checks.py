@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from osc_traitsched.cloud import facts
 from osc_traitsched.cloud.connection import Service
-from osc_traitsched.core import hitting
-from osc_traitsched.core.clause import Clause, Resource, Trait
-from osc_traitsched.core.hitting import Mask, bits
-from osc_traitsched.core.judge import Host, Judge
-from osc_traitsched.core.request import Request
-from osc_traitsched.core.verdict import Verdict, takers
+from osc_traitsched.core.explain import hitting_sets
+from osc_traitsched.core.explain.hitting_sets import Mask, bits
+from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.nova.clause import Clause, Resource, Trait
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.matcher import Host, Matcher, matching_hosts
 from tests.property import clouds
 
 
@@ -29,25 +29,25 @@ class Asked:
 
 
 def reasons(
-    asked: Asked, request: Request, judge: Judge, verdict: Verdict, hosts: set[str]
+    asked: Asked, request: Request, matcher: Matcher, verdict: Verdict, hosts: set[str]
 ) -> None:
     """Each host's reasons keep it out by themselves, and without them it is in."""
     assert verdict.agrees, (request.query(), verdict)
     assert asked.roots(request) & hosts == hosts - set(verdict.rejections)
     for root, rejection in verdict.rejections.items():
         assert rejection.named
-        only_named = kept(request, judge, rejection.named)
+        only_named = kept(request, matcher, rejection.named)
         if only_named is not None:
             assert root not in asked.roots(only_named)
-        for way in (*rejection.ways_in, rejection.named):
-            without = kept(request, judge, judge.everything & ~way)
+        for way in (*rejection.correction_sets, rejection.named):
+            without = kept(request, matcher, matcher.everything & ~way)
             if without is not None:
                 assert root in asked.roots(without)
 
 
-def kept(request: Request, judge: Judge, mask: Mask) -> Request | None:
+def kept(request: Request, matcher: Matcher, mask: Mask) -> Request | None:
     """Return the request with only these clauses, or None if that is no request."""
-    clauses = judge.chosen(mask)
+    clauses = matcher.chosen(mask)
     served = {clause.group for clause in clauses if isinstance(clause, Resource)}
     smaller = Request(clauses, request.group_policy, None, request.microversion)
     is_request = set(smaller.groups) <= served and "VCPU" in smaller.resources()
@@ -67,26 +67,26 @@ def nobody_is_gained(
     """A required trait more gains no host, and the judge takes whom Placement takes."""
     with_it = asked.roots(more) & hosts
     assert with_it <= asked.roots(request)
-    assert takers(more, found) == with_it
+    assert matching_hosts(more, found) == with_it
 
 
-def counts(judge: Judge, verdict: Verdict, hosts: set[str]) -> None:
+def counts(matcher: Matcher, verdict: Verdict, hosts: set[str]) -> None:
     """Each clause's figures are what counting the hosts one by one gives."""
-    kinds = {root: judge.host(root) for root in hosts}
+    kinds = {root: matcher.host(root) for root in hosts}
     for number, count in enumerate(verdict.counts):
         bit = 1 << number
-        others = judge.everything & ~bit
+        others = matcher.everything & ~bit
         only = {
             root
             for root, kind in kinds.items()
-            if root in verdict.rejections and judge.meets(kind, others)
+            if root in verdict.rejections and matcher.meets(kind, others)
         }
         assert count.only == len(only)
         assert 0 <= count.left <= count.alone <= len(hosts)
     assert verdict.counts[-1].left == len(hosts) - len(verdict.rejections)
 
 
-def conflicts(judge: Judge, verdict: Verdict, hosts: set[str]) -> None:
+def conflicts(matcher: Matcher, verdict: Verdict, hosts: set[str]) -> None:
     """Compare with every subset of clauses that no possible request contains.
 
     A clause less can make a request harder: a provider that is no longer used
@@ -95,21 +95,21 @@ def conflicts(judge: Judge, verdict: Verdict, hosts: set[str]) -> None:
     if not hosts or len(verdict.rejections) < len(hosts):
         assert not verdict.conflicts
         return
-    if len(bits(judge.everything)) > 9:
+    if len(bits(matcher.everything)) > 9:
         return
-    kinds = {judge.host(root) for root in hosts}
-    possible = _possible(judge, kinds)
+    kinds = {matcher.host(root) for root in hosts}
+    possible = _possible(matcher, kinds)
     impossible = (
         mask
-        for mask in range(1, judge.everything + 1)
+        for mask in range(1, matcher.everything + 1)
         if not any(mask & larger == mask for larger in possible)
     )
-    assert list(verdict.conflicts) == hitting.minimal(impossible)
+    assert list(verdict.conflicts) == hitting_sets.minimal(impossible)
 
 
-def _possible(judge: Judge, kinds: set[Host]) -> list[Mask]:
+def _possible(matcher: Matcher, kinds: set[Host]) -> list[Mask]:
     return [
         mask
-        for mask in range(judge.everything + 1)
-        if any(judge.meets(kind, mask) for kind in kinds)
+        for mask in range(matcher.everything + 1)
+        if any(matcher.meets(kind, mask) for kind in kinds)
     ]

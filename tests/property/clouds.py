@@ -7,7 +7,7 @@ import uuid
 
 from hypothesis import strategies as st
 
-from osc_traitsched.core.clause import (
+from osc_traitsched.core.nova.clause import (
     Clause,
     MemberOf,
     Origin,

@@ -6,19 +6,19 @@ import dataclasses
 import itertools
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core import fix
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.clause import MemberOf, RootTrait, Trait
-from osc_traitsched.core.facts import Facts
-from osc_traitsched.core.fix import HostChange, HostFix
-from osc_traitsched.core.fix.hosts import DISABLED
-from osc_traitsched.core.fix.values import MOST_OF_HOSTS
-from osc_traitsched.core.judge import Judge
-from osc_traitsched.core.question import Question
-from osc_traitsched.core.request import Request
-from osc_traitsched.core.snapshot import Compute
-from osc_traitsched.core.trait import Ownership, ownership
-from osc_traitsched.core.verdict import Verdict
+from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain.fix import HostChange, HostFix
+from osc_traitsched.core.explain.fix.hosts import DISABLED
+from osc_traitsched.core.explain.fix.values import MOST_OF_HOSTS
+from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.trait import Ownership, ownership
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.clause import MemberOf, RootTrait, Trait
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import Matcher
 from tests.property import clouds
 
 _MOST_CHANGES = 3
@@ -49,9 +49,9 @@ def question() -> Question:
     return Question(flavor, None, aggregates, Assumptions(all_computes_new=True))
 
 
-def of(judge: Judge, verdict: Verdict) -> tuple[HostFix, ...]:
+def of(matcher: Matcher, verdict: Verdict) -> tuple[HostFix, ...]:
     """Return the fixes of hosts that would be printed."""
-    return fix.on_hosts(judge, verdict, question(), computes(judge.facts))
+    return fix.on_hosts(matcher, verdict, question(), computes(matcher.facts))
 
 
 def are_all_that_help(
@@ -105,7 +105,7 @@ def _helps(request: Request, found: Facts, root: str, changes: Changes) -> bool:
     """Tell whether a host could take the request if the facts of it were others."""
     for change in changes:
         found = _with(found, root, change)
-    after = Judge(request.clauses, request.group_policy, found)
+    after = Matcher(request.clauses, request.group_policy, found)
     return after.meets(after.host(root), after.everything)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.cloud import facts, read
-from osc_traitsched.core.clause import RootTrait, Trait
+from osc_traitsched.core.nova.clause import RootTrait, Trait
 from tests.cases.reading import cases
 from tests.property import building
 

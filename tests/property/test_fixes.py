@@ -13,12 +13,12 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.cloud import facts, read
-from osc_traitsched.core import fix
-from osc_traitsched.core.assumption import Assumptions
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
-from osc_traitsched.core.judge import Judge
-from osc_traitsched.core.question import Question
-from osc_traitsched.core.verdict import reach
+from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.placement.matcher import Matcher
 from tests.functional.placement import Placement
 from tests.property import building, clouds
 from tests.property.test_judge import CLOUDS, CLOUDS_EACH
@@ -94,9 +94,9 @@ def check(service, snapshot, extra_specs):
     if answer.roots & {host.uuid for host in snapshot.hosts}:
         return False
     found = facts.gather(service, snapshot, [request], answer, figures=True)
-    judge = Judge(request.clauses, request.group_policy, found)
-    verdict = reach(judge, found)
-    proposed = fix.on_request(question, judge, found, verdict)
+    matcher = Matcher(request.clauses, request.group_policy, found)
+    verdict = reach(matcher, found)
+    proposed = fix.on_request(question, matcher, found, verdict)
     sizes = [len(e.changes) for e in proposed if gains(service, changed(question, e))]
     smallest = next(smallest_drops(service, question), None)
     if smallest is not None:

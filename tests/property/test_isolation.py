@@ -16,22 +16,22 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.cloud import facts, grounds, isolating, mirror, read
+from osc_traitsched.cloud import aggregate_state, facts, isolating, memberships, read
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.core import isolation
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.errors import PlacementRefuses, Refusal
-from osc_traitsched.core.isolation import (
+from osc_traitsched.core.change import isolation
+from osc_traitsched.core.change.isolation import (
     Contradiction,
     Ground,
     Kind,
     Member,
-    closing,
-    opening,
+    isolate_plan,
     stages,
+    unisolate_plan,
 )
-from osc_traitsched.core.plan import Status
-from osc_traitsched.core.question import Question
+from osc_traitsched.core.change.plan import Status
+from osc_traitsched.core.errors import PlacementRefuses, Refusal
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.question import Question
 from tests.functional.placement import Placement
 from tests.property import building, clouds
 
@@ -180,7 +180,7 @@ class World:
         aggregates = tuple(self.aggregates.values())
         first = aggregates[0]
         roots = [snapshot.by_name[name] for name in first["hosts"]]
-        inside = mirror.members(placement, {first["uuid"]: frozenset()})
+        inside = memberships.members(placement, {first["uuid"]: frozenset()})
         return Ground(
             snapshot=snapshot,
             aggregate=first,
@@ -243,7 +243,7 @@ def check(world, ground, steps):
     worlds = stages(isolation.World.now(ground, world.images.values()), steps)
     foreseen = {
         (effect.flavor, effect.image): effect
-        for effect in grounds.foresee(world.cloud.placement, worlds, ISOLATING)
+        for effect in aggregate_state.foresee(world.cloud.placement, worlds, ISOLATING)
     }
     roots = {host.uuid for host in ground.snapshot.hosts}
     found = world.hosts(roots)
@@ -276,9 +276,11 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
         world = World(cloud, case, bodies(nodes, case))
         isolate(world, case)
         ground = world.ground()
-        holders = {n: grounds.holders(cloud.placement, ground, n) for n in case.names}
+        holders = {
+            n: aggregate_state.holders(cloud.placement, ground, n) for n in case.names
+        }
         images = [b for b in world.images.values() if f"trait:{case.names[0]}" in b]
-        steps = opening(ground, case.names, holders, images, case.keep_traits)
+        steps = unisolate_plan(ground, case.names, holders, images, case.keep_traits)
         check(world, ground, steps)
     finally:
         placement.wipe()
@@ -290,7 +292,7 @@ def isolate(world, case):
     named = [ground.flavors[number] for number in sorted(case.named)]
     images = list(world.images.values())
     try:
-        steps = closing(ground, case.names, creates, named, images)
+        steps = isolate_plan(ground, case.names, creates, named, images)
     except Contradiction as exc:
         (flavor,) = (body for body in named if body["name"] == exc.flavor)
         assert FORBIDDEN in flavor["extra_specs"].values()

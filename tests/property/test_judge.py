@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.cloud import facts, read
-from osc_traitsched.core.judge import Judge
-from osc_traitsched.core.request import Request
-from osc_traitsched.core.verdict import reach
+from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.matcher import Matcher
 from tests.functional.placement import Placement
 from tests.property import building, checks, clouds, fixing, thinking
 
@@ -65,16 +65,16 @@ def check(placement, service, snapshot, question):
     more = checks.harder(request, question.more)
     answer = facts.candidates(service, request)
     found = facts.gather(service, snapshot, [request, more], answer, figures=True)
-    judge = Judge(request.clauses, request.group_policy, found)
-    verdict = reach(judge, found)
+    matcher = Matcher(request.clauses, request.group_policy, found)
+    verdict = reach(matcher, found)
     hosts = {host.uuid for host in snapshot.hosts}
     asked = checks.Asked(service)
 
-    checks.reasons(asked, request, judge, verdict, hosts)
+    checks.reasons(asked, request, matcher, verdict, hosts)
     checks.nobody_is_gained(asked, request, more, found, hosts)
-    checks.counts(judge, verdict, hosts)
-    checks.conflicts(judge, verdict, hosts)
-    fixes = fixing.of(judge, verdict)
+    checks.counts(matcher, verdict, hosts)
+    checks.conflicts(matcher, verdict, hosts)
+    fixes = fixing.of(matcher, verdict)
     fixing.are_all_that_help(request, found, verdict, fixes)
     if fixes:
         one = fixes[question.number % len(fixes)]

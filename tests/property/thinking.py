@@ -13,11 +13,11 @@ import pickle
 import sys
 from collections.abc import Iterable, Iterator
 
-from osc_traitsched.core.explanation import Explanation
-from osc_traitsched.core.facts import Facts
-from osc_traitsched.core.judge import Judge
-from osc_traitsched.core.request import Request
-from osc_traitsched.core.verdict import reach
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import prose
 from osc_traitsched.views.explain.document import document
 from tests.property import fixing
@@ -27,15 +27,15 @@ Asked = tuple[Request, Facts]
 
 def think(request: Request, found: Facts) -> Explanation:
     """Return what explain has to say of a request, by facts that were read."""
-    judge = Judge(request.clauses, request.group_policy, found)
-    verdict = reach(judge, found)
+    matcher = Matcher(request.clauses, request.group_policy, found)
+    verdict = reach(matcher, found)
     return Explanation(
         fixing.question(),
         request,
         facts=found,
-        judge=judge,
+        matcher=matcher,
         verdict=verdict,
-        fixes=fixing.of(judge, verdict),
+        fixes=fixing.of(matcher, verdict),
         computes=fixing.computes(found),
     )
 

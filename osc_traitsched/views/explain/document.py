@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from osc_traitsched.core.assumption import OPTIONS, RELEASES
-from osc_traitsched.core.clause import Clause, MemberOf, Resource, RootTrait
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
-from osc_traitsched.core.explanation import Explanation
-from osc_traitsched.core.fix import Fix, HostFix
-from osc_traitsched.core.hitting import Mask
-from osc_traitsched.core.snapshot import Provider
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.fix import Fix, HostFix
+from osc_traitsched.core.explain.hitting_sets import Mask
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.assumption import OPTIONS, RELEASES
+from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait
 from osc_traitsched.views import problems
-from osc_traitsched.views.explain import fixes, mirror, unseen, words
+from osc_traitsched.views.explain import fixes, mirror, not_evaluated, words
 
 SCHEMA = 1
 
@@ -47,12 +47,12 @@ def document(explanation: Explanation, shown: tuple[Provider, ...]) -> dict[str,
         "allocation_requests": explanation.answers,
         "clauses": list(_clauses(explanation, names)),
         "hosts": [_host(explanation, host, names) for host in shown],
-        "hosts_without_provider": [each.node for each in explanation.absent],
-        "providers_without_host": [each.name for each in explanation.strangers],
+        "hosts_without_provider": [each.node for each in explanation.without_provider],
+        "providers_without_host": [each.name for each in explanation.unmanaged_roots],
         "conflicts": _conflicts(explanation, names),
         "fixes": [_fix(each, explanation) for each in explanation.fixes],
         "disagreement": _disagreement(explanation),
-        "not_evaluated": unseen.items(explanation),
+        "not_evaluated": not_evaluated.items(explanation),
     }
 
 
@@ -81,12 +81,12 @@ def _request(explanation: Explanation) -> dict[str, Any]:
 
 def _assumptions(explanation: Explanation) -> Iterator[dict[str, Any]]:
     assumptions = explanation.question.assumptions
-    matters = {each.name: each for each in explanation.matters}
+    option_impacts = {each.name: each for each in explanation.option_impacts}
     for option in OPTIONS:
         if not option.is_in(assumptions.release):
             continue
         setting = assumptions.setting(option.name)
-        matter = matters.get(option.name)
+        matter = option_impacts.get(option.name)
         value = setting.value
         yield {
             "option": option.name,
@@ -192,7 +192,8 @@ def _host(
         "candidate": bool(facts and host.uuid in facts.candidates),
         "failing": _members(rejection.failing, names) if rejection else [],
         "ways_in": [
-            _members(way, names) for way in (rejection.ways_in if rejection else ())
+            _members(way, names)
+            for way in (rejection.correction_sets if rejection else ())
         ],
         "figures": list(_figures(explanation, host)),
         "service": compute

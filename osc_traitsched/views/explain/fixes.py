@@ -5,10 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator
 
-from osc_traitsched.core.explanation import Explanation
-from osc_traitsched.core.fix import Change, Fix, HostChange, HostFix
-from osc_traitsched.core.question import Question
-from osc_traitsched.core.snapshot import Compute
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.fix import Change, Fix, HostChange, HostFix
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.problems import listed
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from osc_traitsched.core.clause import MemberOf
-from osc_traitsched.core.explanation import Explanation
-from osc_traitsched.core.snapshot import Provider
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import MemberOf
 
 
 def differences(explanation: Explanation, host: Provider) -> list[dict[str, Any]]:

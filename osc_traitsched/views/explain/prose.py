@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import prettytable
 
-from osc_traitsched.core import assumption
-from osc_traitsched.core.clause import Resource
-from osc_traitsched.core.explanation import Explanation
-from osc_traitsched.core.fix import RequestFix
-from osc_traitsched.core.hitting import Mask
-from osc_traitsched.core.snapshot import Provider
-from osc_traitsched.core.verdict import alike
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.fix import RequestFix
+from osc_traitsched.core.explain.hitting_sets import Mask
+from osc_traitsched.core.explain.verdict import grouped_rejections
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views import problems
-from osc_traitsched.views.explain import fixes, mirror, unseen, words
+from osc_traitsched.views.explain import fixes, mirror, not_evaluated, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.problems import listed
 
@@ -45,7 +45,7 @@ def lines(
         yield from _fixes(explanation, everything)
     yield ""
     yield "Not looked at:"
-    yield from (f"  {item['text']}" for item in unseen.items(explanation))
+    yield from (f"  {item['text']}" for item in not_evaluated.items(explanation))
 
 
 def _warnings(explanation: Explanation) -> Iterator[str]:
@@ -74,11 +74,11 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
             f"         {len(second)} of them only by one of Nova's two queries, with "
             f"VCPU for PCPU: {listed(host.name for host in second)}"
         )
-    if explanation.absent:
-        nodes = (each.node for each in explanation.absent)
-        yield f"         {problems.absent(nodes)}"
-    if explanation.strangers:
-        others = listed(each.name for each in explanation.strangers)
+    if explanation.without_provider:
+        nodes = (each.node for each in explanation.without_provider)
+        yield f"         {problems.without_provider(nodes)}"
+    if explanation.unmanaged_roots:
+        others = listed(each.name for each in explanation.unmanaged_roots)
         yield f"         Placement has providers that are no hosts of Nova's: {others}"
 
 
@@ -91,7 +91,7 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
     if assumptions.all_computes_new is not None:
         how_many = "every" if assumptions.all_computes_new else "not every"
         yield f"  {how_many} nova-compute is of 2026.2 or later, as OWNER_NOVA shows"
-    for matter in explanation.matters:
+    for matter in explanation.option_impacts:
         setting = matter.setting
         sure = "" if setting.given else ", assumed"
         if matter.refused:
@@ -104,7 +104,7 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
         )
     for name, source in assumptions.ignored:
         yield f"  {option(name)} ({source}): ignored, not in {release}"
-    if not explanation.matters and explanation.refusal is None:
+    if not explanation.option_impacts and explanation.refusal is None:
         yield "  No prefilter's option, by itself, would change this verdict."
 
 
@@ -167,7 +167,7 @@ def _nearest(explanation: Explanation, everything: bool) -> Iterator[str]:
     verdict = explanation.verdict
     if verdict is None or not verdict.rejections:
         return
-    kinds = alike(verdict, explanation.hosts)
+    kinds = grouped_rejections(verdict, explanation.hosts)
     most = len(kinds) if everything else _MOST_LINES
     yield ""
     yield "Nearest hosts:"
@@ -175,7 +175,7 @@ def _nearest(explanation: Explanation, everything: bool) -> Iterator[str]:
         distance = rejection.distance
         conditions = "condition" if distance == 1 else "conditions"
         yield f"  {distance} {conditions} away: {listed(h.name for h in hosts)}"
-        reasons = _reasons(explanation, hosts[0], rejection.ways_in)
+        reasons = _reasons(explanation, hosts[0], rejection.correction_sets)
         yield from (f"    {line}" for line in reasons)
         yield from (f"    {line}" for line in _remarks(explanation, hosts, everything))
     if len(kinds) > most:
@@ -258,9 +258,10 @@ def _stories(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[st
                 )
         if takes and found is not None:
             yield "  Placement gives it all the same, or Nova's second query does"
-        elif found is not None and len(found.ways_in) > 1:
+        elif found is not None and len(found.correction_sets) > 1:
             yield from (
-                f"  {line}" for line in _reasons(explanation, host, found.ways_in)
+                f"  {line}"
+                for line in _reasons(explanation, host, found.correction_sets)
             )
         yield from (f"  {line}" for line in _remarks_on(explanation, host))
 

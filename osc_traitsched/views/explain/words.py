@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.assumption import Value
-from osc_traitsched.core.clause import Clause, MemberOf, Origin, Resource, RootTrait
-from osc_traitsched.core.explanation import Explanation
-from osc_traitsched.core.facts import Stock
-from osc_traitsched.core.question import Question
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.nova.assumption import Value
+from osc_traitsched.core.nova.clause import (
+    Clause,
+    MemberOf,
+    Origin,
+    Resource,
+    RootTrait,
+)
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.placement.facts import Stock
 
 _UNITS = {"MEMORY_MB": " MB", "DISK_GB": " GB"}
 

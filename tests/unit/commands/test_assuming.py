@@ -4,20 +4,20 @@ import argparse
 
 import pytest
 
-from osc_traitsched.commands import assuming
-from osc_traitsched.core import assumption
+from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
+from osc_traitsched.core.nova import assumption
 from osc_traitsched.views import problems
 
 
 def parse(*argv):
     parser = argparse.ArgumentParser()
-    assuming.add_options(parser)
+    scheduler_args.add_options(parser)
     return parser.parse_args(argv)
 
 
 def assume(*argv, maximum=None):
-    return assuming.assumptions(parse(*argv), maximum)
+    return scheduler_args.assumptions(parse(*argv), maximum)
 
 
 def test_without_any_option_the_newest_release_is_assumed():

@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from osc_traitsched.config import fragment, joining, rhoso, tripleo
-from osc_traitsched.core import assumption, switch
-from osc_traitsched.core.assumption import Assumptions
 from osc_traitsched.core.errors import NoParameter
+from osc_traitsched.core.nova import assumption, switch
+from osc_traitsched.core.nova.assumption import Assumptions
 
 WANTED = [
     wanted

@@ -3,9 +3,9 @@
 import pytest
 
 from osc_traitsched.config import baseline, joining, rhoso
-from osc_traitsched.core import assumption
-from osc_traitsched.core.assumption import Setting
 from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Setting
 
 WALLABY, ANTELOPE, BOBCAT = 23, 27, 28
 

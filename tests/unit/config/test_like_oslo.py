@@ -6,8 +6,8 @@ import pytest
 from oslo_config import cfg
 
 from osc_traitsched.config import nova_conf
-from osc_traitsched.core import assumption
 from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.nova import assumption
 
 WALLABY = 23
 REFUSED = "refused"

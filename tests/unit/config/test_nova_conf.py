@@ -6,9 +6,9 @@ import threading
 import pytest
 
 from osc_traitsched.config import nova_conf
-from osc_traitsched.core import assumption
-from osc_traitsched.core.assumption import Setting
 from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Setting
 
 WALLABY, XENA, NEWEST = 23, 24, assumption.NEWEST
 

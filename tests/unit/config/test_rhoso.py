@@ -3,8 +3,8 @@
 import pytest
 
 from osc_traitsched.config import ini, nova_conf, rhoso
-from osc_traitsched.core import assumption
 from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.nova import assumption
 
 PLANE = """\
 apiVersion: core.openstack.org/v1beta1

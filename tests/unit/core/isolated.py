@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.isolation import Ground, Member
-from osc_traitsched.core.snapshot import Holding, Provider, Snapshot
+from osc_traitsched.core.change.isolation import Ground, Member
+from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
 
 GOLD, SILVER, SSD = "CUSTOM_GOLD", "CUSTOM_SILVER", "STORAGE_DISK_SSD"
 AGGREGATE = "aggregate-uuid"

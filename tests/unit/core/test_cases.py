@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from osc_traitsched.core.clause import MemberOf
-from osc_traitsched.core.facts import Amount, Facts, Stock
-from osc_traitsched.core.judge import amounts
-from osc_traitsched.core.request import Request
-from osc_traitsched.core.snapshot import Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.nova.clause import MemberOf
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Amount, Facts, Stock
+from osc_traitsched.core.placement.matcher import amounts
 from tests.cases.reading import Case, cases
 from tests.property.building import identity
 from tests.property.clouds import SHARING, Inventory, Node

@@ -2,12 +2,12 @@
 
 import dataclasses
 
-from osc_traitsched.core import fix
-from osc_traitsched.core.facts import Stock
-from osc_traitsched.core.fix import Change, HostChange
-from osc_traitsched.core.judge import Judge
-from osc_traitsched.core.snapshot import Compute
-from osc_traitsched.core.verdict import reach
+from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain.fix import Change, HostChange
+from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core.test_cases import facts
@@ -24,9 +24,9 @@ def test_the_largest_size_is_one_that_is_known_to_be_given():
     read = {"VCPU": Stock(40, 0, max_unit=10, step_size=1)}
     stock = {**found.stock, identity("cmp00"): read}
     found = dataclasses.replace(found, stock=stock)
-    judge = Judge(request.clauses, request.group_policy, found)
+    matcher = Matcher(request.clauses, request.group_policy, found)
 
-    proposed = fix.on_request(case.question, judge, found, reach(judge, found))
+    proposed = fix.on_request(case.question, matcher, found, reach(matcher, found))
 
     assert [each.changes for each in proposed] == [(Change("size", "vcpus", 10),)]
 
@@ -49,11 +49,11 @@ def test_an_aggregate_that_is_wanted_twice_is_joined_once():
     )
     request = case.question.request()
     found = facts(case, request)
-    judge = Judge(request.clauses, request.group_policy, found)
+    matcher = Matcher(request.clauses, request.group_policy, found)
     root = identity("cmp00")
     computes = {root: Compute(root, "cmp00", "cmp00")}
 
-    (helping,) = fix.on_hosts(judge, reach(judge, found), case.question, computes)
+    (helping,) = fix.on_hosts(matcher, reach(matcher, found), case.question, computes)
 
     assert helping.changes == (HostChange("join aggregate", identity("ours")),)
     assert helping.hosts == (root,)

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from osc_traitsched.core.hitting import hitting_sets, minimal, size
+from osc_traitsched.core.explain.hitting_sets import hitting_sets, minimal, size
 
 
 def brute_force(sets, members):

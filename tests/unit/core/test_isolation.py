@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core import errors, isolation
-from osc_traitsched.core.isolation import (
+from osc_traitsched.core import errors
+from osc_traitsched.core.change import isolation
+from osc_traitsched.core.change.isolation import (
     Contradiction,
     Kind,
     Member,
     NotIsolated,
     Outcome,
     Reason,
-    closing,
     in_order,
-    opening,
+    isolate_plan,
     to_open,
+    unisolate_plan,
 )
-from osc_traitsched.core.plan import Status
+from osc_traitsched.core.change.plan import Status
 from tests.unit.core.isolated import (
     AGGREGATE,
     GOLD,
@@ -40,7 +41,7 @@ def todo(steps):
 
 
 def test_hosts_can_be_chosen_before_anybody_must_and_the_aggregate_is_closed_last():
-    found = closing(
+    found = isolate_plan(
         ground(host("h1", GOLD), host("h2"), mirrored=["h2-uuid"]),
         [GOLD, "CUSTOM_NEW"],
         ["CUSTOM_NEW"],
@@ -66,7 +67,7 @@ def test_hosts_can_be_chosen_before_anybody_must_and_the_aggregate_is_closed_las
 
 def test_what_is_so_already_is_no_work():
     required = {f"trait:{GOLD}": "required"}
-    found = closing(
+    found = isolate_plan(
         ground(host("h1", GOLD), mirrored=["h1-uuid"], **{GOLD: "required"}),
         [GOLD],
         [],
@@ -77,7 +78,7 @@ def test_what_is_so_already_is_no_work():
 
 
 def test_another_word_than_required_does_not_isolate():
-    found = closing(
+    found = isolate_plan(
         ground(host("h1", GOLD), **{GOLD: "true"}),
         [GOLD],
         [],
@@ -90,12 +91,12 @@ def test_another_word_than_required_does_not_isolate():
 def test_a_flavor_that_forbids_the_trait_is_not_turned_round():
     forbidding = flavor("f", **{f"trait:{GOLD}": "forbidden"})
     with pytest.raises(Contradiction) as caught:
-        closing(ground(), [SILVER, GOLD], [], [forbidding], [])
+        isolate_plan(ground(), [SILVER, GOLD], [], [forbidding], [])
     assert (caught.value.flavor, caught.value.traits) == ("f", (GOLD,))
 
 
 def test_a_host_without_a_provider_can_t_be_made_ready():
-    _, step, last = closing(ground(Member("h1", None)), [GOLD], [], [], [])
+    _, step, last = isolate_plan(ground(Member("h1", None)), [GOLD], [], [], [])
     assert isinstance(step.problem, errors.NoProvider)
     assert isolation.foreseen(step).status is Status.FAILED
     assert isolation.foreseen(last).status is Status.WOULD_CHANGE
@@ -103,7 +104,7 @@ def test_a_host_without_a_provider_can_t_be_made_ready():
 
 def test_every_node_of_a_host_is_made_ready():
     nodes = [Member("ironic", host(f"node{n}").holding) for n in (1, 2)]
-    found = closing(ground(*nodes), [GOLD], [], [], [])
+    found = isolate_plan(ground(*nodes), [GOLD], [], [], [])
     assert [step.name for step in found if step.kind is Kind.HOST] == ["node1", "node2"]
     assert [step.name for step in found if step.kind is Kind.MIRROR] == [
         "node1",
@@ -143,7 +144,7 @@ def carried_out(steps, failing):
 
 
 def test_after_a_failure_its_kind_is_finished_and_nothing_later_begun():
-    steps = closing(
+    steps = isolate_plan(
         ground(host("h1"), host("h2"), mirrored=["h1-uuid", "h2-uuid"]),
         [GOLD],
         [],
@@ -160,7 +161,7 @@ def test_after_a_failure_its_kind_is_finished_and_nothing_later_begun():
 
 
 def test_without_a_failure_all_is_done():
-    steps = closing(ground(host("h1")), [GOLD], [], [flavor("f")], [])
+    steps = isolate_plan(ground(host("h1")), [GOLD], [], [flavor("f")], [])
     statuses, asked = carried_out(steps, set())
     assert statuses == ["changed"] * 5
     assert len(asked) == 5
@@ -175,7 +176,7 @@ GOLDEN = flavor("f", **{f"trait:{GOLD}": "required"})
 
 def opened(found, names=(GOLD,), outside=(), images=(), keep=False):
     holders = {name: frozenset({"h1-uuid", *outside}) for name in names}
-    return opening(found, names, holders, images, keep)
+    return unisolate_plan(found, names, holders, images, keep)
 
 
 def test_the_way_back_opens_the_aggregate_first_and_takes_the_traits_last():

@@ -6,18 +6,18 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core import isolation
-from osc_traitsched.core.assumption import Assumptions
-from osc_traitsched.core.facts import Facts
-from osc_traitsched.core.isolation import (
+from osc_traitsched.core.change import isolation
+from osc_traitsched.core.change.isolation import (
     World,
     askings,
-    closing,
     effects,
-    opening,
+    isolate_plan,
     queries,
     stages,
+    unisolate_plan,
 )
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.placement.facts import Facts
 from tests.unit.core.isolated import (
     AGGREGATE,
     GOLD,
@@ -78,7 +78,7 @@ def counts(effect):
 
 def test_others_lose_the_hosts_and_the_named_keep_only_them():
     found = cloud(flavor("small"), flavor("golden"))
-    said = foreseen(found, closing(found, [GOLD], (), found.flavors[1:], ()))
+    said = foreseen(found, isolate_plan(found, [GOLD], (), found.flavors[1:], ()))
     # Now, then after traits, hosts, the mirror, flavors, the aggregate.
     assert counts(said["small", None]) == [3, 3, 3, 3, 3, 1]
     assert counts(said["golden", None]) == [3, 3, 3, 3, 2, 2]
@@ -90,14 +90,14 @@ def test_others_lose_the_hosts_and_the_named_keep_only_them():
 def test_an_image_that_is_named_keeps_every_flavor_to_the_hosts():
     found = cloud(flavor("small"))
     image = {"id": "i", "name": "image"}
-    said = foreseen(found, closing(found, [GOLD], (), (), [image]), [image])
+    said = foreseen(found, isolate_plan(found, [GOLD], (), (), [image]), [image])
     assert counts(said["small", "image"]) == [3, 3, 3, 3, 2, 2]
     assert counts(said["small", None]) == [3, 3, 3, 3, 3, 1]
 
 
 def test_who_would_have_no_host_is_stranded():
     found = cloud(flavor("small"), inside=("h1", "h2", "h3"))
-    said = foreseen(found, closing(found, [GOLD], (), (), ()))
+    said = foreseen(found, isolate_plan(found, [GOLD], (), (), ()))
     assert said["small", None].is_stranded
 
 
@@ -110,7 +110,7 @@ def test_who_would_have_no_host_half_way_only_is_stranded_too():
         mirrored=(),
         **{GOLD: "required"},
     )
-    said = foreseen(found, closing(found, [GOLD], (), found.flavors, ()))
+    said = foreseen(found, isolate_plan(found, [GOLD], (), found.flavors, ()))
     assert counts(said["golden", None]) == [3, 3, 3, 0, 3, 3]
     assert said["golden", None].is_stranded
     assert not said["golden", None].lost
@@ -129,7 +129,7 @@ def test_who_may_have_no_host_between_two_hosts_is_stranded_too():
     held = {member.holding.provider.uuid: member.holding for member in found.members}
     holders = {GOLD: frozenset(held), SILVER: frozenset({"h2-uuid"})}
     worlds = stages(
-        World.now(found, ()), opening(found, [GOLD, SILVER], holders, (), False)
+        World.now(found, ()), unisolate_plan(found, [GOLD, SILVER], holders, (), False)
     )
     now = dataclasses.replace(
         facts(found),
@@ -153,14 +153,14 @@ def test_who_may_have_no_host_between_two_hosts_is_stranded_too():
 )
 def test_what_is_refused_has_no_host_and_is_not_asked_for(odd):
     found = cloud(odd)
-    worlds = stages(World.now(found, ()), closing(found, [GOLD], (), (), ()))
+    worlds = stages(World.now(found, ()), isolate_plan(found, [GOLD], (), (), ()))
     assert queries(askings(worlds, ON)) == ()
     assert counts(foreseen(found, ())["odd", None]) == [0]
 
 
 def test_a_flavor_that_forbids_a_new_trait_is_taken_once_there_is_one():
     found = cloud(flavor("small", **{"trait:CUSTOM_NEW": "forbidden"}))
-    steps = closing(found, ["CUSTOM_NEW"], ["CUSTOM_NEW"], (), ())
+    steps = isolate_plan(found, ["CUSTOM_NEW"], ["CUSTOM_NEW"], (), ())
     effect = foreseen(found, steps)["small", None]
     assert counts(effect) == [0, 3, 1, 1, 1]
     assert not effect.is_stranded
@@ -168,5 +168,5 @@ def test_a_flavor_that_forbids_a_new_trait_is_taken_once_there_is_one():
 
 def test_flavors_that_ask_for_the_same_are_asked_for_once():
     found = cloud(*(flavor(f"f{number}") for number in range(50)))
-    worlds = stages(World.now(found, ()), closing(found, [GOLD], (), (), ()))
+    worlds = stages(World.now(found, ()), isolate_plan(found, [GOLD], (), (), ()))
     assert len(queries(askings(worlds, ON))) == 2

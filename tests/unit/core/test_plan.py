@@ -1,9 +1,9 @@
 """Plans: what a change adds and removes, and what it must not do."""
 
-from osc_traitsched.core import plan
-from osc_traitsched.core.plan import Status
-from osc_traitsched.core.snapshot import Holding, Provider, Snapshot
-from osc_traitsched.core.trait import Ownership
+from osc_traitsched.core.change import plan
+from osc_traitsched.core.change.plan import Status
+from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
+from osc_traitsched.core.inventory.trait import Ownership
 
 
 def holding(name, *traits, of=None):
@@ -72,7 +72,7 @@ def test_only_changes_are_undone_and_not_what_stays():
     steps = plan.adding(
         ["COMPUTE_NODE", "HW_CPU_X86_AVX", "CUSTOM_X"], cloud(held), [held]
     ).steps
-    assert [(u.name, u.ownership) for u in plan.undoings(steps)] == [
+    assert [(u.name, u.ownership) for u in plan.reverted_by_nova(steps)] == [
         ("HW_CPU_X86_AVX", Ownership.NOVA_SETS_AND_CLEARS)
     ]
 
@@ -81,5 +81,5 @@ def test_every_trait_of_a_pci_device_is_undone():
     held = holding("pci", "COMPUTE_MANAGED_PCI_DEVICE", of="a")
     snapshot = cloud(holding("a"), held)
     steps = plan.adding(["CUSTOM_X"], snapshot, [held]).steps
-    (undoing,) = plan.undoings(steps)
-    assert (undoing.name, undoing.hosts) == ("CUSTOM_X", ("a",))
+    (reverted,) = plan.reverted_by_nova(steps)
+    assert (reverted.name, reverted.hosts) == ("CUSTOM_X", ("a",))

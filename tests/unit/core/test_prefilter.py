@@ -2,10 +2,10 @@
 
 import pytest
 
-from osc_traitsched.core.assumption import RELEASES, Assumptions
-from osc_traitsched.core.clause import MemberOf, Origin, RootTrait, Trait
-from osc_traitsched.core.prefilter import PREFILTERS
-from osc_traitsched.core.request import Refusal, Unseen, build
+from osc_traitsched.core.nova.assumption import RELEASES, Assumptions
+from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait, Trait
+from osc_traitsched.core.nova.prefilter import PREFILTERS
+from osc_traitsched.core.nova.request import NotEvaluated, Refusal, build
 
 FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1, "swap": "", "extra_specs": {}}
 IMAGE = {"status": "active", "disk_format": "qcow2"}
@@ -111,7 +111,7 @@ def test_a_project_without_an_aggregate_is_refused_where_it_needs_one():
 def test_a_project_that_is_not_given_is_named():
     found = asked(limit_tenants_to_placement_aggregate=True)
 
-    assert Unseen("project not given", "project_id") in found.unseen
+    assert NotEvaluated("project not given", "project_id") in found.not_evaluated
 
 
 def test_a_zone_is_its_aggregates():
@@ -136,7 +136,7 @@ def test_a_zone_without_an_aggregate_restricts_nothing_and_is_named():
 
     assert added(found, "map_az_to_placement_aggregate") == []
     kind = "zone has no aggregate, so no restriction"
-    assert Unseen(kind, "nowhere") in found.unseen
+    assert NotEvaluated(kind, "nowhere") in found.not_evaluated
 
 
 def test_an_option_that_the_release_no_longer_has_switches_nothing_off():
@@ -178,7 +178,10 @@ def test_an_image_type_without_a_trait_is_named():
         query_placement_for_image_type_support=True,
     )
 
-    assert Unseen("image type unknown trait", "disk_format", "gpt") in found.unseen
+    assert (
+        NotEvaluated("image type unknown trait", "disk_format", "gpt")
+        in found.not_evaluated
+    )
 
 
 def test_in_train_the_conditions_on_the_root_are_the_flavor_s_own_traits():
@@ -193,7 +196,7 @@ def test_in_train_the_conditions_on_the_root_are_the_flavor_s_own_traits():
         )
     ]
     key = "trait:COMPUTE_STATUS_DISABLED"
-    assert Unseen("overwritten", key, "required") in found.unseen
+    assert NotEvaluated("overwritten", key, "required") in found.not_evaluated
 
 
 def test_one_property_without_a_trait_switches_image_metadata_off_and_is_named():
@@ -203,7 +206,7 @@ def test_one_property_without_a_trait_switches_image_metadata_off_and_is_named()
 
     assert added(found, "transform_image_metadata") == []
     kind = "image metadata prefilter adds nothing"
-    assert Unseen(kind, "hw_viommu_model", "virtio") in found.unseen
+    assert NotEvaluated(kind, "hw_viommu_model", "virtio") in found.not_evaluated
 
 
 def test_one_trait_for_two_properties_has_both_as_origins():

@@ -2,10 +2,15 @@
 
 import pytest
 
-from osc_traitsched.core import request
-from osc_traitsched.core.assumption import Assumptions, Setting
-from osc_traitsched.core.clause import Origin, Resource, RootTrait, Trait
-from osc_traitsched.core.request import Refusal, Unseen, build, placement_query
+from osc_traitsched.core.nova import request
+from osc_traitsched.core.nova.assumption import Assumptions, Setting
+from osc_traitsched.core.nova.clause import Origin, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.request import (
+    NotEvaluated,
+    Refusal,
+    build,
+    placement_query,
+)
 
 IMAGE = {"status": "active", "disk_format": "qcow2", "min_ram": 0, "min_disk": 0}
 
@@ -178,7 +183,7 @@ def test_what_nova_leaves_out_or_only_others_know_is_named_with_its_key(
     body = flavor()
     body["extra_specs"][key] = value
 
-    assert Unseen(kind, key, value) in asked(body).unseen
+    assert NotEvaluated(kind, key, value) in asked(body).not_evaluated
 
 
 def test_a_trait_that_an_image_can_not_forbid_is_named():
@@ -187,7 +192,7 @@ def test_a_trait_that_an_image_can_not_forbid_is_named():
     found = asked(image=image)
 
     kind = "trait value neither required nor forbidden"
-    assert found.unseen == (Unseen(kind, "trait:CUSTOM_A", "forbidden"),)
+    assert found.not_evaluated == (NotEvaluated(kind, "trait:CUSTOM_A", "forbidden"),)
 
 
 def test_an_amount_that_another_key_overwrites_is_named():
@@ -197,14 +202,16 @@ def test_an_amount_that_another_key_overwrites_is_named():
 
     assert found.resources()["MEM_ENCRYPTION_CONTEXT"] == 1
     key = "resources:MEM_ENCRYPTION_CONTEXT"
-    assert Unseen("overwritten", key, "5") in found.unseen
+    assert NotEvaluated("overwritten", key, "5") in found.not_evaluated
 
 
 def test_a_disk_of_zero_is_asked_for_and_the_policy_it_takes_is_named():
     found = asked({**flavor(), "disk": 0})
 
     assert "DISK_GB" not in found.resources()
-    assert found.unseen == (Unseen("zero disk needs a policy", "disk", "0"),)
+    assert found.not_evaluated == (
+        NotEvaluated("zero disk needs a policy", "disk", "0"),
+    )
 
 
 def test_a_server_without_an_image_asks_for_what_its_flavor_says():
@@ -216,8 +223,8 @@ def test_a_server_without_an_image_asks_for_what_its_flavor_says():
 def test_a_host_that_is_asked_for_with_the_zone_is_named():
     found = asked(availability_zone="nova:compute1")
 
-    unseen = Unseen("requested host", "availability_zone", "compute1")
-    assert unseen in found.unseen
+    not_evaluated = NotEvaluated("requested host", "availability_zone", "compute1")
+    assert not_evaluated in found.not_evaluated
 
 
 def test_the_api_refuses_with_nova_s_exception_the_keys_and_a_status():
@@ -249,7 +256,7 @@ def test_all_the_names_that_others_use_are_in_the_room():
     assert set(request.__all__) == {
         "Refusal",
         "Request",
-        "Unseen",
+        "NotEvaluated",
         "build",
         "placement_query",
     }

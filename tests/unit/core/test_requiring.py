@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core import requiring
+from osc_traitsched.core.inventory import trait_keys
 
 
 @pytest.mark.parametrize(
@@ -21,13 +21,13 @@ from osc_traitsched.core import requiring
     ],
 )
 def test_which_keys_require_a_trait(key, value, required):
-    assert requiring.requires(key, value) == required
+    assert trait_keys.requires(key, value) == required
 
 
 def test_the_letters_of_an_aggregates_key_can_be_of_any_case():
     metadata = {"Trait:CUSTOM_A": "required", "trait:CUSTOM_B": "forbidden"}
-    assert requiring.isolated_by(metadata) == {"CUSTOM_A": "Trait:CUSTOM_A"}
-    assert requiring.isolating_keys(metadata) == ("Trait:CUSTOM_A",)
+    assert trait_keys.isolated_by(metadata) == {"CUSTOM_A": "Trait:CUSTOM_A"}
+    assert trait_keys.isolating_keys(metadata) == ("Trait:CUSTOM_A",)
 
 
 def test_a_flavor_requires_what_any_of_its_groups_requires():
@@ -37,4 +37,4 @@ def test_a_flavor_requires_what_any_of_its_groups_requires():
         "trait:CUSTOM_C": "forbidden",
         "hw:cpu_policy": "dedicated",
     }
-    assert requiring.required_by(specs) == {"CUSTOM_A", "CUSTOM_B"}
+    assert trait_keys.required_by(specs) == {"CUSTOM_A", "CUSTOM_B"}

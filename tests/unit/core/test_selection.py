@@ -3,8 +3,14 @@
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.selection import Selectors, needs_nova, select
-from osc_traitsched.core.snapshot import Aggregate, Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.inventory.selection import Selectors, needs_nova, select
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Compute,
+    Nova,
+    Provider,
+    Snapshot,
+)
 
 
 def root(name):
@@ -93,7 +99,7 @@ def test_selectors_match_by_every_name_a_host_goes_by(selectors, expected):
 def test_a_service_host_without_a_provider_is_reported_and_not_dropped():
     selected = select(Selectors(aggregates=("gold",)), BOTH)
     assert names(selected) == ["cmp1.example.org"]
-    assert selected.absent == ("gone", "new")
+    assert selected.without_provider == ("gone", "new")
 
 
 def test_everything_is_every_host_and_no_shared_or_nested_provider():

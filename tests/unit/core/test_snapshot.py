@@ -1,6 +1,6 @@
 """Trees of providers, as Placement lists them."""
 
-from osc_traitsched.core.snapshot import Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 
 A = Provider("a", "host-a", 1, "a")
 B = Provider("b", "host-b", 1, "b")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from osc_traitsched.core import assumption, switch
-from osc_traitsched.core.assumption import Assumptions, Setting
 from osc_traitsched.core.errors import NotInRelease
+from osc_traitsched.core.nova import assumption, switch
+from osc_traitsched.core.nova.assumption import Assumptions, Setting
 
 HOST_FILTERS = (
     "ComputeFilter",

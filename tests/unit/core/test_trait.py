@@ -3,8 +3,9 @@
 import os_traits
 import pytest
 
-from osc_traitsched.core import errors, trait
-from osc_traitsched.core.trait import Ownership
+from osc_traitsched.core import errors
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.trait import Ownership
 
 KNOWN = {"CUSTOM_GOLD", "CUSTOM_SILVER", "HW_CPU_X86_AVX", "HW_CPU_X86_AVX2"}
 

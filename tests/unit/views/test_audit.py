@@ -8,11 +8,11 @@ import shlex
 
 import pytest
 
-from osc_traitsched.core.audit import RULES
-from osc_traitsched.core.audit.finding import Finding, Severity
-from osc_traitsched.views import audit
-from tests.unit.core.audit import test_config, test_isolation, test_traits
-from tests.unit.core.audit.surveys import (
+from osc_traitsched.core.check import RULES
+from osc_traitsched.core.check.finding import Finding, Severity
+from osc_traitsched.views import check
+from tests.unit.core.check import test_config, test_isolation, test_traits
+from tests.unit.core.check.surveys import (
     aggregate,
     findings,
     flavor,
@@ -27,7 +27,7 @@ GOLD = "CUSTOM_GOLD"
 
 
 def test_every_rule_has_words_and_nothing_else_has():
-    assert list(audit.WORDS) == [rule.id for rule in RULES]
+    assert list(check.WORDS) == [rule.id for rule in RULES]
 
 
 def test_every_rules_id_begins_with_its_area_and_is_its_own():
@@ -45,7 +45,7 @@ def test_every_rule_has_a_section_that_can_be_linked_to():
 def test_a_name_can_not_talk_to_the_terminal():
     name = "red\x1b[31m\nflavor"
     found = Finding("traits-few-hosts", Severity.NOTE, "flavor", name, _FEW)
-    _, (row,) = audit.rows([found])
+    _, (row,) = check.rows([found])
     assert all(cell.isprintable() for cell in row)
     assert "red\\x1b[31m\\nflavor" in row[2]
 
@@ -75,7 +75,7 @@ SURVEYS = [
 
 @pytest.mark.parametrize("of", SURVEYS)
 def test_a_row_is_lines_of_plain_words_and_a_command_that_a_shell_takes(of):
-    _, rows = audit.rows(findings(of))
+    _, rows = check.rows(findings(of))
     assert rows
     for rule, severity, subject, problem, mend in rows:
         assert severity in ("error", "warning", "note")
@@ -85,7 +85,7 @@ def test_a_row_is_lines_of_plain_words_and_a_command_that_a_shell_takes(of):
         assert "\n" not in problem
         if mend.startswith("openstack "):
             assert shlex.split(mend)[1] in ("trait-sched", "flavor", "image", "trait")
-        assert rule in audit.WORDS
+        assert rule in check.WORDS
 
 
 _TPM = "COMPUTE_SECURITY_TPM_2_0"
@@ -118,7 +118,7 @@ _TPM = "COMPUTE_SECURITY_TPM_2_0"
 )
 def test_a_command_changes_a_flavor_by_its_id(of, command):
     # A name may be another flavor's ID, and is looked for as one first.
-    mends = [mend for *_, mend in audit.rows(findings(of))[1]]
+    mends = [mend for *_, mend in check.rows(findings(of))[1]]
     assert f"openstack flavor {command} {identity('f')}" in mends
 
 
@@ -127,13 +127,13 @@ def test_no_trait_is_to_be_added_where_another_group_forbids_it():
     found = Finding(
         "traits-not-together", Severity.ERROR, "flavor", "f", {"traits": names}
     )
-    ((*_, mend),) = audit.rows([found])[1]
+    ((*_, mend),) = check.rows([found])[1]
     assert "add" not in mend
 
 
 def test_no_finding_is_one_line_with_how_many_rules_looked_at_what():
     of = survey([host("a"), host("b")], [flavor("f")])
     chosen = [rule for rule in RULES if rule.area == "image-type"]
-    assert audit.nothing(chosen, of) == (
+    assert check.nothing(chosen, of) == (
         "Nothing found: 4 rules looked at 0 images, 1 flavor."
     )

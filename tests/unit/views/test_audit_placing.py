@@ -7,15 +7,15 @@ import shlex
 
 import pytest
 
-from osc_traitsched.core.audit.finding import Finding, Severity
-from osc_traitsched.views import audit
-from tests.unit.core.audit import test_az, test_mirror, test_tenant
-from tests.unit.core.audit.surveys import aggregate, findings
+from osc_traitsched.core.check.finding import Finding, Severity
+from osc_traitsched.views import check
+from tests.unit.core.check import test_az, test_mirror, test_tenant
+from tests.unit.core.check.surveys import aggregate, findings
 
 
 def rows(found, *areas):
     """Return ID, problem and what mends it, of each finding."""
-    return [(row[0], row[3], row[4]) for row in audit.rows(findings(found, *areas))[1]]
+    return [(row[0], row[3], row[4]) for row in check.rows(findings(found, *areas))[1]]
 
 
 def test_a_differing_mirror_is_said_for_either_way():
@@ -42,7 +42,7 @@ def test_novas_command_is_named_where_it_is_enough():
 def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another():
     data = {"hosts": ("a",), "mend": "check", "use": "isolation"}
     found = Finding("mirror-missing", Severity.ERROR, "aggregate", "gold", data)
-    ((*_, problem, _),) = audit.rows([found])[1]
+    ((*_, problem, _),) = check.rows([found])[1]
     assert problem == "Placement lacks the host a in it: not isolated by it"
 
 

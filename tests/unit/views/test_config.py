@@ -2,8 +2,8 @@
 
 import pytest
 
-from osc_traitsched.core import assumption, switch
-from osc_traitsched.core.assumption import Assumptions, Setting
+from osc_traitsched.core.nova import assumption, switch
+from osc_traitsched.core.nova.assumption import Assumptions, Setting
 from osc_traitsched.views import config
 
 GIVEN = Setting(("A", "AvailabilityZoneFilter"), "nova.conf:3", given=True)

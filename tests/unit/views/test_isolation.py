@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core import errors, isolation
-from osc_traitsched.core.assumption import Setting
-from osc_traitsched.core.isolation import Effect, Kept, Kind, Outcome, Reason, Step
-from osc_traitsched.core.plan import Status
+from osc_traitsched.core import errors
+from osc_traitsched.core.change import isolation
+from osc_traitsched.core.change.isolation import (
+    Effect,
+    Kept,
+    Kind,
+    Outcome,
+    Reason,
+    Step,
+)
+from osc_traitsched.core.change.plan import Status
+from osc_traitsched.core.nova.assumption import Setting
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
 from tests.unit.core.isolated import GOLD, SILVER, aggregate, ground, host

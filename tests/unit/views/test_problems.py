@@ -2,8 +2,9 @@
 
 import pytest
 
-from osc_traitsched.core import errors, isolation, plan
-from osc_traitsched.core.trait import Ownership
+from osc_traitsched.core import errors
+from osc_traitsched.core.change import isolation, plan
+from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views import problems
 
 BROKE = errors.CloudBroke("compute", "no rights", 403)
@@ -33,7 +34,7 @@ ERRORS = [
     isolation.KeysCame({"trait:CUSTOM_A"}),
     isolation.NotIsolated("gold", ("CUSTOM_X",)),
     isolation.Stranding((isolation.Effect("f", "i", (frozenset("a"), frozenset())),)),
-    plan.OwnedByNova((plan.Undoing("COMPUTE_NODE", Ownership.NOVA_SETS),)),
+    plan.OwnedByNova((plan.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     plan.LastHolder({"CUSTOM_X": (plan.Requirer("flavor", "f", "trait:CUSTOM_X"),)}),
     plan.RequirersUnknown(("CUSTOM_X",), BROKE),
 ]

@@ -1,0 +1,203 @@
+"""From a question to its explanation: read, judge, and try what might help."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import gc
+from collections.abc import Iterator, Sequence
+
+from osc_traitsched.cloud import facts, lookup, read
+from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
+from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain import verdict as verdicts
+from osc_traitsched.core.explain.explanation import (
+    Explanation,
+    option_impacts,
+    variations,
+)
+from osc_traitsched.core.explain.fix import HostFix, RequestFix
+from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.inventory import selection
+from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import Matcher, amounts
+
+#: Of how many hosts that stand for those like them all figures are read.
+_MOST_FIGURES = 3
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Stop Python's search for garbage for a while.
+
+    All that is read of a large cloud is kept to the end, and looking through it
+    again and again is a third of this command's own work.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@_uncollected()
+def explain(
+    cloud: Cloud,
+    question: Question,
+    named: Sequence[str],
+    want_figures: bool,
+    want_fixes: bool,
+) -> Explanation:
+    """Find out who could take the request, who could not, and why.
+
+    :param want_figures: of every host that lacks room, even where others take it
+    :param named: patterns of the hosts whose whole story is wanted
+    :raises NothingMatches: for a pattern that matches no host
+    :raises CloudBroke: when a service can't be read
+    """
+    start = Explanation(question)
+    try:
+        request = question.request()
+        lookup.check_visible(cloud, question)
+    except (Refusal, NotForProject) as refusal:
+        return dataclasses.replace(start, refusal=refusal)
+    unavailable = lookup.zone_refusal(cloud, question.needed_zone)
+    start = dataclasses.replace(start, request=request, refusal=unavailable)
+    if unavailable is not None and question.needed_zone not in question.zones:
+        # Nothing restricts the query then: Placement's answer would mislead.
+        return start
+    computes = {compute.uuid: compute for compute in lookup.computes(cloud)}
+    start = dataclasses.replace(start, computes=computes)
+    try:
+        explanation = _judged(cloud, start, request, named, want_figures)
+        if not explanation.agrees:
+            # Something may have changed between two of the reads.
+            explanation = _judged(cloud, start, request, named, want_figures)
+    except PlacementRefuses as refusal:
+        return dataclasses.replace(start, refusal=unavailable or refusal)
+    if not want_fixes:
+        return explanation
+    return dataclasses.replace(
+        explanation,
+        fixes=(*_on_hosts(explanation), *_tried(cloud.placement, explanation)),
+    )
+
+
+def _judged(
+    cloud: Cloud,
+    start: Explanation,
+    request: Request,
+    named: Sequence[str],
+    want_figures: bool,
+) -> Explanation:
+    """Ask Placement, read what explains its answer, and judge every host.
+
+    :raises PlacementRefuses: when Placement takes no such request
+    """
+    placement = cloud.placement
+    answer = facts.candidates(placement, request)
+    nova = read.view(start.computes.values(), start.question.aggregates)
+    snapshot = read.providers(placement).with_nova(nova)
+    switched = variations(start.question, request)
+    asked = [request, *(v.request for v in switched if v.request)]
+    requests = [each for one in asked for each in (one, one.fallback) if each]
+    found = facts.gather(placement, snapshot, requests, answer, not answer.roots)
+    first, second = _by_weight(request, found)
+    matcher = Matcher(first.clauses, first.group_policy, found)
+    verdict = verdicts.reach(
+        matcher,
+        found,
+        Matcher(second.clauses, second.group_policy, found) if second else None,
+    )
+    shown = _shown(matcher, verdict, found, named)
+    if want_figures:
+        found = facts.with_figures(placement, found, _short(matcher, verdict, found))
+    found = facts.with_inventories(placement, found, shown)
+    return dataclasses.replace(
+        start,
+        facts=found,
+        matcher=matcher,
+        verdict=verdict,
+        answers=answer.count,
+        option_impacts=option_impacts(start.question, switched, found, verdict),
+    )
+
+
+def _by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]:
+    """Return Nova's queries, first the one by which the hosts are explained.
+
+    Where nobody has any PCPU that is the second, which asks for VCPU instead.
+    """
+    pinned = [a for a in amounts(request.clauses) if a[0] == "PCPU"]
+    if request.fallback and not any(found.offers[amount] for amount in pinned):
+        return request.fallback, request
+    return request, request.fallback
+
+
+def _on_hosts(explanation: Explanation) -> tuple[HostFix, ...]:
+    if explanation.matcher is None or explanation.verdict is None:
+        return ()
+    return fix.on_hosts(
+        explanation.matcher,
+        explanation.verdict,
+        explanation.question,
+        explanation.computes,
+    )
+
+
+def _shown(
+    matcher: Matcher, verdict: Verdict, found: Facts, named: Sequence[str]
+) -> list[Provider]:
+    """Return the hosts whose figures are shown in full."""
+    if named:
+        wanted = Selectors(hosts=tuple(named))
+        return list(selection.select(wanted, found.snapshot).providers)
+    short = {host.uuid for host in _short(matcher, verdict, found)}
+    kinds = verdicts.grouped_rejections(verdict, found.snapshot.hosts)
+    stand = [hosts[0] for _, hosts in kinds if hosts[0].uuid in short]
+    return stand[:_MOST_FIGURES]
+
+
+def _short(matcher: Matcher, verdict: Verdict, found: Facts) -> list[Provider]:
+    """Return the hosts that are out for what they have no room for."""
+    resources = sum(
+        1 << n for n, c in enumerate(matcher.clauses) if isinstance(c, Resource)
+    )
+    out = verdict.rejections
+    hosts = found.snapshot.hosts
+    return [h for h in hosts if h.uuid in out and out[h.uuid].named & resources]
+
+
+def _tried(placement: Service, explanation: Explanation) -> Iterator[RequestFix]:
+    """Yield the changes of the request with which Placement gives more hosts."""
+    matcher, verdict, found = (
+        explanation.matcher,
+        explanation.verdict,
+        explanation.facts,
+    )
+    if matcher is None or verdict is None or found is None:
+        return
+    question = explanation.question
+    hosts = {host.uuid for host in explanation.hosts}
+    now = {host.uuid for host in explanation.candidates}
+    for proposal in fix.on_request(question, matcher, found, verdict):
+        other = question
+        for change in proposal.changes:
+            other = change.applied(other)
+        try:
+            answer = facts.candidates(placement, other.request())
+        except (Refusal, PlacementRefuses):
+            continue
+        gained, lost = (answer.roots & hosts) - now, now - answer.roots
+        if len(gained) > len(lost):
+            yield dataclasses.replace(
+                proposal, hosts=tuple(sorted(gained)), lost=tuple(sorted(lost))
+            )

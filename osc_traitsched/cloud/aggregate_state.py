@@ -1,0 +1,98 @@
+"""Reads an aggregate, its hosts, and all that may ask for them, in few requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from osc_traitsched.cloud import facts, lookup, memberships, read
+from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.core.change.isolation import (
+    Effect,
+    Ground,
+    Member,
+    World,
+    askings,
+    effects,
+    queries,
+)
+from osc_traitsched.core.inventory import selection
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.nova.assumption import Assumptions
+
+#: What Placement gives for a query that was not sent.
+_NOTHING = facts.Answer(
+    frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}}
+)
+
+
+def ground(cloud: Cloud, aggregate: str) -> Ground:
+    """Read an aggregate, its hosts as Nova and Placement have them, and all flavors.
+
+    The generations are read before the traits.
+
+    :param aggregate: its name, ID or UUID
+    :raises NothingMatches: when there is none
+    :raises AmbiguousName: for a name that several have
+    :raises CloudBroke: when Nova or Placement can't be read
+    """
+    placement = cloud.placement
+    bodies = read.aggregates(cloud.compute)
+    nova = read.view(lookup.computes(cloud), bodies)
+    found = selection.aggregate_named(aggregate, nova)
+    snapshot = read.providers(placement).with_nova(nova)
+    nodes = {c.uuid for c in nova.nodes(found) if c.uuid in snapshot.by_uuid}
+    mirrored = memberships.members(placement, {found.uuid: frozenset(nodes)})
+    return Ground(
+        snapshot=snapshot,
+        aggregate=next(each for each in bodies if each["id"] == found.id),
+        aggregates=bodies,
+        members=_members(placement, snapshot, nova, found.hosts),
+        mirrored=mirrored[found.uuid],
+        flavors=tuple(sorted(lookup.flavors(cloud), key=lambda body: body["name"])),
+        traits=read.known_traits(placement),
+        classes=_classes(placement),
+    )
+
+
+def _members(
+    placement: Service, snapshot: Snapshot, nova: Nova, hosts: Iterable[str]
+) -> tuple[Member, ...]:
+    """Return the nodes of hosts, by name; a host that has none counts as one."""
+    nodes = [
+        (host, compute)
+        for host in sorted(hosts)
+        for compute in nova.by_service_host.get(host, (None,))
+    ]
+    roots = [snapshot.by_uuid.get(node.uuid) if node else None for _, node in nodes]
+    held = read.holdings(placement, filter(None, roots))
+    by_uuid = {holding.provider.uuid: holding for holding in held}
+    return tuple(
+        Member(host, by_uuid[root.uuid] if root else None)
+        for (host, _), root in zip(nodes, roots)
+    )
+
+
+def _classes(placement: Service) -> frozenset[str]:
+    body = placement.get("/resource_classes")
+    return frozenset(each["name"] for each in body["resource_classes"])
+
+
+def holders(placement: Service, found: Ground, name: str) -> frozenset[str]:
+    """Return the UUIDs of all providers that have a trait, which may not exist."""
+    return read.holders(placement, name) if name in found.traits else frozenset()
+
+
+def foresee(
+    placement: Service, worlds: Sequence[World], assumptions: Assumptions
+) -> tuple[Effect, ...]:
+    """Read what decides about hosts, and find out what becomes of each flavor.
+
+    The number of requests does not grow with hosts: it is as ``facts.gather`` says.
+
+    :param worlds: as the cloud is now, then after each stage
+    :raises CloudBroke: when Placement can't be read
+    """
+    asked = askings(worlds, assumptions)
+    snapshot = worlds[0].ground.snapshot
+    found = facts.gather(placement, snapshot, queries(asked), _NOTHING, figures=True)
+    return effects(worlds, asked, found)

@@ -1,0 +1,156 @@
+"""Which hosts a command is about: the options, and what they match."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import pathlib
+import sys
+from collections.abc import Iterator
+
+from osc_traitsched.cloud import read
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.core.errors import BadHostFile, BadUsage
+from osc_traitsched.core.inventory import selection, trait
+from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Holding, Snapshot
+
+_STDIN = "-"
+
+
+@dataclasses.dataclass(frozen=True)
+class Targets:
+    """The providers that a command is about, with the traits they have.
+
+    :ivar absent: hosts that are selected and have no provider
+    """
+
+    snapshot: Snapshot
+    held: tuple[Holding, ...]
+    without_provider: tuple[str, ...]
+
+
+def targets(
+    cloud: Cloud, selectors: Selectors, known: frozenset[str], tree: bool = False
+) -> Targets:
+    """Read what the selectors match, and the traits of it.
+
+    :param tree: the nested providers of the hosts, too
+    :raises UnknownTrait: for a filter's trait that the cloud does not know
+    :raises NothingMatches: for a selector that matches nothing
+    """
+    trait.check_known(sorted(selectors.having | selectors.lacking), known)
+    snapshot = read.snapshot(cloud, selectors)
+    selected = selection.select(selectors, snapshot)
+    providers = snapshot.trees(selected.providers) if tree else selected.providers
+    held = read.holdings(cloud.placement, providers)
+    admitted = tuple(each for each in held if selectors.admits(each.traits))
+    return Targets(snapshot, admitted, selected.without_provider)
+
+
+def add_host_options(parser: argparse.ArgumentParser) -> None:
+    """Add the selectors that every command has."""
+    group = parser.add_argument_group(
+        "hosts", "Hosts that any of these options matches; they can be repeated."
+    )
+    _repeated(
+        group,
+        "--host",
+        "PATTERN",
+        "a resource provider's name or UUID, a Nova service host's name, or a "
+        "glob such as 'cmp-1*'",
+    )
+    _repeated(group, "--aggregate", "AGGREGATE", "a host aggregate: name, ID or UUID")
+    _repeated(group, "--availability-zone", "ZONE", "an availability zone")
+    filters = parser.add_argument_group(
+        "filters", "Which of those to leave out; they can be repeated."
+    )
+    _repeated(filters, "--with-trait", "TRAIT", "only hosts that have the trait")
+    _repeated(filters, "--without-trait", "TRAIT", "only hosts that lack the trait")
+
+
+def add_target_options(parser: argparse.ArgumentParser) -> None:
+    """Add the selectors of a command that writes; it needs at least one."""
+    add_host_options(parser)
+    group = parser.add_argument_group("more hosts")
+    _repeated(
+        group,
+        "--provider",
+        "PROVIDER",
+        "a resource provider anywhere in a tree: name or UUID",
+    )
+    group.add_argument(
+        "--host-file",
+        metavar="FILE",
+        help="a file with one --host pattern a line, or - for standard input; "
+        "empty lines and lines that start with # are passed over",
+    )
+    group.add_argument("--all", action="store_true", help="every host")
+
+
+def selectors(args: argparse.Namespace) -> Selectors:
+    """Return what the options select; all hosts where they name none.
+
+    :raises MalformedTrait: for a filter that names no trait
+    """
+    named = bool(args.hosts or args.aggregates or args.availability_zones)
+    return Selectors(
+        hosts=tuple(args.hosts),
+        aggregates=tuple(args.aggregates),
+        zones=tuple(args.availability_zones),
+        everything=not named,
+        having=frozenset(trait.parse(args.with_traits)),
+        lacking=frozenset(trait.parse(args.without_traits)),
+    )
+
+
+def target_selectors(args: argparse.Namespace) -> Selectors:
+    """Return what the options of a writing command select.
+
+    :raises BadUsage: when they select nothing
+    :raises MalformedTrait: for a filter that names no trait
+    :raises BadHostFile: when the host file can't be read or has no names
+    """
+    hosts = tuple(args.hosts)
+    if args.host_file is not None:
+        hosts += tuple(_read(args.host_file))
+    found = dataclasses.replace(
+        selectors(args),
+        hosts=hosts,
+        providers=tuple(args.providers),
+        everything=args.all,
+    )
+    if not found.names_any:
+        raise BadUsage(
+            "name the hosts: --host, --host-file, --provider, --aggregate, "
+            "--availability-zone or --all"
+        )
+    return found
+
+
+def _repeated(
+    group: argparse._ArgumentGroup, flag: str, metavar: str, text: str
+) -> None:
+    name = flag.strip("-").replace("-", "_") + "s"
+    group.add_argument(
+        flag, dest=name, metavar=metavar, action="append", default=[], help=text
+    )
+
+
+def _read(path: str) -> Iterator[str]:
+    try:
+        if path == _STDIN:
+            text = sys.stdin.read()
+        else:
+            text = pathlib.Path(path).read_text(encoding="utf-8")
+    except OSError as exc:
+        raise BadHostFile(path, exc.strerror or str(exc)) from exc
+    except UnicodeDecodeError as exc:
+        raise BadHostFile(path, "not a text file (UTF-8)") from exc
+    lines = (line.strip() for line in text.splitlines())
+    names = [line for line in lines if line and not line.startswith("#")]
+    if not names:
+        raise BadHostFile(path, "names no host")
+    if any("\0" in name for name in names):
+        raise BadHostFile(path, "not a text file (it has NUL characters)")
+    yield from names

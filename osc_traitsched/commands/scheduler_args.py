@@ -1,0 +1,129 @@
+"""What is assumed of the scheduler: the options, and what they say together."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.config import baseline, joining, rhoso
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Assumptions
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every command that thinks about what Nova asks."""
+    group = parser.add_argument_group(
+        "scheduler",
+        "How nova-scheduler is configured, which no API shows. What comes later "
+        "here has the last word.",
+    )
+    group.add_argument(
+        "--nova-release",
+        type=_release,
+        metavar="RELEASE",
+        help="Nova's release: a name as wallaby or 2024.1, or a major version as 23 "
+        "(default: the last one that has the compute API's highest microversion)",
+    )
+    group.add_argument(
+        "--baseline",
+        choices=baseline.NAMES,
+        help="the distribution whose defaults apply (default: tripleo with "
+        "--environment, rhoso with --control-plane, else upstream)",
+    )
+    _add_files(group)
+    group.add_argument(
+        "--set",
+        dest="given",
+        action="append",
+        default=[],
+        type=_given,
+        metavar="SECTION.OPTION=VALUE",
+        help="an option of nova.conf; can be repeated",
+    )
+
+
+def _add_files(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--environment",
+        dest="environments",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a TripleO environment file; can be repeated, the last one wins",
+    )
+    group.add_argument(
+        "--control-plane",
+        metavar="FILE",
+        help="a YAML file with the OpenStackControlPlane of RHOSO",
+    )
+    group.add_argument(
+        "--nova-conf",
+        action="append",
+        default=[],
+        metavar="FILE|DIR",
+        help="the scheduler's nova.conf, or a directory of which every .conf file is "
+        "read; can be repeated, the last one wins",
+    )
+
+
+def assumptions(args: argparse.Namespace, max_microversion: str | None) -> Assumptions:
+    """Return what the options and the files they name say.
+
+    :param max_microversion: the compute API's highest, such as ``2.96``, or None
+        where it is not known; it tells the release that nobody named
+    :raises BadUsage: for options that do not go together
+    :raises BadConfiguration: for a file or a value that can't be
+    """
+    return joining.assumptions(named(args), *release(args, max_microversion))
+
+
+def named(args: argparse.Namespace) -> joining.Named:
+    """Return what the options name; of a control plane what it says.
+
+    :raises BadUsage: for options that do not go together
+    :raises BadConfiguration: for a control plane that can't be read
+    """
+    if args.environments and args.control_plane is not None:
+        raise BadUsage("--environment and --control-plane: a cloud has one of the two")
+    plane = None if args.control_plane is None else rhoso.read(args.control_plane)
+    return joining.Named(
+        tuple(args.nova_conf),
+        tuple(args.environments),
+        plane,
+        args.baseline,
+        tuple(args.given),
+    )
+
+
+def release(args: argparse.Namespace, max_microversion: str | None) -> tuple[int, str]:
+    """Return Nova's release, and one line for a person on how it is known.
+
+    :param max_microversion: as for :func:`assumptions`
+    """
+    if args.nova_release is not None:
+        return args.nova_release, "--nova-release"
+    if max_microversion:
+        is_rhoso = args.control_plane is not None or args.baseline == "rhoso"
+        likely = assumption.RHOSO_RELEASE if is_rhoso else None
+        return assumption.release_behind(max_microversion, likely)
+    return Assumptions.release, Assumptions.release_source
+
+
+def _release(text: str) -> int:
+    found = assumption.release_named(text)
+    if found is None:
+        known = ", ".join(assumption.RELEASES.values())
+        raise argparse.ArgumentTypeError(f"{text!r} is not one of {known}")
+    return found
+
+
+def _given(text: str) -> tuple[str, str]:
+    written, equals, value = text.partition("=")
+    names = {option.name.lower(): option.name for option in assumption.OPTIONS}
+    name = names.get(written.strip().lower())
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not SECTION.OPTION=VALUE")
+    if name is None:
+        known = ", ".join(option.name for option in assumption.OPTIONS)
+        raise argparse.ArgumentTypeError(f"{written!r} is not one of {known}")
+    return name, value.strip()

@@ -1,0 +1,1 @@
+"""What is to be written, and what becomes of it."""

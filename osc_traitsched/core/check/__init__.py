@@ -1,0 +1,99 @@
+"""The check rules, by area, in the order in which they are run and documented."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core.check.builder import titles
+from osc_traitsched.core.check.finding import Finding, Rule
+from osc_traitsched.core.check.rules import (
+    az,
+    config,
+    image_type,
+    isolation,
+    mirror,
+    tenant,
+    traits,
+)
+from osc_traitsched.core.check.study import Study
+from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.errors import NothingMatches
+from osc_traitsched.core.names import near_names
+from osc_traitsched.core.nova.question import Body
+
+__all__ = ["AREAS", "RULES", "concerning", "named", "run", "select"]
+
+#: A rule's ID never changes: scripts and documents name it.
+RULES: tuple[Rule, ...] = (
+    *image_type.RULES,
+    *traits.RULES,
+    *isolation.RULES,
+    *az.RULES,
+    *tenant.RULES,
+    *mirror.RULES,
+    *config.RULES,
+)
+
+AREAS: tuple[str, ...] = tuple(dict.fromkeys(rule.area for rule in RULES))
+
+
+def select(names: Iterable[str]) -> tuple[Rule, ...]:
+    """Return the rules that are named, by their ID or area; all without names.
+
+    :raises NothingMatches: for a name of neither, with those like it
+    """
+    names = frozenset(names)
+    known = {*AREAS, *(rule.id for rule in RULES)}
+    for name in sorted(names - known):
+        raise NothingMatches("rule", name, near_names(name, known))
+    return tuple(r for r in RULES if not names or names & {r.id, r.area, *r.also})
+
+
+def run(rules: Iterable[Rule], survey: Survey) -> tuple[Finding, ...]:
+    """Return what the rules find, the worst first, then in the rules' order."""
+    study = Study.of(survey)
+    found = [finding for rule in rules for finding in rule.function(study)]
+    return tuple(sorted(found, key=lambda finding: finding.severity.rank))
+
+
+def named(
+    survey: Survey, flavors: Iterable[str], images: Iterable[str]
+) -> dict[str, frozenset[str]]:
+    """Return the names that findings have for flavors and images, by their kind.
+
+    :param flavors: their names or IDs
+    :param images: theirs
+    :raises NothingMatches: for a flavor that is not there, or an image that is not
+        there or not active
+    """
+    return {
+        "flavor": _titles("flavor", flavors, survey.flavors),
+        "image": _titles("active image", images, survey.images),
+    }
+
+
+def concerning(
+    findings: Iterable[Finding], wanted: Mapping[str, frozenset[str]]
+) -> tuple[Finding, ...]:
+    """Return the findings about what is wanted; all of them where nothing is.
+
+    :param wanted: names by kind, as :func:`named` gives them
+    """
+    everything = not any(wanted.values())
+    return tuple(
+        finding
+        for finding in findings
+        if everything
+        or any(finding.is_about(kind, names) for kind, names in wanted.items())
+    )
+
+
+def _titles(kind: str, wanted: Iterable[str], bodies: Iterable[Body]) -> frozenset[str]:
+    titled = titles(bodies)
+    found: set[str] = set()
+    for name in wanted:
+        matching = {t for body, t in titled if name in (body["id"], body["name"], t)}
+        if not matching:
+            raise NothingMatches(kind, name, near_names(name, {t for _, t in titled}))
+        found |= matching
+    return frozenset(found)

@@ -1,0 +1,179 @@
+"""Builds the requests that rules need, by Nova's rules, and each but once."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core.check.demand import (
+    IMAGE_METADATA_PREFILTER,
+    Demand,
+    is_lasting,
+    prefilter,
+)
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.clause import Clause, RootTrait
+from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.server import properties
+from osc_traitsched.core.nova.server.flavor import EPHEMERAL
+
+#: Large enough for what any image says that it needs.
+_ANY_FLAVOR: Body = {"name": "", "vcpus": 1, "ram": 2**40, "disk": 2**40}
+
+#: What of a flavor decides what it asks for.
+_OF_FLAVORS = ("vcpus", "ram", "disk", EPHEMERAL, "ephemeral", "swap", "extra_specs")
+
+#: What of an image does, but for its traits and its NUMA nodes.
+_OF_IMAGES = frozenset(
+    [
+        *properties.BY_NAME,
+        *properties.OLD_NAMES,
+        properties.OLD_ADAPTER,
+        "bdm_v2",
+        "block_device_mapping",
+        "cinder_encryption_key_id",
+        "disk_format",
+    ]
+)
+
+_NOTHING = Request((), None, None, "")
+
+
+@dataclasses.dataclass
+class Builder:
+    """Builds requests, each but once of what asks for the same.
+
+    :ivar built: how many were built
+    """
+
+    assumptions: Assumptions
+    built: int = 0
+    _known: dict[object, Request | Refusal] = dataclasses.field(default_factory=dict)
+
+    def of_flavors(self, bodies: Iterable[Body]) -> tuple[Demand, ...]:
+        """Return what each flavor asks for."""
+        known: dict[object, Demand] = {}
+        found = []
+        for body, name in titles(bodies):
+            kind = _of_flavor(body)
+            if kind not in known:
+                known[kind] = self._flavor(body)
+            found.append(dataclasses.replace(known[kind], name=name, body=body))
+        return tuple(found)
+
+    def of_images(self, bodies: Iterable[Body]) -> tuple[Demand, ...]:
+        """Return what each image asks for, as if all its prefilters were on."""
+        known: dict[object, Demand] = {}
+        found = []
+        for body, name in titles(bodies):
+            kind = _frozen(decisive(body))
+            if kind not in known:
+                known[kind] = self._image(body)
+            found.append(dataclasses.replace(known[kind], name=name, body=body))
+        return tuple(found)
+
+    def request(
+        self, flavor: Body, image: Body | None, from_volume: bool = False
+    ) -> Request:
+        """Return the request, whatever aggregates there are and how large the image.
+
+        :raises Refusal: as :meth:`Question.request`
+        """
+        plain = None if image is None else decisive(image)
+        key = (_of_flavor(flavor), _frozen(plain or {}), image is None, from_volume)
+        if key not in self._known:
+            self._known[key] = self._asked(
+                Question(
+                    flavor, plain, (), self.assumptions, boot_from_volume=from_volume
+                )
+            )
+        found = self._known[key]
+        if isinstance(found, Refusal):
+            raise found
+        return found
+
+    def _asked(self, question: Question) -> Request | Refusal:
+        self.built += 1
+        try:
+            return _lasting(question.request())
+        except Refusal as refusal:
+            return refusal
+
+    def _flavor(self, body: Body) -> Demand:
+        try:
+            ways = tuple(self.request(body, None, way) for way in (False, True))
+        except Refusal as refusal:
+            return Demand("flavor", "", body, refusal=refusal)
+        return Demand("flavor", "", body, ways[0].clauses, ways[0].not_evaluated, ways)
+
+    def _image(self, body: Body) -> Demand:
+        found = self._with_all_prefilters(body)
+        refusal = found if isinstance(found, Refusal) else None
+        if isinstance(found, Refusal):
+            plain = {k: v for k, v in body.items() if k.startswith("trait:")}
+            plain["disk_format"] = body.get("disk_format")
+            found = self._with_all_prefilters(plain)
+        request = found if isinstance(found, Request) else _NOTHING
+        clauses = [c for c in request.clauses if _is_of_image(c)]
+        devices = [c for c in clauses if prefilter(c) == IMAGE_METADATA_PREFILTER]
+        if not self.assumptions.value(assumption.IMAGE_METADATA):
+            clauses = [c for c in clauses if c not in devices]
+        return Demand(
+            "image",
+            "",
+            body,
+            tuple(clauses),
+            request.not_evaluated,
+            devices=tuple(c for c in devices if isinstance(c, RootTrait)),
+            refusal=refusal,
+        )
+
+    def _with_all_prefilters(self, image: Body) -> Request | Refusal:
+        assumptions = self.assumptions.changed(assumption.IMAGE_TYPE, True)
+        assumptions = assumptions.changed(assumption.IMAGE_METADATA, True)
+        return self._asked(Question(_ANY_FLAVOR, image, (), assumptions))
+
+
+def decisive(image: Body) -> dict[str, object]:
+    """Return what of an image decides what it asks for, but for its size.
+
+    That is its format and all properties that lead Nova to anything.
+    """
+    return {
+        key: value
+        for key, value in image.items()
+        if key in _OF_IMAGES or key.startswith(("trait:", "hw_numa_"))
+    }
+
+
+def _lasting(request: Request) -> Request:
+    clauses = tuple(filter(is_lasting, request.clauses))
+    second = _lasting(request.fallback) if request.fallback else None
+    return dataclasses.replace(request, clauses=clauses, fallback=second)
+
+
+def _is_of_image(clause: Clause) -> bool:
+    return any(origin.kind == "image" for origin in clause.origins)
+
+
+def titles(bodies: Iterable[Body]) -> list[tuple[Body, str]]:
+    """Return each flavor, or image, with a name that no other has."""
+    bodies = tuple(bodies)
+    names = [str(body.get("name") or body["id"]) for body in bodies]
+    twins = collections.Counter(names)
+    return [
+        (body, f"{name} ({body['id']})" if twins[name] > 1 else name)
+        for body, name in zip(bodies, names)
+    ]
+
+
+def _of_flavor(body: Body) -> object:
+    return _frozen({key: body.get(key) for key in _OF_FLAVORS})
+
+
+def _frozen(found: Mapping[str, object]) -> object:
+    return tuple(sorted((key, repr(value)) for key, value in found.items()))

@@ -1,0 +1,113 @@
+"""The rule on flavors and images that Nova takes not at all, or not together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+
+from osc_traitsched.core.check.builder import decisive
+from osc_traitsched.core.check.demand import Demand
+from osc_traitsched.core.check.finding import Datum, Finding, Rule, Severity
+from osc_traitsched.core.check.study import Study
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.server.image import read as read_image
+
+#: The keys that no check of nova-api looks at.
+_UNCHECKED = re.compile(r"(trait|resources)(?!.*(HYPERTHREADING|VCPU|PCPU))")
+
+
+def refused(study: Study) -> Iterator[Finding]:
+    """Find flavors and images that Nova refuses with all there are, and pairs.
+
+    Of pairs only those where a key of the flavor's and a property of the image's
+    contradict each other: that an image needs a larger flavor is no fault.
+    """
+    for flavor in study.of_flavors:
+        if flavor.refusal is not None:
+            images = (decisive(image.body) for image in study.of_images)
+            yield from _of_one(study, flavor, ((flavor.body, i) for i in images))
+    for image in study.of_images:
+        if image.refusal is not None and study.of_flavors:
+            flavors = (flavor.body for flavor in study.of_flavors)
+            body = decisive(image.body)
+            yield from _of_one(study, image, ((each, body) for each in flavors))
+    yield from _pairs(study)
+
+
+def _of_one(
+    study: Study, demand: Demand, servers: Iterable[tuple[Body, Body]]
+) -> Iterator[Finding]:
+    """Yield a finding unless Nova takes it with something."""
+    if demand.refusal and all(_refusal(study, *server) for server in servers):
+        data = _data(demand.refusal)
+        yield Finding("traits-refused", Severity.ERROR, demand.kind, demand.name, data)
+
+
+def _pairs(study: Study) -> Iterator[Finding]:
+    release = study.assumptions.release
+    flavors = _kinds(study.of_flavors, _of_flavor)
+    images = _kinds(study.of_images, lambda image: _of_image(image, release))
+    for image, alike in images:
+        apart: dict[tuple[str, ...], tuple[Refusal, list[str]]] = {}
+        for flavor, others in flavors:
+            refusal = _refusal(study, flavor.body, decisive(image.body))
+            if refusal and _is_of_both(refusal, flavor.body, image.body):
+                key = (refusal.exception, refusal.reason, *refusal.keys)
+                names = apart.setdefault(key, (refusal, []))[1]
+                names.extend(other.name for other in others)
+        for each in alike:
+            for refusal, names in apart.values():
+                data = {**_data(refusal), "flavors": tuple(sorted(names))}
+                yield Finding("traits-refused", Severity.NOTE, "image", each.name, data)
+
+
+def _refusal(study: Study, flavor: Body, image: Body) -> Refusal | None:
+    try:
+        study.builder.request(flavor, image)
+    except Refusal as refusal:
+        return refusal
+    return None
+
+
+def _is_of_both(refusal: Refusal, flavor: Body, image: Body) -> bool:
+    keys = set(refusal.keys)
+    specs = flavor.get("extra_specs") or {}
+    return bool(keys & set(specs)) and bool(keys & set(image))
+
+
+def _data(refusal: Refusal) -> dict[str, Datum]:
+    return {
+        "exception": refusal.exception,
+        "reason": refusal.reason,
+        "keys": refusal.keys,
+        "stage": refusal.stage,
+        "http": refusal.http or 0,
+    }
+
+
+def _kinds(
+    demands: Iterable[Demand], decide: Callable[[Demand], object]
+) -> list[tuple[Demand, list[Demand]]]:
+    """Return those that Nova takes alone, by kinds: the first, and all of them."""
+    kinds: dict[object, list[Demand]] = {}
+    for demand in demands:
+        if demand.refusal is None:
+            kinds.setdefault(decide(demand), []).append(demand)
+    return [(alike[0], alike) for alike in kinds.values()]
+
+
+def _of_flavor(flavor: Demand) -> object:
+    """Return what decides whether a flavor's keys contradict an image."""
+    specs = flavor.body.get("extra_specs") or {}
+    return frozenset(item for item in specs.items() if not _UNCHECKED.match(item[0]))
+
+
+def _of_image(image: Demand, release: int) -> object:
+    """Return what decides whether an image's properties contradict a flavor."""
+    found = read_image(decisive(image.body), release)
+    traits = (item for item in found.traits() if not _UNCHECKED.match(item[0]))
+    return frozenset(found.values.items()), frozenset(traits)
+
+
+RULES: tuple[Rule, ...] = (Rule("traits-refused", "traits", refused, "flavors"),)

@@ -1,0 +1,49 @@
+"""The whole cloud as checks look at it: every provider, flavor, image, aggregate."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.placement.facts import Stock
+
+
+@dataclasses.dataclass(frozen=True)
+class Survey:
+    """What was read of one cloud, and how its scheduler is assumed to be set.
+
+    :ivar snapshot: all providers, with Nova's compute nodes, their availability
+        zones, and its aggregates
+    :ivar aggregates: the compute API's bodies of all host aggregates
+    :ivar flavors: the compute API's bodies with extra specs, private ones too
+    :ivar images: the image API's bodies of active images, hidden ones too
+    :ivar traits: of every provider, nested ones too, by UUID
+    :ivar known_traits: all names that this Placement knows
+    :ivar members: for each host aggregate's UUID the UUIDs of the providers that
+        Placement has in the aggregate of that UUID: the mirror
+    :ivar shared: for each sharing provider the UUIDs of the providers that are
+        in an aggregate with it
+    :ivar stock: capacity and use by provider and class, where an answer for many
+        hosts at once had them; full hosts are left out by such answers
+    :ivar projects: the IDs of all projects with their names; None if unknown
+    """
+
+    snapshot: Snapshot
+    assumptions: Assumptions
+    aggregates: tuple[Body, ...] = ()
+    flavors: tuple[Body, ...] = ()
+    images: tuple[Body, ...] = ()
+    traits: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    known_traits: frozenset[str] = frozenset()
+    members: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    shared: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    stock: Mapping[str, Mapping[str, Stock]] = dataclasses.field(default_factory=dict)
+    projects: Mapping[str, str] | None = None
+
+    @property
+    def nova(self) -> Nova:
+        """Nova's view of hosts; empty where it was not read."""
+        return self.snapshot.nova or Nova()

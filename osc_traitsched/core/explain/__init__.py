@@ -1,0 +1,1 @@
+"""Why hosts are rejected, and what would help."""

@@ -1,0 +1,26 @@
+"""Changes that would let a host take the request; none is a fix until tried.
+
+Changes of hosts are tried by the judge, changes of the request by Placement.
+"""
+
+from __future__ import annotations
+
+from osc_traitsched.core.explain.fix.hosts import on_hosts
+from osc_traitsched.core.explain.fix.requests import on_request
+from osc_traitsched.core.explain.fix.values import (
+    Change,
+    Fix,
+    HostChange,
+    HostFix,
+    RequestFix,
+)
+
+__all__ = [
+    "Change",
+    "Fix",
+    "HostChange",
+    "HostFix",
+    "RequestFix",
+    "on_hosts",
+    "on_request",
+]

@@ -1,0 +1,154 @@
+"""Changes of hosts that would help, tried by the judge."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core.explain.fix.values import MOST_OF_HOSTS, HostChange, HostFix
+from osc_traitsched.core.explain.hitting_sets import Mask
+from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.trait import Ownership, ownership
+from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource
+from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import Host, Matcher
+
+DISABLED = "COMPUTE_STATUS_DISABLED"
+
+#: A host that needs more changes than this is not near.
+_MOST_CHANGES = 3
+
+
+def on_hosts(
+    matcher: Matcher,
+    verdict: Verdict,
+    question: Question,
+    computes: Mapping[str, Compute],
+) -> tuple[HostFix, ...]:
+    """Return the changes of hosts that help: the simplest first, then the widest.
+
+    Each was tried: the judge takes the hosts with it. What nova-compute would
+    undo is not among them, nor what nova-api would refuse.
+
+    :param computes: Nova's compute nodes, by the UUID of their provider
+    """
+    hosts: dict[tuple[HostChange, ...], list[str]] = {}
+    helping: dict[Host, list[tuple[HostChange, ...]]] = {}
+    for root, rejection in verdict.rejections.items():
+        kind = matcher.host(root)
+        if kind not in helping:
+            helping[kind] = _helping(matcher, kind, rejection.correction_sets)
+        for changes in helping[kind]:
+            nova = _Host(computes.get(root), question, _is_unused(matcher.facts, root))
+            possible = tuple(filter(None, map(nova.changed, changes)))
+            if len(possible) == len(changes):
+                hosts.setdefault(possible, []).append(root)
+    found = [HostFix(changes, tuple(roots)) for changes, roots in hosts.items()]
+    return tuple(
+        sorted(found, key=lambda fix: (len(fix.changes), -len(fix.hosts), repr(fix)))
+    )[:MOST_OF_HOSTS]
+
+
+def _is_unused(facts: Facts, root: str) -> bool:
+    """Tell whether nothing of a host is in use; False where that was not read."""
+    stock = facts.stock.get(root)
+    return stock is not None and not any(each.used for each in stock.values())
+
+
+@dataclasses.dataclass(frozen=True)
+class _Host:
+    """What Nova lets be changed of a host."""
+
+    compute: Compute | None
+    question: Question
+    is_unused: bool
+
+    def changed(self, change: HostChange) -> HostChange | None:
+        """Return the change as it is for this host, or None if Nova refuses it."""
+        if change.kind == "enable service":
+            # Where it is down enabling gains nothing, and where it is enabled the
+            # trait is a stale one that nova-compute takes away itself.
+            compute = self.compute
+            return change if compute and compute.is_up_but_disabled else None
+        if change.kind != "join aggregate":
+            return change
+        named = [a for a in self.question.aggregates if a["uuid"] == change.name]
+        if self.compute is None or not named:
+            return None
+        (aggregate,) = named
+        if self.compute.service_host in aggregate["hosts"]:
+            return HostChange("mirror aggregate", change.name)
+        return change if self._may_be_in(_zone(aggregate)) else None
+
+    def _may_be_in(self, zone: str | None) -> bool:
+        """Tell whether Nova lets the host into an aggregate of this zone.
+
+        A host is in one zone, which does not change under its servers
+        (nova/compute/api.py, ``is_safe_to_update_az`` and
+        ``ensure_no_instances_need_to_move_az_when_host_added``).
+        """
+        if zone is None or self.compute is None:
+            return True
+        host = self.compute.service_host
+        own = {_zone(a) for a in self.question.aggregates if host in a["hosts"]}
+        own.discard(None)
+        return own == {zone} or (not own and self.is_unused)
+
+
+def _zone(aggregate: Body) -> str | None:
+    zone: str | None = aggregate["metadata"].get("availability_zone")
+    return zone
+
+
+def _helping(
+    matcher: Matcher, kind: Host, correction_sets: Iterable[Mask]
+) -> list[tuple[HostChange, ...]]:
+    """Return sets of changes that help, none of which has another one inside."""
+    found: list[tuple[HostChange, ...]] = []
+    for way in correction_sets:
+        # What has no change of its own another change may bring about.
+        changes = dict.fromkeys(filter(None, map(_host_change, matcher.chosen(way))))
+        if not 0 < len(changes) <= _MOST_CHANGES:
+            continue
+        if any(changes.keys() >= set(smaller) for smaller in found):
+            continue
+        changed = kind
+        for change in changes:
+            changed = _changed_host(matcher, changed, change)
+        if matcher.meets(changed, matcher.everything):
+            found.append(tuple(changes))
+    return found
+
+
+def _host_change(clause: Clause) -> HostChange | None:
+    if isinstance(clause, MemberOf):
+        if clause.forbidden or len(clause.aggregates) != 1:
+            return None
+        (aggregate,) = clause.aggregates
+        return HostChange("join aggregate", aggregate)
+    if isinstance(clause, Resource):
+        return None
+    if clause.name == DISABLED and clause.forbidden:
+        return HostChange("enable service")
+    if ownership(clause.name) is not Ownership.OPERATOR:
+        return None
+    verb = "remove trait" if clause.forbidden else "add trait"
+    return HostChange(verb, clause.name)
+
+
+def _changed_host(matcher: Matcher, host: Host, change: HostChange) -> Host:
+    """Return what would decide about a host after a change of its root."""
+    name = change.name
+    root, *others = host.offers
+    if change.kind == "join aggregate":
+        inside = matcher.joined(root.inside, name)
+        own = dataclasses.replace(root, inside=inside)
+        return dataclasses.replace(host, offers=(own, *others))
+    if change.kind == "add trait":
+        added, removed = frozenset({name}), frozenset[str]()
+    else:
+        added, removed = frozenset[str](), frozenset({name or DISABLED})
+    own = dataclasses.replace(root, traits=(root.traits | added) - removed)
+    return Host((host.root | added) - removed, (own, *others))

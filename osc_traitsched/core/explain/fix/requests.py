@@ -1,0 +1,169 @@
+"""Changes of the request that may help; Placement has to try them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from osc_traitsched.core.explain.fix.values import MOST_OF_REQUEST, Change, RequestFix
+from osc_traitsched.core.explain.hitting_sets import Mask
+from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.nova.clause import Clause, Origin, Resource, Trait
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import Matcher
+
+#: So many zones, or disk formats, are worth a try.
+_MOST_ALIKE = 2
+
+_SIZES = {"VCPU": "vcpus", "PCPU": "vcpus", "MEMORY_MB": "ram", "DISK_GB": "disk"}
+
+
+def on_request(
+    question: Question, matcher: Matcher, facts: Facts, verdict: Verdict
+) -> tuple[RequestFix, ...]:
+    """Return changes of the request that are worth a try, the best first.
+
+    They come from the ways into the most and the nearest hosts. What is dropped
+    or changed is what the user wrote: keys of the flavor and the image, the
+    size, the zone.
+    """
+    gains: dict[Mask, list[str]] = {}
+    for root, rejection in verdict.rejections.items():
+        for way in rejection.correction_sets:
+            gains.setdefault(way, []).append(root)
+    ways = sorted(gains, key=lambda way: (bin(way).count("1"), -len(gains[way])))
+    found: dict[tuple[Change, ...], None] = {}
+    for way in ways:
+        clauses = matcher.chosen(way)
+        orphans = _drops(question, _origins(_orphans(matcher, way)))
+        for changes in _request_changes(question, clauses, facts, gains[way]):
+            without = any(each.is_drop_of_resources for each in changes)
+            found.setdefault((*changes, *(orphans if without else ())))
+        if len(found) >= MOST_OF_REQUEST:
+            break
+    return tuple(RequestFix(changes) for changes in list(found)[:MOST_OF_REQUEST])
+
+
+def _orphans(matcher: Matcher, way: Mask) -> Iterator[Clause]:
+    """Yield the traits of groups of which a way in leaves no amount.
+
+    Placement takes no group of traits alone.
+    """
+    left = matcher.chosen(matcher.everything & ~way)
+    served = {clause.group for clause in left if isinstance(clause, Resource)}
+    for clause in left:
+        if isinstance(clause, Trait) and clause.group and clause.group not in served:
+            yield clause
+
+
+def _origins(clauses: Iterable[Clause]) -> list[Origin]:
+    return [origin for clause in clauses for origin in clause.origins]
+
+
+def _request_changes(
+    question: Question, clauses: Sequence[Clause], facts: Facts, roots: Sequence[str]
+) -> Iterator[tuple[Change, ...]]:
+    """Yield sets of changes that would take all the clauses away."""
+    alternatives = [
+        list(_alternatives(question, clause, facts, roots)) for clause in clauses
+    ]
+    if not all(alternatives):
+        return
+    if len(alternatives) == 1:
+        yield from alternatives[0]
+        return
+    merged = dict.fromkeys(change for first in alternatives for change in first[0])
+    yield tuple(merged)
+
+
+def _alternatives(
+    question: Question, clause: Clause, facts: Facts, roots: Sequence[str]
+) -> Iterator[tuple[Change, ...]]:
+    """Yield the changes that would each take one clause away."""
+    kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
+    if "isolate_aggregates" in kinds:
+        yield from _let_in(clause.origins)
+    elif "map_az_to_placement_aggregate" in kinds:
+        for zone in _zones(question, facts, roots):
+            yield (Change("zone", "availability_zone", zone),)
+    elif "require_image_type_support" in kinds:
+        for disk_format in _formats(facts, roots):
+            yield (Change("image", "disk_format", disk_format),)
+    else:
+        if isinstance(clause, Resource):
+            yield from _smaller(clause, facts, roots)
+        drops = _drops(question, clause.origins)
+        if drops:
+            yield drops
+
+
+def _let_in(origins: Iterable[Origin]) -> Iterator[tuple[Change, ...]]:
+    """Require what the isolated aggregate wants, so that it is open."""
+    keys = [o.key for o in origins if o.kind == "aggregate"]
+    if keys:
+        yield tuple(Change("flavor", key, "required") for key in keys)
+
+
+def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
+    """Return the zones that Nova has these hosts in, most hosts first."""
+    members = facts.snapshot.nova.members if facts.snapshot.nova else {}
+    counts: dict[str, int] = {}
+    for aggregate in question.aggregates:
+        zone = aggregate["metadata"].get("availability_zone")
+        inside = members.get(aggregate["uuid"], frozenset()) & set(roots)
+        if zone and inside:
+            counts[zone] = counts.get(zone, 0) + len(inside)
+    return sorted(counts, key=lambda zone: (-counts[zone], zone))[:_MOST_ALIKE]
+
+
+def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
+    """Return the disk formats that these hosts support, most hosts first."""
+    prefix = "COMPUTE_IMAGE_TYPE_"
+    counts: dict[str, int] = {}
+    for root in roots:
+        for name in facts.traits.get(root, ()):
+            if name.startswith(prefix):
+                disk_format = name[len(prefix) :].lower()
+                counts[disk_format] = counts.get(disk_format, 0) + 1
+    return sorted(counts, key=lambda name: (-counts[name], name))[:_MOST_ALIKE]
+
+
+def _smaller(
+    clause: Resource, facts: Facts, roots: Sequence[str]
+) -> Iterator[tuple[Change, ...]]:
+    """Yield the largest amount that one of the hosts has free."""
+    keys = [o.key for o in clause.origins if o.kind == "flavor"]
+    size = _SIZES.get(clause.resource_class)
+    # A host that seems to have enough has a largest unit that was not read.
+    free = max(
+        (
+            largest
+            for root in roots
+            for uuid in facts.reachable(root)
+            if clause.resource_class in (found := facts.stock.get(uuid, {}))
+            and (largest := found[clause.resource_class].largest) < clause.amount
+        ),
+        default=0,
+    )
+    if not free:
+        return
+    if size in keys and clause.resource_class != "DISK_GB":
+        yield (Change("size", size, free),)
+    specs = [key for key in keys if key.startswith("resources")]
+    if specs:
+        yield (Change("flavor", specs[0], str(free)),)
+
+
+def _drops(question: Question, origins: Iterable[Origin]) -> tuple[Change, ...]:
+    """Return the removal of every key that the clause comes from, if users set them."""
+    drops = []
+    for origin in origins:
+        if origin.kind == "flavor":
+            if origin.key not in (question.flavor.get("extra_specs") or {}):
+                return ()
+            drops.append(Change("flavor", origin.key, None))
+        elif origin.kind == "image":
+            if origin.key not in question.image_properties():
+                return ()
+            drops.append(Change("image", origin.key, None))
+    return tuple(drops)

@@ -1,0 +1,1 @@
+"""What there is: providers, traits, hosts, aggregates, and how to select them."""

@@ -1,0 +1,174 @@
+"""Which providers a command is about: selectors, and what they match."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Compute,
+    Nova,
+    Provider,
+    Snapshot,
+)
+from osc_traitsched.core.names import near_names
+
+
+@dataclasses.dataclass(frozen=True)
+class Selectors:
+    """What the user selected; the selectors join, the filters narrow.
+
+    :ivar hosts: patterns: a provider's name or UUID, a Nova service host's
+        name, or a glob over either kind of name
+    :ivar providers: names or UUIDs of providers anywhere in a tree
+    :ivar aggregates: names, IDs or UUIDs of Nova host aggregates
+    :ivar everything: every host
+    :ivar having: traits that a provider must have to stay selected
+    :ivar lacking: traits that it must not have
+    """
+
+    hosts: tuple[str, ...] = ()
+    providers: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
+    zones: tuple[str, ...] = ()
+    everything: bool = False
+    having: frozenset[str] = frozenset()
+    lacking: frozenset[str] = frozenset()
+
+    @property
+    def names_any(self) -> bool:
+        """Whether anything is selected at all."""
+        named = (self.hosts, self.providers, self.aggregates, self.zones)
+        return self.everything or any(named)
+
+    def admits(self, traits: frozenset[str]) -> bool:
+        """Tell whether a provider with these traits passes the filters."""
+        return self.having <= traits and not self.lacking & traits
+
+
+@dataclasses.dataclass(frozen=True)
+class Selected:
+    """What selectors matched.
+
+    :ivar providers: each once, by host and name
+    :ivar absent: Nova service hosts that match and have no provider
+    """
+
+    providers: tuple[Provider, ...]
+    without_provider: tuple[str, ...] = ()
+
+
+def needs_nova(selectors: Selectors, snapshot: Snapshot) -> bool:
+    """Tell whether Placement alone can't say what the selectors match."""
+    return bool(
+        selectors.aggregates
+        or selectors.zones
+        or any(not _hosts_named(p, snapshot) for p in selectors.hosts)
+    )
+
+
+def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
+    """Match the selectors against the cloud.
+
+    :raises NothingMatches: for the first selector that matches nothing
+    :raises EmptyAggregate: for an aggregate without hosts
+    :raises AmbiguousName: for a name that several aggregates have
+    """
+    nova = snapshot.nova or Nova()
+    providers = set(snapshot.hosts if selectors.everything else ())
+    computes: set[Compute] = set()
+    for pattern in selectors.hosts:
+        named = _hosts_named(pattern, snapshot)
+        providers.update(named)
+        if not named:
+            computes.update(_computes_named(pattern, snapshot, nova))
+    for value in selectors.providers:
+        providers.add(_provider(value, snapshot))
+    without_provider: set[str] = set()
+    for value in selectors.aggregates:
+        found, hostless = _members(aggregate_named(value, nova), nova)
+        computes.update(found)
+        without_provider.update(hostless)
+    for zone in selectors.zones:
+        computes.update(_in_zone(zone, nova))
+    for compute in computes:
+        root = snapshot.by_uuid.get(compute.uuid)
+        if root is None:
+            without_provider.add(compute.service_host)
+        else:
+            providers.add(root)
+    ordered = sorted(providers, key=lambda p: (snapshot.host_name(p), p.name, p.uuid))
+    return Selected(tuple(ordered), tuple(sorted(without_provider)))
+
+
+def _hosts_named(pattern: str, snapshot: Snapshot) -> tuple[Provider, ...]:
+    exact = snapshot.by_name.get(pattern) or snapshot.by_uuid.get(pattern.lower())
+    if exact is not None and snapshot.is_host(exact):
+        return (exact,)
+    if not _is_glob(pattern):
+        return ()
+    return tuple(p for p in snapshot.hosts if fnmatch.fnmatchcase(p.name, pattern))
+
+
+def _computes_named(
+    pattern: str, snapshot: Snapshot, nova: Nova
+) -> tuple[Compute, ...]:
+    found = nova.by_service_host.get(pattern, ())
+    if not found and _is_glob(pattern):
+        found = tuple(
+            c for c in nova.computes if fnmatch.fnmatchcase(c.service_host, pattern)
+        )
+    if not found:
+        names = {p.name for p in snapshot.hosts} | set(nova.by_service_host)
+        near = near_names(pattern, names)
+        raise errors.NothingMatches("host", pattern, near, nova.unasked)
+    return found
+
+
+def _is_glob(pattern: str) -> bool:
+    return any(character in pattern for character in "*?[")
+
+
+def _provider(value: str, snapshot: Snapshot) -> Provider:
+    found = snapshot.by_name.get(value) or snapshot.by_uuid.get(value.lower())
+    if found is None:
+        near = near_names(value, snapshot.by_name)
+        raise errors.NothingMatches("provider", value, near)
+    return found
+
+
+def aggregate_named(value: str, nova: Nova) -> Aggregate:
+    """Return the aggregate of that name, ID or UUID.
+
+    :raises NothingMatches: when there is none
+    :raises AmbiguousName: for a name that several have
+    """
+    found = [a for a in nova.aggregates if value in (a.name, str(a.id), a.uuid)]
+    if not found:
+        names = {a.name for a in nova.aggregates}
+        near = near_names(value, names)
+        raise errors.NothingMatches("aggregate", value, near, nova.unasked)
+    if len(found) > 1:
+        raise errors.AmbiguousName("aggregate", value, tuple(a.uuid for a in found))
+    return found[0]
+
+
+def _members(
+    aggregate: Aggregate, nova: Nova
+) -> tuple[tuple[Compute, ...], tuple[str, ...]]:
+    if not aggregate.hosts:
+        raise errors.EmptyAggregate(aggregate.name)
+    nodes = nova.by_service_host
+    found = (c for host in aggregate.hosts for c in nodes.get(host, ()))
+    return tuple(found), tuple(h for h in aggregate.hosts if h not in nodes)
+
+
+def _in_zone(zone: str, nova: Nova) -> tuple[Compute, ...]:
+    found = tuple(c for c in nova.computes if zone in c.zones)
+    if not found:
+        names = {name for c in nova.computes for name in c.zones}
+        near = near_names(zone, names)
+        raise errors.NothingMatches("availability zone", zone, near, nova.unasked)
+    return found

@@ -1,0 +1,188 @@
+"""The facts of one cloud, read once at the start of a command and frozen."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+
+#: What the keys of an aggregate's metadata begin with that name a project each.
+TENANT_KEY = "filter_tenant_id"
+
+#: The UUIDs of the providers in each aggregate, by the aggregate's UUID.
+Members = Mapping[str, frozenset[str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Provider:
+    """A resource provider as Placement lists it.
+
+    :ivar generation: what it was before anything else of the provider was
+        read; a write that carries it fails if the provider changed since
+    :ivar root: the UUID of the top of its tree, its own for a root
+    :ivar parent: the UUID of the provider above it, None for a root
+    """
+
+    uuid: str
+    name: str
+    generation: int
+    root: str
+    parent: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Holding:
+    """A provider and the traits it has, at the provider's generation."""
+
+    provider: Provider
+    traits: frozenset[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Compute:
+    """One Nova compute node: a hypervisor and the service that runs it.
+
+    :ivar uuid: also the UUID of its root provider in Placement
+    :ivar node: the hypervisor's hostname, also its root provider's name
+    :ivar service_host: the host that its nova-compute service goes by
+    :ivar zones: the availability zone that Nova says it is in; several where
+        the host is, wrongly, in aggregates of different zones
+    """
+
+    uuid: str
+    node: str
+    service_host: str
+    zones: tuple[str, ...] = ()
+    is_up: bool = True
+    is_enabled: bool = True
+    disabled_reason: str = ""
+
+    @property
+    def is_up_but_disabled(self) -> bool:
+        """Whether enabling its service would make it usable."""
+        return self.is_up and not self.is_enabled
+
+
+@dataclasses.dataclass(frozen=True)
+class Aggregate:
+    """A Nova host aggregate; its hosts are service hosts."""
+
+    id: int
+    uuid: str
+    name: str
+    hosts: tuple[str, ...]
+    metadata: Mapping[str, str]
+
+    @property
+    def zone(self) -> str | None:
+        """The availability zone that it makes, if any."""
+        return self.metadata.get("availability_zone")
+
+    @property
+    def tenants(self) -> Mapping[str, str]:
+        """Its keys that name projects, with their values."""
+        return {k: v for k, v in self.metadata.items() if k.startswith(TENANT_KEY)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Nova:
+    """What the compute API knows of hosts.
+
+    :ivar unasked: why it could not be asked, in one line, or None
+    """
+
+    computes: tuple[Compute, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    unasked: str | None = None
+
+    @functools.cached_property
+    def by_service_host(self) -> Mapping[str, tuple[Compute, ...]]:
+        """The nodes of every service host; only Ironic's have several."""
+        nodes: dict[str, tuple[Compute, ...]] = {}
+        for compute in self.computes:
+            earlier = nodes.get(compute.service_host, ())
+            nodes[compute.service_host] = (*earlier, compute)
+        return nodes
+
+    def nodes(self, aggregate: Aggregate) -> tuple[Compute, ...]:
+        """Return the nodes of an aggregate's hosts."""
+        hosts = (self.by_service_host.get(host, ()) for host in aggregate.hosts)
+        return tuple(node for nodes in hosts for node in nodes)
+
+    @functools.cached_property
+    def members(self) -> Mapping[str, frozenset[str]]:
+        """For each aggregate's UUID those of the nodes of its hosts."""
+        return {
+            aggregate.uuid: frozenset(node.uuid for node in self.nodes(aggregate))
+            for aggregate in self.aggregates
+        }
+
+
+@dataclasses.dataclass(frozen=True)
+class Snapshot:
+    """The providers of a cloud and, where a command needs it, Nova's view.
+
+    :ivar sharing: UUIDs of the providers whose inventory others share
+    :ivar strangers: UUIDs of roots that are no compute nodes of Nova's
+    """
+
+    providers: tuple[Provider, ...]
+    sharing: frozenset[str] = frozenset()
+    nova: Nova | None = None
+    unmanaged_roots: frozenset[str] = frozenset()
+
+    @functools.cached_property
+    def by_uuid(self) -> Mapping[str, Provider]:
+        """Every provider under its UUID."""
+        return {provider.uuid: provider for provider in self.providers}
+
+    @functools.cached_property
+    def hosts(self) -> tuple[Provider, ...]:
+        """The roots that can be compute nodes, by name."""
+        roots = (p for p in self.providers if self.is_host(p))
+        return tuple(sorted(roots, key=lambda root: root.name))
+
+    def with_nova(self, nova: Nova) -> Snapshot:
+        """Return the snapshot with Nova's view of which roots are compute nodes."""
+        computes = {compute.uuid for compute in nova.computes}
+        roots = {p.uuid for p in self.providers if p.parent is None}
+        unmanaged_roots = roots - self.sharing - computes if computes else frozenset()
+        return dataclasses.replace(
+            self, unmanaged_roots=frozenset(unmanaged_roots), nova=nova
+        )
+
+    def is_host(self, provider: Provider) -> bool:
+        """Tell whether a provider is a root that can be a compute node."""
+        uuid = provider.uuid
+        others = uuid in self.sharing or uuid in self.unmanaged_roots
+        return provider.parent is None and not others
+
+    @functools.cached_property
+    def by_name(self) -> Mapping[str, Provider]:
+        """Every provider under its name, which Placement keeps unique."""
+        return {provider.name: provider for provider in self.providers}
+
+    def host_name(self, provider: Provider) -> str:
+        """Return the name of the host that a provider belongs to."""
+        return self.by_uuid[provider.root].name
+
+    def trees(self, roots: tuple[Provider, ...]) -> tuple[Provider, ...]:
+        """Return the roots' whole trees, each parent right before its children."""
+        children: dict[str | None, list[Provider]] = {}
+        for provider in sorted(self.providers, key=lambda p: p.name, reverse=True):
+            children.setdefault(provider.parent, []).append(provider)
+        found = []
+        waiting = list(reversed(roots))
+        while waiting:
+            provider = waiting.pop()
+            found.append(provider)
+            waiting.extend(children.get(provider.uuid, ()))
+        return tuple(found)
+
+    def depth(self, provider: Provider) -> int:
+        """Return how many providers are above this one in its tree."""
+        above = 0
+        while provider.parent is not None:
+            provider = self.by_uuid[provider.parent]
+            above += 1
+        return above

@@ -1,0 +1,1 @@
+"""What Nova makes of a request, release by release, option by option."""

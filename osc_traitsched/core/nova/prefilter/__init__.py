@@ -1,0 +1,114 @@
+"""Nova's prefilters: what the scheduler adds to every request before it asks.
+
+nova/scheduler/request_filter.py, ``ALL_REQUEST_FILTERS``. Those that look at
+networks and ports (``routed_networks_filter``, ``remote_managed_ports_filter``) are
+not here: a flavor and an image have neither.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable
+
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import OLDEST, Assumptions
+from osc_traitsched.core.nova.clause import Origin
+from osc_traitsched.core.nova.prefilter import aggregates, image_metadata, roots
+from osc_traitsched.core.nova.server.adding import Found, SoFar
+from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
+from osc_traitsched.core.nova.server.server import Server
+
+_OPTIONS = {option.name: option for option in assumption.OPTIONS}
+
+
+@dataclasses.dataclass(frozen=True)
+class Prefilter:
+    """One of Nova's request filters.
+
+    :ivar name: as Nova names it
+    :ivar function: from the request so far, the server and the assumptions to
+        what it adds; the origins are those that fed it, without itself
+    :ivar since: the first release that has it
+    :ivar option: the option that switches it on; empty where it always runs
+    """
+
+    name: str
+    function: Callable[[SoFar, Server, Assumptions], Iterable[Found]]
+    since: int = OLDEST
+    option: str = ""
+
+    def option_in(self, release: int) -> str:
+        """Return the option, or nothing in a release that does not have it."""
+        gone = self.option and release >= _OPTIONS[self.option].until
+        return "" if gone else self.option
+
+    def is_on(self, assumptions: Assumptions) -> bool:
+        """Tell whether it runs in that release with those options."""
+        option = self.option_in(assumptions.release)
+        exists = assumptions.release >= self.since
+        return exists and (not option or bool(assumptions.value(option)))
+
+    def add(self, so_far: SoFar, server: Server, assumptions: Assumptions) -> SoFar:
+        """Return the request so far with what this one adds.
+
+        :raises Refusal: for a request that it does not let through
+        """
+        origin = Origin("prefilter", self.name, option=self.option_in(server.release))
+        found = self.function(so_far, server, assumptions)
+        return so_far.with_all(_come_from(origin, each) for each in found)
+
+
+def run(server: Server, assumptions: Assumptions) -> SoFar:
+    """Return what all prefilters that are on add, in Nova's order.
+
+    :raises Refusal: for a request that one of them does not let through
+    """
+    so_far = SoFar()
+    for prefilter in PREFILTERS:
+        if prefilter.is_on(assumptions):
+            so_far = prefilter.add(so_far, server, assumptions)
+    return so_far
+
+
+def _come_from(origin: Origin, found: Found) -> Found:
+    if isinstance(found, NotEvaluated):
+        return found
+    return dataclasses.replace(found, origins=(origin, *found.origins))
+
+
+#: In Nova's order.
+PREFILTERS: tuple[Prefilter, ...] = (
+    Prefilter(
+        "require_tenant_aggregate",
+        aggregates.require_tenant_aggregate,
+        option=assumption.TENANT,
+    ),
+    Prefilter(
+        "map_az_to_placement_aggregate",
+        aggregates.map_az_to_placement_aggregate,
+        option=assumption.AZ_QUERY,
+    ),
+    Prefilter(
+        "require_image_type_support",
+        roots.require_image_type_support,
+        option=assumption.IMAGE_TYPE,
+    ),
+    Prefilter("compute_status_filter", roots.compute_status_filter),
+    Prefilter(
+        "isolate_aggregates", aggregates.isolate_aggregates, option=assumption.ISOLATION
+    ),
+    Prefilter(
+        "transform_image_metadata",
+        image_metadata.transform_image_metadata,
+        since=21,
+        option=assumption.IMAGE_METADATA,
+    ),
+    Prefilter("accelerators_filter", roots.accelerators_filter, since=21),
+    Prefilter("packed_virtqueue_filter", roots.packed_virtqueue_filter, since=29),
+    Prefilter(
+        "ephemeral_encryption_filter", roots.ephemeral_encryption_filter, since=26
+    ),
+    Prefilter("virtio_sound_filter", roots.virtio_sound_filter, since=32),
+    Prefilter("tpm_secret_security_filter", roots.tpm_secret_security_filter, since=33),
+    Prefilter("owner_nova_filter", roots.owner_nova_filter, since=34),
+)

@@ -1,0 +1,127 @@
+"""What is asked: one server of a flavor and an image, and variations of that."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from osc_traitsched.core.nova import assumption, request
+from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.request import Request
+
+Body = Mapping[str, Any]
+
+#: The keys of an image's body that are Glance's own and no properties.
+_NO_PROPERTIES = frozenset(
+    [
+        "checksum",
+        "container_format",
+        "created_at",
+        "direct_url",
+        "disk_format",
+        "file",
+        "id",
+        "locations",
+        "min_disk",
+        "min_ram",
+        "name",
+        "os_hash_algo",
+        "os_hash_value",
+        "os_hidden",
+        "owner",
+        "protected",
+        "schema",
+        "self",
+        "size",
+        "status",
+        "stores",
+        "tags",
+        "updated_at",
+        "virtual_size",
+        "visibility",
+    ]
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """A request as a user would make it, before Nova makes anything of it.
+
+    :ivar flavor: the compute API's body
+    :ivar image: the image API's body, None for none
+    :ivar aggregates: the compute API's bodies of all host aggregates
+    :ivar count: how many such servers
+    :ivar on_behalf: the project was named, and is not the user's own
+    :ivar is_what_if: the flavor or the image is not what the cloud has
+    """
+
+    flavor: Body
+    image: Body | None
+    aggregates: tuple[Body, ...]
+    assumptions: Assumptions
+    zone: str | None = None
+    project: str | None = None
+    boot_from_volume: bool = False
+    count: int = 1
+    on_behalf: bool = False
+    is_what_if: bool = False
+
+    def request(self) -> Request:
+        """Return what Nova would ask Placement.
+
+        :raises Refusal: when Nova refuses it before it asks
+        """
+        return request.build(
+            self.flavor,
+            self.image,
+            aggregates=self.aggregates,
+            availability_zone=self.zone,
+            project_id=self.project,
+            boot_from_volume=self.boot_from_volume,
+            assumptions=self.assumptions,
+        )
+
+    @property
+    def needed_zone(self) -> str | None:
+        """The zone that nova-api wants to be there; None where it does not look.
+
+        nova/compute/api.py, ``parse_availability_zone``: it does not for a host.
+        """
+        default = self.assumptions.value(assumption.DEFAULT_ZONE)
+        zone, colon, _ = (self.zone or str(default or "")).partition(":")
+        return zone if zone and not colon else None
+
+    @property
+    def zones(self) -> frozenset[str]:
+        """The zones that host aggregates name."""
+        metadata = [aggregate["metadata"] for aggregate in self.aggregates]
+        return frozenset(
+            m["availability_zone"] for m in metadata if "availability_zone" in m
+        )
+
+    def with_flavor(self, properties: Mapping[str, str]) -> Question:
+        """Return the question with other extra specs; an empty value drops a key."""
+        specs = _changed(self.flavor.get("extra_specs") or {}, properties)
+        return dataclasses.replace(self, flavor={**self.flavor, "extra_specs": specs})
+
+    def with_size(self, **size: int) -> Question:
+        """Return the question with another size: ``vcpus``, ``ram`` or ``disk``."""
+        return dataclasses.replace(self, flavor={**self.flavor, **size})
+
+    def with_image(self, properties: Mapping[str, str]) -> Question:
+        """Return the question with other properties; an empty value drops a key.
+
+        ``disk_format`` and what else Glance keeps of an image can be changed, too.
+        """
+        return dataclasses.replace(self, image=_changed(self.image or {}, properties))
+
+    def image_properties(self) -> dict[str, Any]:
+        """Return what the image's owner set on it."""
+        image = self.image or {}
+        return {key: value for key, value in image.items() if key not in _NO_PROPERTIES}
+
+
+def _changed(found: Body, changes: Mapping[str, str]) -> dict[str, Any]:
+    kept = {key: value for key, value in found.items() if key not in changes}
+    return {**kept, **{key: value for key, value in changes.items() if value != ""}}

@@ -1,0 +1,10 @@
+"""What Nova asks Placement for one server, and why it would not ask at all."""
+
+from __future__ import annotations
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova.request.building import build, placement_query
+from osc_traitsched.core.nova.request.model import Request
+from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
+
+__all__ = ["NotEvaluated", "Refusal", "Request", "build", "placement_query"]

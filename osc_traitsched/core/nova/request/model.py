@@ -1,0 +1,99 @@
+"""The request: what Nova asks Placement for one server."""
+
+from __future__ import annotations
+
+import dataclasses
+import urllib.parse
+from collections.abc import Iterable, Iterator, Mapping
+
+from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What Nova asks Placement for one server.
+
+    :ivar clauses: in the order in which Nova comes to them: those of the
+        prefilters, then those of the flavor and the image
+    :ivar group_policy: ``none``, ``isolate``, or None where nothing is said
+    :ivar limit: at most so many candidates
+    :ivar microversion: of the Placement API, as Nova sends it
+    :ivar fallback: the second query that Nova sends for a pinned server, whose
+        candidates count as well; None where it sends one query only
+    :ivar unseen: what the query depends on and was not given, and what Nova read
+        and left out without a word
+    """
+
+    clauses: tuple[Clause, ...]
+    group_policy: str | None
+    limit: int | None
+    microversion: str
+    fallback: Request | None = None
+    not_evaluated: tuple[NotEvaluated, ...] = ()
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The suffixes of its groups, each once; empty for the unsuffixed one."""
+        suffixes = (_group(clause) for clause in self.clauses)
+        return tuple(dict.fromkeys(s for s in suffixes if s is not None))
+
+    def resources(self, group: str = "") -> Mapping[str, int]:
+        """Return the amount of each resource class that a group asks for."""
+        return {
+            clause.resource_class: clause.amount
+            for clause in self.clauses
+            if isinstance(clause, Resource) and clause.group == group
+        }
+
+    def query(self) -> str:
+        """Return the query string, each byte as Nova sends it.
+
+        nova/scheduler/utils.py, ``ResourceRequest.to_querystring``.
+        """
+        return urllib.parse.urlencode(sorted(self._parameters()))
+
+    def _parameters(self) -> Iterator[tuple[str, str]]:
+        if self.limit is not None:
+            yield "limit", str(self.limit)
+        if self.group_policy:
+            yield "group_policy", self.group_policy
+        roots = [clause for clause in self.clauses if isinstance(clause, RootTrait)]
+        if roots:
+            yield "root_required", _traits(roots)
+        for group in self.groups:
+            amounts = [f"{name}:{n}" for name, n in self.resources(group).items()]
+            # A group of traits alone is sent too; Placement then refuses it.
+            yield f"resources{group}", ",".join(sorted(amounts))
+            traits = [
+                clause
+                for clause in self.clauses
+                if isinstance(clause, Trait) and clause.group == group
+            ]
+            if traits:
+                yield f"required{group}", _traits(traits)
+        yield from self._aggregates()
+
+    def _aggregates(self) -> Iterator[tuple[str, str]]:
+        memberships = [
+            clause for clause in self.clauses if isinstance(clause, MemberOf)
+        ]
+        for clause in memberships:
+            if not clause.forbidden:
+                yield "member_of", "in:" + ",".join(sorted(clause.aggregates))
+        forbidden = {u for c in memberships if c.forbidden for u in c.aggregates}
+        if forbidden:
+            yield "member_of", "!in:" + ",".join(sorted(forbidden))
+
+
+def _group(clause: Clause) -> str | None:
+    """Return the suffix of the group that a clause is of; None for the root's."""
+    if isinstance(clause, RootTrait):
+        return None
+    return "" if isinstance(clause, MemberOf) else clause.group
+
+
+def _traits(clauses: Iterable[Trait | RootTrait]) -> str:
+    """Return required traits, then forbidden ones, each in the order of their names."""
+    ordered = sorted(clauses, key=lambda clause: (clause.forbidden, clause.name))
+    return ",".join(f"{'!' * clause.forbidden}{clause.name}" for clause in ordered)

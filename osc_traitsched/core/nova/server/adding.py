@@ -1,0 +1,80 @@
+"""How one condition after the other comes into a request."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Union
+
+from osc_traitsched.core.nova.clause import (
+    Clause,
+    MemberOf,
+    Origin,
+    Resource,
+    RootTrait,
+)
+from osc_traitsched.core.nova.server.not_evaluated import OVERWRITTEN, NotEvaluated
+
+#: What a rule yields.
+Found = Union[Clause, NotEvaluated]
+
+
+@dataclasses.dataclass(frozen=True)
+class SoFar:
+    """What the rules up to now came to.
+
+    :ivar clauses: in the order in which Nova came to them
+    """
+
+    clauses: tuple[Clause, ...] = ()
+    not_evaluated: tuple[NotEvaluated, ...] = ()
+
+    def with_all(self, found: Iterable[Found]) -> SoFar:
+        """Return this and what one more rule found.
+
+        An amount of a class that the group already has replaces it, as in Nova
+        (nova/objects/request_spec.py, ``RequestGroup.add_resource``); a trait that
+        is already there gets one more origin.
+        """
+        clauses, not_evaluated = list(self.clauses), list(self.not_evaluated)
+        for each in found:
+            if isinstance(each, NotEvaluated):
+                not_evaluated.append(each)
+            else:
+                not_evaluated += _put(clauses, each)
+        return SoFar(tuple(clauses), tuple(dict.fromkeys(not_evaluated)))
+
+    def without_zeros(self) -> SoFar:
+        """Return this without amounts of 0 (``ResourceRequest.strip_zeros``)."""
+        left = [c for c in self.clauses if not isinstance(c, Resource) or c.amount]
+        return dataclasses.replace(self, clauses=tuple(left))
+
+
+def _put(clauses: list[Clause], new: Clause) -> list[NotEvaluated]:
+    """Put a clause in its place, and return what it overwrote."""
+    same = [n for n, old in enumerate(clauses) if _identity(old) == _identity(new)]
+    if isinstance(new, MemberOf) or not same:
+        clauses.append(new)
+        return []
+    old = clauses[same[0]]
+    if isinstance(new, Resource) and isinstance(old, Resource):
+        clauses[same[0]] = new
+        lost = [origin for origin in old.origins if origin not in new.origins]
+        return [
+            NotEvaluated(OVERWRITTEN, origin.key, str(old.amount)) for origin in lost
+        ]
+    clauses[same[0]] = dataclasses.replace(old, origins=_both(old, new))
+    return []
+
+
+def _identity(clause: Clause) -> tuple[object, ...]:
+    if isinstance(clause, Resource):
+        return Resource, clause.group, clause.resource_class
+    if isinstance(clause, MemberOf):
+        return MemberOf, clause.aggregates, clause.forbidden
+    group = () if isinstance(clause, RootTrait) else (clause.group,)
+    return type(clause), clause.name, clause.forbidden, *group
+
+
+def _both(old: Clause, new: Clause) -> tuple[Origin, ...]:
+    return tuple(dict.fromkeys((*old.origins, *new.origins)))

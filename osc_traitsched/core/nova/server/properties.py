@@ -1,0 +1,182 @@
+"""The image properties that Nova knows, as data.
+
+nova/objects/image_meta.py, ``ImageMetaProps.fields``, and the values in
+nova/objects/fields.py. A property that takes any text and decides nothing, and a
+switch that decides nothing, are not here: neither can lead to anything. The order
+is that of Nova's own table where it decides which of two refusals comes first.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from osc_traitsched.core.nova.assumption import OLDEST
+
+#: The kinds of properties.
+CHOICE, SWITCH, NUMBER, TEXT, VERSIONS = (
+    "choice",
+    "switch",
+    "number",
+    "text",
+    "versions",
+)
+CPU_LISTS, NUMBER_LIST = "cpu lists", "number list"
+
+
+@dataclasses.dataclass(frozen=True)
+class Property:
+    """A property of an image.
+
+    :ivar choices: the values it can have, each with its first release
+    :ivar lowered: its letters are made small before they are compared
+    :ivar renamed: values that are read as others
+    """
+
+    name: str
+    kind: str
+    since: int = OLDEST
+    choices: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    lowered: bool = False
+    renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def accepts(self, value: str, release: int) -> bool:
+        """Tell whether a release takes a value of this choice."""
+        if self.name == "hw_pointer_model" and release < 23:
+            # Nova had the one value as a text instead of a list of one.
+            return value in "usbtablet"
+        return release >= self.choices.get(value, release + 1)
+
+
+def _choice(
+    name: str,
+    values: str,
+    since: int = OLDEST,
+    renamed: Mapping[str, str] | None = None,
+) -> Property:
+    """Return a choice; a value with ``:N`` came with release N."""
+    pairs = (value.partition(":") for value in values.split())
+    choices = {value: int(first or OLDEST) for value, _, first in pairs}
+    lowered = renamed is not None
+    return Property(name, CHOICE, since, choices, lowered, renamed or {})
+
+
+_BUSES = "fdc ide sata scsi usb virtio xen lxc uml"
+_ARCHITECTURES = (
+    "alpha armv6 armv7l armv7b aarch64 cris i686 ia64 lm32 m68k microblaze "
+    "microblazeel mips mipsel mips64 mips64el openrisc parisc parisc64 ppc ppcle "
+    "ppc64 ppc64le ppcemb s390 s390x sh4 sh4eb sparc sparc64 unicore32 x86_64 xtensa "
+    "xtensaeb"
+)
+_ARCHITECTURE_NAMES = {
+    **dict.fromkeys(("i386", "i486", "i586", "x86_32", "x86_32p"), "i686"),
+    "amd64": "x86_64",
+}
+_VIF_NAMES = {
+    "virtuale1000": "e1000",
+    "virtuale1000e": "e1000e",
+    "virtualpcnet32": "pcnet",
+    "virtualsriovethernetcard": "sriov",
+    "virtualvmxnet": "vmxnet",
+    "virtualvmxnet3": "vmxnet3",
+}
+_SCSI_NAMES = {"lsilogicsas": "lsisas1068", "paravirtual": "vmpvscsi"}
+_VM_MODE_NAMES = {"pv": "xen", "hv": "hvm", "baremetal": "hvm"}
+
+PROPERTIES: tuple[Property, ...] = (
+    _choice("hw_architecture", _ARCHITECTURES, renamed=_ARCHITECTURE_NAMES),
+    _choice("hw_emulation_architecture", _ARCHITECTURES, 25, _ARCHITECTURE_NAMES),
+    _choice("hw_cdrom_bus", _BUSES),
+    Property("hw_cpu_cores", NUMBER),
+    Property("hw_cpu_sockets", NUMBER),
+    Property("hw_cpu_threads", NUMBER),
+    Property("hw_cpu_max_cores", NUMBER),
+    Property("hw_cpu_max_sockets", NUMBER),
+    Property("hw_cpu_max_threads", NUMBER),
+    _choice("hw_cpu_policy", "dedicated shared mixed:22"),
+    _choice("hw_cpu_thread_policy", "prefer isolate require"),
+    Property("hw_cpu_realtime_mask", TEXT),
+    Property("hw_device_id", NUMBER),
+    _choice("hw_disk_bus", _BUSES),
+    _choice("hw_floppy_bus", _BUSES),
+    _choice("hw_firmware_type", "uefi bios"),
+    Property("hw_firmware_stateless", SWITCH, 30),
+    _choice("hw_input_bus", "usb virtio", 23),
+    Property("hw_locked_memory", SWITCH, 26),
+    Property("hw_machine_type", TEXT),
+    Property("hw_mem_encryption", SWITCH),
+    _choice(
+        "hw_mem_encryption_model", "amd-sev amd-sev-es amd-sev-snp:34 intel-tdx:34", 32
+    ),
+    Property("hw_mem_page_size", TEXT),
+    Property("hw_numa_nodes", NUMBER),
+    Property("hw_numa_cpus", CPU_LISTS),
+    Property("hw_numa_mem", NUMBER_LIST),
+    _choice("hw_pci_numa_affinity_policy", "required legacy preferred socket:23", 21),
+    _choice("hw_pointer_model", "usbtablet"),
+    Property("hw_pmu", SWITCH),
+    _choice("hw_rescue_bus", _BUSES),
+    _choice("hw_rescue_device", "cdrom disk floppy fs lun"),
+    _choice("hw_rng_model", "virtio"),
+    Property("hw_serial_port_count", NUMBER),
+    _choice(
+        "hw_scsi_model",
+        "buslogic ibmvscsi lsilogic lsisas1068 lsisas1078 virtio-scsi vmpvscsi",
+        renamed=_SCSI_NAMES,
+    ),
+    _choice("hw_video_model", "cirrus qxl vga vmvga xen virtio gop none bochs:24"),
+    Property("hw_video_ram", NUMBER),
+    _choice(
+        "hw_vif_model",
+        "virtio ne2k_pci pcnet rtl8139 e1000 e1000e lan9118 netfront spapr-vlan sriov "
+        "vmxnet vmxnet3 igb:31",
+        renamed=_VIF_NAMES,
+    ),
+    _choice("hw_viommu_model", "intel smmuv3 virtio auto", 26),
+    _choice("hw_vm_mode", "hvm xen uml exe", renamed=_VM_MODE_NAMES),
+    _choice("hw_watchdog_action", "none pause poweroff reset disabled"),
+    Property("hw_vif_multiqueue_enabled", SWITCH),
+    _choice("hw_tpm_model", "tpm-tis tpm-crb", 22),
+    _choice("hw_tpm_version", "1.2 2.0", 22),
+    Property("hw_ephemeral_encryption", SWITCH, 26),
+    _choice("hw_ephemeral_encryption_format", "plain luks luksv2", 26),
+    Property("hw_virtio_packed_ring", SWITCH, 29),
+    _choice("hw_maxphysaddr_mode", "passthrough emulate", 29),
+    Property("hw_maxphysaddr_bits", NUMBER, 29),
+    _choice("hw_sound_model", "sb16 es1370 pcspk ac97 ich6 ich9 usb virtio", 32),
+    _choice("hw_usb_model", "none nec-xhci qemu-xhci", 32),
+    Property("hw_redirected_usb_ports", NUMBER, 32),
+    Property("img_compression_level", NUMBER),
+    Property("img_hv_requested_version", VERSIONS),
+    _choice(
+        "img_hv_type",
+        "baremetal bhyve docker fake hyperv ironic kqemu kvm lxc lxd openvz parallels "
+        "phyp qemu test uml vbox vz vmware xen zvm prsm",
+        renamed={"xapi": "xen"},
+    ),
+    _choice("img_config_drive", "optional mandatory"),
+    Property("img_version", NUMBER),
+    _choice(
+        "img_signature_key_type",
+        "DSA ECC_SECP384R1 ECC_SECP521R1 ECC_SECT409K1 ECC_SECT409R1 ECC_SECT571K1 "
+        "ECC_SECT571R1 RSA-PSS",
+    ),
+    _choice("img_signature_hash_method", "SHA-224 SHA-256 SHA-384 SHA-512"),
+    _choice("os_secure_boot", "required disabled optional"),
+    _choice("os_type", "linux windows", renamed={}),
+)
+
+BY_NAME: Mapping[str, Property] = {each.name: each for each in PROPERTIES}
+
+#: Old names of properties that are still read; the current name wins over them.
+OLD_NAMES: Mapping[str, str] = {
+    "architecture": "hw_architecture",
+    "vmware_image_version": "img_version",
+    "xenapi_device_id": "hw_device_id",
+    "xenapi_image_compression_level": "img_compression_level",
+    "vm_mode": "hw_vm_mode",
+    "hypervisor_version_requires": "img_hv_requested_version",
+    "hypervisor_type": "img_hv_type",
+}
+#: An old name that sets a bus, and unless it says IDE a SCSI model too.
+OLD_ADAPTER = "vmware_adaptertype"

@@ -1,0 +1,83 @@
+"""What can be turned on in nova.conf, and what has to be set for it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core.errors import NotInRelease
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import OPTIONS, Assumptions, Value
+
+AZ = "az"
+
+#: What can be asked for, and the options that have to be true for it. Nova does
+#: not look at the one that requires aggregates without the one that limits
+#: tenants to them (nova/scheduler/request_filter.py, require_tenant_aggregate).
+SWITCHES: Mapping[str, tuple[str, ...]] = {
+    "image-type": (assumption.IMAGE_TYPE,),
+    "image-metadata": (assumption.IMAGE_METADATA,),
+    "isolation": (assumption.ISOLATION,),
+    AZ: (assumption.AZ_QUERY,),
+    "tenant": (assumption.TENANT,),
+    "tenant-required": (assumption.TENANT, assumption.TENANT_REQUIRED),
+    "routed-networks": (assumption.ROUTED_NETWORKS,),
+}
+
+#: The host filter that does after Placement what :data:`AZ` does in Placement.
+AZ_FILTER = "AvailabilityZoneFilter"
+
+_OPTIONS = {option.name: option for option in OPTIONS}
+
+
+@dataclasses.dataclass(frozen=True)
+class Switched:
+    """What has to be laid over a configuration to turn things on.
+
+    :ivar wanted: names out of :data:`SWITCHES`, none twice
+    :ivar values: every option that has to be set, also one that is so already
+    :ivar assumptions: what the configuration says without it
+    """
+
+    wanted: tuple[str, ...]
+    values: Mapping[str, Value]
+    assumptions: Assumptions
+
+
+def az_is_always_on(release: int) -> bool:
+    """Tell whether Nova asks Placement for the zone without any option.
+
+    Such a Nova has no AvailabilityZoneFilter, and its scheduler does not start
+    with that name in enabled_filters.
+    """
+    return release >= _OPTIONS[assumption.AZ_QUERY].until
+
+
+def switched(wanted: Iterable[str], assumptions: Assumptions) -> Switched:
+    """Return what turns on these names out of :data:`SWITCHES`.
+
+    AvailabilityZoneFilter goes out of the filters with :data:`AZ`, which does its
+    work, and always with a release that does not have it. Nothing else changes.
+
+    :raises NotInRelease: for what the release can't do
+    """
+    wanted = tuple(dict.fromkeys(wanted))
+    always = az_is_always_on(assumptions.release)
+    values: dict[str, Value] = {}
+    for name in wanted:
+        for option in SWITCHES[name]:
+            if _OPTIONS[option].is_in(assumptions.release):
+                values[option] = True
+            elif not (name == AZ and always):
+                raise NotInRelease(name, option, assumptions.release)
+    if always or AZ in wanted:
+        values.update(_without_az_filter(assumptions))
+    return Switched(wanted, values, assumptions)
+
+
+def _without_az_filter(assumptions: Assumptions) -> Mapping[str, Value]:
+    filters = assumptions.value(assumption.ENABLED_FILTERS)
+    if not isinstance(filters, tuple) or AZ_FILTER not in filters:
+        return {}
+    kept = tuple(each for each in filters if each != AZ_FILTER)
+    return {assumption.ENABLED_FILTERS: kept}

@@ -1,0 +1,1 @@
+"""What Placement makes of it: which hosts meet which clauses together."""

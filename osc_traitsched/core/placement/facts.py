@@ -1,0 +1,95 @@
+"""What Placement says of every provider, as far as one request asks for it."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+
+from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+
+#: A resource class and an amount of it.
+Amount = tuple[str, int]
+
+
+@dataclasses.dataclass(frozen=True)
+class Stock:
+    """How much of a resource class a provider has, in the class's own unit.
+
+    :ivar capacity: (total - reserved) * allocation ratio, rounded down
+    :ivar total: this and all below it are None unless the inventory was read
+    """
+
+    capacity: int
+    used: int
+    total: int | None = None
+    reserved: int | None = None
+    ratio: float | None = None
+    min_unit: int | None = None
+    max_unit: int | None = None
+    step_size: int | None = None
+
+    @property
+    def free(self) -> int:
+        """What is left; never below zero, though a shrunk host can be overfull."""
+        return max(0, self.capacity - self.used)
+
+    @property
+    def largest(self) -> int:
+        """The most that one server can have of it, as far as units were read."""
+        most = self.free if self.max_unit is None else min(self.free, self.max_unit)
+        return most - most % (self.step_size or 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """A snapshot, and the answers that one request's clauses need.
+
+    :ivar traits: of each provider; at least those that the request names
+    :ivar offers: for each amount that can be asked of one provider the UUIDs of
+        those that can give it now: Placement's own answer, so that reserved
+        amounts, ratios, units and use all count
+    :ivar members: for each set of aggregates the UUIDs of the providers that are
+        in one of them
+    :ivar shared: for each sharing provider the UUIDs of the providers that are
+        in an aggregate with it
+    :ivar stock: figures by provider and class, where they were read
+    :ivar candidates: the roots that Placement gave for Nova's own query
+    """
+
+    snapshot: Snapshot
+    traits: Mapping[str, frozenset[str]]
+    offers: Mapping[Amount, frozenset[str]]
+    members: Mapping[frozenset[str], frozenset[str]]
+    shared: Mapping[str, frozenset[str]]
+    stock: Mapping[str, Mapping[str, Stock]]
+    candidates: frozenset[str]
+
+    @functools.cached_property
+    def trees(self) -> Mapping[str, tuple[Provider, ...]]:
+        """The providers of every host's tree under the root's UUID, root first."""
+        trees: dict[str, list[Provider]] = {h.uuid: [h] for h in self.snapshot.hosts}
+        for provider in self.snapshot.providers:
+            if provider.parent is not None and provider.root in trees:
+                trees[provider.root].append(provider)
+        return {root: tuple(tree) for root, tree in trees.items()}
+
+    @functools.cached_property
+    def sharers(self) -> Mapping[str, frozenset[str]]:
+        """The sharing providers that each host's tree can use, by its root's UUID.
+
+        One provider of the tree in the right aggregate is enough
+        (placement/objects/research_context.py, ``anchors_for_sharing_providers``).
+        """
+        found: dict[str, set[str]] = {}
+        for sharer, neighbours in self.shared.items():
+            for uuid in neighbours - {sharer}:
+                provider = self.snapshot.by_uuid.get(uuid)
+                if provider is not None:
+                    found.setdefault(provider.root, set()).add(sharer)
+        return {root: frozenset(sharers) for root, sharers in found.items()}
+
+    def reachable(self, root: str) -> tuple[str, ...]:
+        """Return the UUIDs of the providers that a host's resources can be from."""
+        tree = tuple(provider.uuid for provider in self.trees[root])
+        return (*tree, *sorted(self.sharers.get(root, ())))

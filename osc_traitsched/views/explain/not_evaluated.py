@@ -1,0 +1,58 @@
+"""What an explanation does not cover, named."""
+
+from __future__ import annotations
+
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.server import not_evaluated as kinds
+
+#: Host filters that decide about a server that has neither hints nor networks.
+_FILTERS = assumption.ENABLED_FILTERS
+
+
+def items(explanation: Explanation) -> list[dict[str, str]]:
+    """Return what was not looked at: a kind, and one line about it."""
+    assumptions = explanation.question.assumptions
+    filters = assumptions.setting(_FILTERS)
+    names = ", ".join(filters.value or ()) if isinstance(filters.value, tuple) else ""
+    found = [
+        {
+            "kind": "host filters",
+            "text": f"nova-scheduler's filters after Placement: {names} "
+            f"({filters.source})",
+        },
+        {
+            "kind": "ports",
+            "text": "networks and ports: what they ask of Placement is not known here",
+        },
+    ]
+    if explanation.request is not None:
+        found.extend(
+            {"kind": each.kind, "text": _line(each.kind, each.key, each.value)}
+            for each in explanation.request.not_evaluated
+        )
+    return found
+
+
+#: Sentences for what Nova's own code leaves out, or what was not given.
+_SENTENCES = {
+    kinds.PCI_ALIAS: "PCI devices of {named}: a filter of nova-scheduler's decides",
+    kinds.PCI_ALIAS_IN_PLACEMENT: "PCI devices of {named}: the alias is in nova.conf",
+    kinds.DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for",
+    kinds.PROJECT: "aggregates for tenants: no project is given",
+    kinds.BAD_GROUP_POLICY: "{named}: ignored by Nova, since it is no group policy",
+    kinds.UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, no resource class",
+    kinds.BAD_AMOUNT: "{named}: ignored by Nova, since it is no amount",
+    kinds.BAD_TRAIT_VALUE: "{named}: ignored by Nova, neither required nor forbidden",
+    kinds.BAD_SUFFIX: "{named}: ignored by Nova, since it is no group's suffix",
+    kinds.IMAGE_TYPE: "{named}: no trait stands for this format; it restricts nothing",
+    kinds.IMAGE_METADATA: "{named}: no trait stands for it, and so all of "
+    "transform_image_metadata adds nothing",
+    kinds.ZONE: "zone {named}: no aggregate has it; it restricts nothing in Placement",
+    kinds.TENANT: "project {named}: no aggregate names it; it is not restricted",
+}
+
+
+def _line(kind: str, key: str, value: str) -> str:
+    named = f"{key}={value}" if value else key
+    return _SENTENCES.get(kind, f"{kind}: {{named}}").format(named=named)

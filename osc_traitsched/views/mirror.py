@@ -1,0 +1,42 @@
+"""What mending the mirror did, or would do, as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from osc_traitsched.core.change.plan import Result
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.views import problems
+from osc_traitsched.views.columns import Names
+from osc_traitsched.views.traits import Table
+
+CHANGED_MEANWHILE = (
+    "Nova's aggregates changed meanwhile; run the command again to be sure"
+)
+
+
+def rows(results: Iterable[Result], snapshot: Snapshot) -> Table:
+    """One row a provider, with the aggregates that it was put into and taken out of."""
+    nova = snapshot.nova or Nova()
+    names = {aggregate.uuid: aggregate.name for aggregate in nova.aggregates}
+    found = [
+        (
+            result.host,
+            result.provider,
+            Names(sorted(names[uuid] for uuid in result.added)),
+            Names(sorted(names[uuid] for uuid in result.removed)),
+            result.status.value,
+            problems.word(result.problem) if result.problem else "",
+        )
+        for result in results
+    ]
+    return ("host", "provider", "added", "removed", "status", "detail"), found
+
+
+def nothing(snapshot: Snapshot) -> str:
+    """Return the line for a mirror that is in step."""
+    number = len((snapshot.nova or Nova()).aggregates)
+    return (
+        f"nothing to mend: Placement has the hosts of {number} "
+        f"aggregate{'s' * (number != 1)} as Nova has them"
+    )

@@ -1,0 +1,179 @@
+"""What decides whether a zone's servers land in the zone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Setting
+from tests.unit.core.check.surveys import (
+    aggregate,
+    assumed,
+    findings,
+    host,
+    identity,
+    ids,
+    survey,
+)
+
+EAST = aggregate("in-east", "a", availability_zone="east")
+WEST = aggregate("in-the-west", "b", availability_zone="west")
+OTHERS = ("ComputeFilter", "ImagePropertiesFilter")
+FILTER = ("AvailabilityZoneFilter", *OTHERS)
+
+
+def scheduler(release, filters=None, **options):
+    """Return assumptions; the filters are Nova's own unless they are given."""
+    found = assumed(release, **options)
+    if filters is None:
+        return found
+    given = {assumption.ENABLED_FILTERS: Setting(filters, "nova.conf:2", given=True)}
+    return dataclasses.replace(found, settings={**found.settings, **given})
+
+
+NEW, NEW_WITH_FILTER = scheduler(33), scheduler(33, FILTER)
+QUERY = scheduler(27, query_placement_for_availability_zone=True)
+BOTH = scheduler(27, FILTER, query_placement_for_availability_zone=True)
+FILTER_ALONE = scheduler(23)
+NEITHER = scheduler(23, OTHERS)
+
+
+def of(assumptions=NEW, aggregates=(EAST, WEST), hosts="ab", **more):
+    """Return a survey of hosts that are in zones as the aggregates say."""
+    found = survey(
+        [host(name) for name in hosts],
+        aggregates=aggregates,
+        assumptions=assumptions,
+        **more,
+    )
+    nova = found.nova
+    computes = (
+        dataclasses.replace(each, zones=zones(each.service_host, aggregates))
+        for each in nova.computes
+    )
+    nova = dataclasses.replace(nova, computes=tuple(computes))
+    return dataclasses.replace(found, snapshot=found.snapshot.with_nova(nova))
+
+
+def zones(name, aggregates):
+    """Return a host's zones as os-services has them."""
+    found = {each.zone for each in aggregates if each.zone and name in each.hosts}
+    return tuple(sorted(found)) or ("nova",)
+
+
+def mirrored(east="", west=""):
+    """Return members of the zones' aggregates."""
+    pairs = {EAST.uuid: east, WEST.uuid: west}
+    return {uuid: frozenset(map(identity, names)) for uuid, names in pairs.items()}
+
+
+@pytest.mark.parametrize("assumptions", [NEW, QUERY, FILTER_ALONE])
+def test_zones_as_they_should_be_are_no_finding(assumptions):
+    assert findings(of(assumptions)) == []
+
+
+@pytest.mark.parametrize("assumptions", [NEW, QUERY])
+def test_a_zones_mirror_that_differs_is_one_finding(assumptions):
+    (found,) = findings(of(assumptions, members=mirrored(east="b", west="b")))
+    assert (found.rule, found.severity) == ("az-mirror", Severity.ERROR)
+    assert (found.kind, found.name) == ("aggregate", "in-east")
+    assert (found.data["missing"], found.data["extra"]) == (("a",), ("b",))
+    assert found.data["mend"] == "check"
+
+
+def test_it_is_run_for_the_area_of_the_mirror_too():
+    found = of(members=mirrored(east="a"))
+    assert ids(found, "mirror") == ids(found, "az") == ["az-mirror"]
+
+
+def test_who_is_only_missing_is_mended_by_novas_own_command():
+    (found,) = findings(of(members=mirrored(east="a")))
+    assert (found.name, found.data["missing"]) == ("in-the-west", ("b",))
+    assert found.data["mend"] == "sync_aggregates"
+
+
+def test_a_filter_that_still_looks_makes_an_extra_host_less_bad():
+    found = of(BOTH, members=mirrored(east="ab", west="b"))
+    (extra,) = findings(found, "az-mirror")
+    assert (extra.severity, extra.data["filtered"]) == (Severity.WARNING, 1)
+    found = of(BOTH, members=mirrored(west="b"))
+    (missing,) = findings(found, "az-mirror")
+    assert missing.severity is Severity.ERROR
+
+
+def test_while_placement_is_not_asked_it_is_the_mirrors_matter():
+    found = of(FILTER_ALONE, members=mirrored(west="b"))
+    assert ids(found) == ["mirror-missing"]
+
+
+def test_a_host_in_two_zones():
+    both = aggregate("both", "a", "b", availability_zone="west")
+    (found,) = findings(of(aggregates=[EAST, both]))
+    assert (found.rule, found.severity) == ("az-several", Severity.ERROR)
+    assert (found.kind, found.name) == ("host", "a")
+    assert found.data["zones"] == ("east", "west")
+    assert found.data["aggregates"] == ("both", "in-east")
+
+
+def test_a_host_in_two_aggregates_of_one_zone_is_no_finding():
+    again = aggregate("again", "a", "b", availability_zone="east")
+    assert findings(of(aggregates=[EAST, again])) == []
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "severity", "who"),
+    [
+        (NEW, Severity.WARNING, "any"),
+        (QUERY, Severity.WARNING, "any"),
+        (FILTER_ALONE, Severity.NOTE, "filtered"),
+    ],
+)
+def test_hosts_in_no_zone_are_in_the_default_one(assumptions, severity, who):
+    (found,) = findings(of(assumptions, hosts="abcd"))
+    assert (found.rule, found.severity) == ("az-nowhere", severity)
+    assert (found.kind, found.name) == ("zone", "nova")
+    assert (found.data["hosts"], found.data["who"]) == (("c", "d"), who)
+
+
+def test_a_default_zone_that_an_aggregate_has_as_well_does_not_get_them():
+    named = aggregate("named", "b", availability_zone="nova")
+    (found,) = findings(of(aggregates=[EAST, named], hosts="abc"))
+    assert (found.rule, found.data["who"]) == ("az-nowhere", "none")
+
+
+def test_without_any_zone_nobody_is_out_of_one():
+    assert findings(of(aggregates=[aggregate("plain", "a")])) == []
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "severity", "stops"),
+    [
+        (NEW_WITH_FILTER, Severity.ERROR, 1),
+        (BOTH, Severity.WARNING, 0),
+        # Wallaby's own filters have it.
+        (
+            scheduler(23, query_placement_for_availability_zone=True),
+            Severity.WARNING,
+            0,
+        ),
+    ],
+)
+def test_the_zones_filter_where_placement_looks(assumptions, severity, stops):
+    (found,) = findings(of(assumptions))
+    assert (found.rule, found.severity) == ("az-filter", severity)
+    assert (found.kind, found.name) == ("option", assumption.ENABLED_FILTERS)
+    assert found.data["stops"] == stops
+
+
+def test_zones_that_nobody_looks_at():
+    (found,) = findings(of(NEITHER))
+    assert (found.rule, found.severity) == ("az-ignored", Severity.ERROR)
+    assert (found.kind, found.name) == ("option", assumption.AZ_QUERY)
+    assert found.data["zones"] == ("east", "west")
+
+
+def test_nobody_has_to_look_at_zones_where_there_are_none():
+    assert findings(of(NEITHER, aggregates=[aggregate("plain", "a")])) == []

@@ -1,0 +1,222 @@
+"""Nova's hosts and aggregates that Placement has otherwise."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.core.change import mirror
+from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.inventory.snapshot import Compute, Provider
+from tests.unit.core.check.surveys import (
+    aggregate,
+    assumed,
+    findings,
+    flavor,
+    host,
+    identity,
+    ids,
+    survey,
+)
+
+HOSTS = [host("a"), host("b"), host("c")]
+PLAIN = aggregate("plain", "a", "b")
+GOLD = "CUSTOM_GOLD"
+ISOLATED = aggregate("isolated", "a", "b", trait__CUSTOM_GOLD="required")
+ISOLATION = assumed(enable_isolated_aggregate_filtering=True)
+
+
+def inside(found, *hosts):
+    """Return the members of one aggregate."""
+    return {found.uuid: frozenset(identity(name) for name in hosts)}
+
+
+def of(*hosts, **more):
+    """Return a survey in which Placement has these hosts in the plain aggregate."""
+    return survey(HOSTS, aggregates=[PLAIN], members=inside(PLAIN, *hosts), **more)
+
+
+def isolated(*hosts):
+    """Return the same of an aggregate that is isolated."""
+    return survey(
+        [host(name, GOLD) for name in "ab"] + [host("c")],
+        [flavor("gold", trait__CUSTOM_GOLD="required")],
+        aggregates=[ISOLATED],
+        members=inside(ISOLATED, *hosts),
+        assumptions=ISOLATION,
+    )
+
+
+def with_nova(found, computes=(), providers=None):
+    """Return a survey with more compute nodes, and with other providers."""
+    nova = dataclasses.replace(found.nova, computes=(*found.nova.computes, *computes))
+    snapshot = found.snapshot
+    if providers is not None:
+        snapshot = dataclasses.replace(snapshot, providers=tuple(providers))
+    return dataclasses.replace(found, snapshot=snapshot.with_nova(nova))
+
+
+def test_a_mirror_in_step_is_no_finding():
+    assert findings(of("a", "b")) == []
+    assert findings(isolated("a", "b")) == []
+
+
+def test_what_is_no_compute_node_may_be_in_an_aggregate():
+    pool = Provider(identity("pool"), "pool", 1, identity("pool"))
+    found = with_nova(of("a", "b"), providers=[*of().snapshot.providers, pool])
+    snapshot = dataclasses.replace(found.snapshot, sharing=frozenset([pool.uuid]))
+    found = dataclasses.replace(
+        found,
+        snapshot=snapshot.with_nova(found.nova),
+        members=inside(PLAIN, "a", "b", "pool"),
+    )
+    assert findings(found) == []
+
+
+def test_a_member_that_placement_lacks():
+    (found,) = findings(of("a"))
+    assert (found.rule, found.severity) == ("mirror-missing", Severity.WARNING)
+    assert (found.name, found.data["hosts"]) == ("plain", ("b",))
+    assert found.data["mend"] == "sync_aggregates"
+
+
+def test_a_member_that_only_placement_has():
+    (found,) = findings(of("a", "b", "c"))
+    assert (found.rule, found.severity) == ("mirror-extra", Severity.WARNING)
+    assert (found.name, found.data["hosts"]) == ("plain", ("c",))
+
+
+@pytest.mark.parametrize(
+    ("members", "rule"), [("a", "mirror-missing"), ("abc", "mirror-extra")]
+)
+def test_where_isolation_rests_on_it_it_is_an_error(members, rule):
+    (found,) = (f for f in findings(isolated(*members)) if f.rule.startswith("mirror"))
+    assert (found.rule, found.severity) == (rule, Severity.ERROR)
+    assert found.data["use"] == "isolation"
+
+
+def several_nodes(*members):
+    """Return a survey of a host d, in the aggregate with a, that has two nodes."""
+    both = aggregate("both", "a", "d")
+    nodes = [Compute(identity(name), name, "d") for name in ("d1", "d2")]
+    providers = [Provider(n.uuid, n.node, 1, n.uuid) for n in nodes]
+    found = survey(HOSTS, aggregates=[both], members=inside(both, *members))
+    found = with_nova(found, nodes, [*found.snapshot.providers, *providers])
+    own = {node.uuid: frozenset({"COMPUTE_IMAGE_TYPE_RAW"}) for node in nodes}
+    return dataclasses.replace(found, traits={**found.traits, **own})
+
+
+def test_all_nodes_of_a_host_are_in_its_aggregate():
+    assert findings(several_nodes("a", "d1", "d2")) == []
+
+
+def test_nova_mirrors_one_node_of_a_host_with_several():
+    (found,) = findings(several_nodes("a", "d1"))
+    assert (found.rule, found.severity) == ("mirror-nodes", Severity.WARNING)
+    assert (found.kind, found.name) == ("host", "d")
+    assert found.data["nodes"] == ("d2",)
+    assert found.data["aggregates"] == ("both",)
+
+
+def test_novas_own_command_is_not_named_where_such_a_host_stops_it():
+    found = several_nodes("d1", "d2")
+    (missing,) = findings(found)
+    assert (missing.rule, missing.data["mend"]) == ("mirror-missing", "check")
+
+
+def without(name):
+    """Return the providers of all hosts but one."""
+    return [p for p in of().snapshot.providers if p.name != name]
+
+
+def test_a_hypervisor_without_a_provider():
+    (found,) = findings(with_nova(of("a", "b"), providers=without("c")))
+    assert (found.rule, found.severity) == ("mirror-no-provider", Severity.ERROR)
+    assert (found.kind, found.name) == ("host", "c")
+    assert found.data == {"service": "c", "uuid": identity("c")}
+
+
+def test_its_aggregates_are_not_the_mirrors_fault_then():
+    assert ids(with_nova(of("a"), providers=without("b"))) == ["mirror-no-provider"]
+
+
+def test_a_hypervisor_whose_name_another_provider_has():
+    other = Provider(identity("old c"), "c", 1, identity("old c"))
+    found = with_nova(of("a", "b"), providers=[*without("c"), other])
+    (found,) = findings(found)
+    assert (found.rule, found.severity) == ("mirror-other-uuid", Severity.ERROR)
+    assert found.data["uuid"] == identity("c")
+    assert found.data["provider"] == identity("old c")
+
+
+def test_a_hypervisor_whose_provider_has_another_name():
+    renamed = Provider(identity("c"), "c.old", 1, identity("c"))
+    found = with_nova(of("a", "b"), providers=[*without("c"), renamed])
+    (found,) = findings(found)
+    assert (found.rule, found.severity) == ("mirror-other-name", Severity.WARNING)
+    assert (found.name, found.data["provider"]) == ("c", "c.old")
+
+
+@pytest.mark.parametrize(
+    ("traits", "severity"),
+    [
+        (frozenset(), Severity.NOTE),
+        (frozenset({"CUSTOM_OWN"}), Severity.NOTE),
+        (frozenset({"COMPUTE_NODE"}), Severity.WARNING),
+    ],
+)
+def test_a_provider_that_looks_like_a_host_and_is_none(traits, severity):
+    orphan = Provider(identity("d"), "d", 1, identity("d"))
+    found = with_nova(of("a", "b"), providers=[*of().snapshot.providers, orphan])
+    found = dataclasses.replace(found, traits={**found.traits, orphan.uuid: traits})
+    (found,) = findings(found, "mirror")
+    assert (found.rule, found.severity) == ("mirror-no-hypervisor", severity)
+    assert (found.kind, found.name) == ("provider", "d")
+
+
+def test_nested_providers_have_no_hypervisor_of_their_own():
+    nested = {"a_numa0": (frozenset[str](), {"VCPU": 8})}
+    hosts = [host("a", children=nested), host("b")]
+    assert findings(survey(hosts, aggregates=[PLAIN])) == []
+
+
+def test_a_host_of_an_aggregate_that_has_no_hypervisor():
+    gone = aggregate("gone", "a", "z")
+    (found,) = findings(survey(HOSTS, aggregates=[gone], members=inside(gone, "a")))
+    assert (found.rule, found.severity) == ("mirror-no-node", Severity.WARNING)
+    assert (found.name, found.data["aggregates"]) == ("z", ("gone",))
+
+
+def planned(found):
+    """Return what mending would do, by the providers' names."""
+    todo = mirror.mendings(found.snapshot, found.members)
+    return {
+        s.provider.name: (s.add, s.remove) for s in todo.steps
+    }, todo.without_provider
+
+
+def test_mending_adds_who_is_missing_and_removes_who_is_not_novas():
+    uuids = frozenset({PLAIN.uuid})
+    steps, without_provider = planned(of("a", "c"))
+    assert steps == {"b": (uuids, frozenset()), "c": (frozenset(), uuids)}
+    assert without_provider == ()
+
+
+def test_mending_knows_all_nodes_of_a_host():
+    (uuid,) = several_nodes().members
+    assert planned(several_nodes("a", "d1"))[0] == {
+        "d2": (frozenset({uuid}), frozenset())
+    }
+
+
+def test_mending_leaves_what_is_no_compute_node_and_what_is_no_aggregate_of_novas():
+    orphan = Provider(identity("d"), "d", 1, identity("d"))
+    found = with_nova(of(), providers=[*of().snapshot.providers, orphan])
+    members = {**inside(PLAIN, "a", "b", "d"), identity("other"): frozenset("c")}
+    assert planned(dataclasses.replace(found, members=members)) == ({}, ())
+
+
+def test_mending_names_the_hosts_that_have_no_provider():
+    steps, without_provider = planned(with_nova(of("a"), providers=without("b")))
+    assert (steps, without_provider) == ({}, ("b",))

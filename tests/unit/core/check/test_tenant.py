@@ -1,0 +1,128 @@
+"""Aggregates that are for certain projects."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Setting
+from tests.unit.core.check.surveys import (
+    aggregate,
+    assumed,
+    findings,
+    host,
+    identity,
+    ids,
+    survey,
+)
+
+PROJECTS = {"1d1d": "red", "2d2d": "blue"}
+OFF = assumed()
+ON = assumed(limit_tenants_to_placement_aggregate=True)
+REQUIRED = assumed(
+    limit_tenants_to_placement_aggregate=True,
+    placement_aggregate_required_for_tenants=True,
+)
+HOST_FILTER = dataclasses.replace(
+    OFF,
+    settings={
+        assumption.ENABLED_FILTERS: Setting(
+            ("AggregateMultiTenancyIsolation",), "nova.conf:2", given=True
+        )
+    },
+)
+
+
+def of(assumptions=ON, projects=PROJECTS, members=None, **metadata):
+    """Return a survey of one aggregate with host a."""
+    made = aggregate("reds", "a", **metadata)
+    more = {} if members is None else {"members": {made.uuid: members}}
+    return survey(
+        [host("a"), host("b")],
+        aggregates=[made],
+        assumptions=assumptions,
+        projects=projects,
+        **more,
+    )
+
+
+@pytest.mark.parametrize("assumptions", [HOST_FILTER, ON])
+def test_projects_by_their_ids_are_no_finding(assumptions):
+    named = {"filter_tenant_id": "1d1d", "filter_tenant_id2": "2d2d"}
+    assert findings(of(assumptions, **named)) == []
+    assert findings(of(REQUIRED, **named)) == []
+
+
+@pytest.mark.parametrize(
+    ("members", "missing", "extra"), [("", ("a",), ()), ("ab", (), ("b",))]
+)
+def test_a_mirror_that_differs_while_projects_are_limited_to_it(
+    members, missing, extra
+):
+    members = frozenset(map(identity, members))
+    (found,) = findings(of(members=members, filter_tenant_id="1d1d"))
+    assert (found.rule, found.severity) == ("tenant-mirror", Severity.ERROR)
+    assert (found.data["missing"], found.data["extra"]) == (missing, extra)
+
+
+def test_of_an_aggregate_that_is_a_zone_too_the_zones_rule_speaks():
+    found = of(members=frozenset(), filter_tenant_id="1d1d", availability_zone="east")
+    assert ids(found, "mirror", "az-mirror", "tenant-mirror") == ["az-mirror"]
+
+
+def test_while_they_are_not_it_is_the_mirrors_matter():
+    found = of(HOST_FILTER, members=frozenset(), filter_tenant_id="1d1d")
+    assert ids(found) == ["mirror-missing"]
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "severity"),
+    [(ON, Severity.ERROR), (OFF, Severity.WARNING), (HOST_FILTER, Severity.NOTE)],
+)
+def test_a_list_equals_no_projects_id(assumptions, severity):
+    (found,) = findings(of(assumptions, filter_tenant_id="1d1d, 2d2d"), "tenant")
+    assert (found.rule, found.severity) == ("tenant-list", severity)
+    assert (found.kind, found.name) == ("aggregate", "reds")
+    assert found.data["key"] == "filter_tenant_id"
+    assert found.data["projects"] == ("1d1d", "2d2d")
+
+
+def test_the_id_of_no_project():
+    (found,) = findings(of(filter_tenant_id="gone"))
+    assert (found.rule, found.severity) == ("tenant-unknown", Severity.WARNING)
+    assert (found.data["value"], found.data["ids"]) == ("gone", ())
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "severity"), [(ON, Severity.ERROR), (OFF, Severity.WARNING)]
+)
+def test_a_projects_name_instead_of_its_id(assumptions, severity):
+    (found,) = findings(of(assumptions, filter_tenant_id_red="red"), "tenant")
+    assert (found.rule, found.severity) == ("tenant-unknown", severity)
+    assert (found.data["value"], found.data["ids"]) == ("red", ("1d1d",))
+
+
+def test_without_a_word_from_keystone_no_project_is_unknown_or_left_out():
+    assert findings(of(REQUIRED, projects=None, filter_tenant_id="gone")) == []
+
+
+def test_a_project_without_an_aggregate_where_each_has_to_have_one():
+    (found,) = findings(of(REQUIRED, filter_tenant_id="1d1d"))
+    assert (found.rule, found.severity) == ("tenant-without", Severity.WARNING)
+    assert found.name == assumption.TENANT_REQUIRED
+    assert found.data["projects"] == ("blue",)
+
+
+def test_none_has_one():
+    (found,) = findings(of(REQUIRED))
+    assert (found.rule, found.severity) == ("tenant-without", Severity.ERROR)
+    assert found.data["projects"] == ("blue", "red")
+
+
+def test_a_project_that_a_list_or_a_name_means_is_not_named_twice():
+    assert ids(of(REQUIRED, filter_tenant_id="1d1d,2d2d")) == ["tenant-list"]
+    found = of(REQUIRED, filter_tenant_id="1d1d", filter_tenant_id2="blue")
+    assert ids(found) == ["tenant-unknown"]

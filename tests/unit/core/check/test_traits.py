@@ -1,0 +1,366 @@
+"""What is wrong with the traits that flavors, images and aggregates name."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.core.check.finding import Severity
+from tests.unit.core.check.surveys import (
+    aggregate,
+    assumed,
+    findings,
+    flavor,
+    host,
+    ids,
+    image,
+    survey,
+)
+
+GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
+ON = assumed(enable_isolated_aggregate_filtering=True)
+AB = (host("a", GOLD), host("b", GOLD))
+
+
+def only(found):
+    """Return the one finding, whatever rules there are."""
+    (one,) = found
+    return one
+
+
+def test_what_every_host_has_is_no_finding():
+    gold = flavor("f", trait__CUSTOM_GOLD="required")
+    assert (
+        findings(survey(AB, [gold], [image("i", trait__CUSTOM_GOLD="required")])) == []
+    )
+
+
+# traits-unknown
+
+
+@pytest.mark.parametrize("value", ["required", "forbidden"])
+def test_an_unknown_trait_is_an_error_be_it_forbidden(value):
+    named = survey(AB, [flavor("f", trait__CUSTOM_GOLT=value)])
+    found = only(f for f in findings(named) if f.rule != "traits-unused")
+    assert (found.rule, found.severity) == ("traits-unknown", Severity.ERROR)
+    assert (found.name, found.data["flavors"]) == ("CUSTOM_GOLT", ("f",))
+    assert found.data["nearest"] == (GOLD,)
+
+
+def test_an_unknown_trait_of_a_group_of_its_own_is_found():
+    named = flavor("f", trait_A__CUSTOM_X="required", resources_A__VCPU="1")
+    assert ids(survey([host("a")], [named])) == ["traits-unknown"]
+
+
+def test_an_unknown_trait_that_a_translated_key_asks_for_is_found():
+    found = only(
+        findings(
+            survey([host("a")], [flavor("f", hw__tpm_version="2.0")]), "traits-unknown"
+        )[:1]
+    )
+    assert found.data["flavors"] == ("f",)
+
+
+@pytest.mark.parametrize(
+    ("members", "assumptions", "severity"),
+    [
+        (("a",), ON, Severity.ERROR),
+        ((), ON, Severity.WARNING),
+        (("a",), assumed(), Severity.WARNING),
+    ],
+)
+def test_an_unknown_trait_of_an_aggregate_is_an_error_if_it_closes_hosts(
+    members, assumptions, severity
+):
+    isolated = aggregate("gold", *members, trait__CUSTOM_GOLT="required")
+    of = survey([host("a")], aggregates=[isolated], assumptions=assumptions)
+    found = only(findings(of, "traits", "isolation-nobody"))
+    assert (found.rule, found.severity) == ("traits-unknown", severity)
+    assert found.data["aggregates"] == ("gold",)
+
+
+# traits-bad-value
+
+
+@pytest.mark.parametrize(
+    ("of", "kind", "pairs"),
+    [
+        (
+            survey(AB, [flavor("f", trait__CUSTOM_GOLD="requird")]),
+            "flavor",
+            ("trait:CUSTOM_GOLD=requird",),
+        ),
+        (
+            survey(AB, images=[image("i", trait__CUSTOM_GOLD="forbidden")]),
+            "image",
+            ("trait:CUSTOM_GOLD=forbidden",),
+        ),
+        (
+            survey(AB, aggregates=[aggregate("g", trait__CUSTOM_GOLD="forbidden")]),
+            "aggregate",
+            ("trait:CUSTOM_GOLD=forbidden",),
+        ),
+    ],
+)
+def test_a_value_that_nova_ignores_is_an_error(of, kind, pairs):
+    found = only(findings(of))
+    assert (found.rule, found.severity) == ("traits-bad-value", Severity.ERROR)
+    assert (found.kind, found.data["pairs"]) == (kind, pairs)
+
+
+# traits-no-host
+
+
+def test_a_required_trait_that_no_host_has_is_an_error():
+    gold = flavor("f", trait__CUSTOM_GOLD="required")
+    of = survey(
+        [host("a")], [gold], [image("i", trait__CUSTOM_GOLD="required")], known=[GOLD]
+    )
+    found = only(findings(of))
+    assert (found.rule, found.severity) == ("traits-no-host", Severity.ERROR)
+    assert (found.data["flavors"], found.data["images"]) == (("f",), ("i",))
+
+
+def test_a_forbidden_trait_that_no_host_has_is_no_finding():
+    gold = flavor("f", trait__CUSTOM_GOLD="forbidden")
+    assert ids(survey([host("a")], [gold], known=[GOLD])) == []
+
+
+def test_a_trait_of_a_nested_provider_counts():
+    child = {"a_child": (frozenset({GOLD}), {"CUSTOM_DISK": 1})}
+    gold = flavor("f", trait__CUSTOM_GOLD="required", resources__CUSTOM_DISK="1")
+    assert ids(survey([host("a", children=child)], [gold])) == []
+
+
+def test_an_image_property_asks_for_its_trait_where_the_option_is_on():
+    trait = "COMPUTE_GRAPHICS_MODEL_VIRTIO"
+    images = [image("i", hw_video_model="virtio")]
+    on = assumed(image_metadata_prefilter=True)
+    of = survey([host("a")], images=images, known=[trait], assumptions=on)
+    found = only(findings(of))
+    assert (found.rule, found.data["root"]) == ("traits-no-host", 1)
+    off = survey([host("a")], images=images, known=[trait])
+    assert ids(off, "traits") == []
+
+
+def test_an_image_can_choose_another_model_than_a_flavor_asks_for_alone():
+    # Nothing but the pair names the trait of the other model.
+    version, model = "COMPUTE_SECURITY_TPM_2_0", "COMPUTE_SECURITY_TPM_CRB"
+    hosts = [host("a", version), host("b", version, model)]
+    flavors = [flavor("f", hw__tpm_version="2.0")]
+    more = {"known": ["COMPUTE_SECURITY_TPM_TIS"], "assumptions": assumed(32)}
+    assert ids(survey(hosts, flavors, **more)) == ["traits-no-host"]
+    images = [image("i", hw_tpm_model="tpm-crb")]
+    assert ids(survey(hosts, flavors, images, **more)) == []
+
+
+# traits-few-hosts
+
+
+def test_hosts_that_a_trait_leaves_are_counted_among_those_large_enough():
+    hosts = [host("a", GOLD), host("b"), host("tiny", size={"MEMORY_MB": 100})]
+    found = only(findings(survey(hosts, [flavor("f", trait__CUSTOM_GOLD="required")])))
+    assert (found.rule, found.severity) == ("traits-few-hosts", Severity.NOTE)
+    assert (found.data["left"], found.data["able"]) == (1, 2)
+    assert found.data["hosts"] == ("a",)
+
+
+def test_a_trait_that_only_too_small_hosts_have_is_an_error():
+    hosts = [host("a"), host("tiny", GOLD, size={"VCPU": 1, "MEMORY_MB": 100})]
+    found = only(findings(survey(hosts, [flavor("f", trait__CUSTOM_GOLD="required")])))
+    assert (found.rule, found.severity) == ("traits-few-hosts", Severity.ERROR)
+    assert (found.data["left"], found.data["traits"]) == (0, (GOLD,))
+
+
+def test_a_trait_that_all_hosts_have_and_a_flavor_forbids_is_an_error():
+    found = only(findings(survey(AB, [flavor("f", trait__CUSTOM_GOLD="forbidden")])))
+    assert (found.rule, found.severity) == ("traits-few-hosts", Severity.ERROR)
+    assert found.data["traits"] == (f"!{GOLD}",)
+
+
+def test_a_full_host_with_the_trait_may_take_the_flavor():
+    hosts = [host("a"), host("full", GOLD, size=None)]
+    found = only(findings(survey(hosts, [flavor("f", trait__CUSTOM_GOLD="required")])))
+    assert (found.severity, found.data["left"]) == (Severity.NOTE, 1)
+
+
+def test_the_trait_of_an_isolated_aggregate_is_meant_for_few_hosts():
+    isolated = aggregate("g", "a", trait__CUSTOM_GOLD="required")
+    gold = [flavor("f", trait__CUSTOM_GOLD="required")]
+    of = survey(
+        [host("a", GOLD), host("b")], gold, aggregates=[isolated], assumptions=ON
+    )
+    assert ids(of) == []
+
+
+def test_pinned_cpus_that_only_an_image_asks_for_may_find_hosts():
+    pinning = host("p", GOLD, size={"PCPU": 8, "MEMORY_MB": 8192, "DISK_GB": 10})
+    gold = flavor("f", trait__CUSTOM_GOLD="required")
+    assert ids(survey([host("a"), pinning], [gold])) == []
+
+
+def test_a_shared_disk_may_have_the_trait():
+    # The flavor's traits can be those of the pool that the disk comes from.
+    pool = host("pool", GOLD, "MISC_SHARES_VIA_AGGREGATE", size={"DISK_GB": 100})
+    node = host("a", size={"VCPU": 8, "MEMORY_MB": 8192})
+    of = survey([node, pool], [flavor("f", trait__CUSTOM_GOLD="required")])
+    sharing = frozenset({of.snapshot.by_name["pool"].uuid})
+    members = {uuid: frozenset(of.snapshot.by_uuid) for uuid in sharing}
+    shared = {
+        **{name: getattr(of, name) for name in ("flavors", "traits", "known_traits")},
+        "stock": of.stock,
+    }
+    snapshot = type(of.snapshot)(of.snapshot.providers, sharing, of.nova)
+    of = type(of)(snapshot, of.assumptions, shared=members, **shared)
+    assert ids(of, "traits") == []
+
+
+# traits-not-together
+
+
+def test_traits_of_different_hosts_are_an_error_though_each_is_there():
+    hosts = [host("a", GOLD), host("b", SILVER)]
+    both = {"trait__CUSTOM_GOLD": "required", "trait__CUSTOM_SILVER": "required"}
+    found = only(findings(survey(hosts, [flavor("f", **both)])))
+    assert (found.rule, found.severity) == ("traits-not-together", Severity.ERROR)
+    assert found.data["traits"] == (GOLD, SILVER)
+    found = only(findings(survey(hosts, images=[image("i", **both)])))
+    assert (found.rule, found.kind) == ("traits-not-together", "image")
+
+
+def test_an_image_whose_hosts_are_not_the_flavors_is_a_note():
+    hosts = [host("a", GOLD), host("b", SILVER)]
+    flavors = [flavor("f", trait__CUSTOM_GOLD="required")]
+    images = [image("i", trait__CUSTOM_SILVER="required")]
+    of = survey(hosts, flavors, images)
+    found = only(findings(of, "traits-not-together"))
+    assert (found.severity, found.name) == (Severity.NOTE, "i")
+    assert found.data["flavors"] == ("f",)
+
+
+def test_providers_of_one_tree_have_the_traits_between_them():
+    child = {"a_child": (frozenset({SILVER}), {"CUSTOM_DISK": 1})}
+    both = flavor(
+        "f",
+        trait__CUSTOM_GOLD="required",
+        trait__CUSTOM_SILVER="required",
+        resources__CUSTOM_DISK="1",
+    )
+    assert ids(survey([host("a", GOLD, children=child)], [both])) == []
+
+
+# traits-contradiction
+
+
+def test_a_trait_that_one_flavor_requires_and_forbids_is_an_error():
+    tpm = "COMPUTE_SECURITY_TPM_2_0"
+    specs = {"hw__tpm_version": "2.0", f"trait__{tpm}": "forbidden"}
+    hosts = [
+        host(
+            "a",
+            tpm,
+            "COMPUTE_SECURITY_TPM_TIS",
+            "COMPUTE_SECURITY_TPM_SECRET_SECURITY_USER",
+        ),
+        host("b"),
+    ]
+    found = only(findings(survey(hosts, [flavor("f", **specs)])))
+    assert (found.rule, found.severity) == ("traits-contradiction", Severity.ERROR)
+    assert found.data["trait"] == tpm
+
+
+def test_an_image_that_requires_what_a_flavor_forbids_is_a_note():
+    flavors = [flavor("f", trait__CUSTOM_GOLD="forbidden"), flavor("g")]
+    images = [image("i", trait__CUSTOM_GOLD="required")]
+    found = only(
+        findings(survey([host("a", GOLD), host("b")], flavors, images), "traits")
+    )
+    assert (found.rule, found.severity) == ("traits-contradiction", Severity.NOTE)
+    assert (found.name, found.data["flavors"]) == ("i", ("f",))
+
+
+def test_groups_of_their_own_do_not_contradict_each_other():
+    specs = {
+        "trait1__CUSTOM_GOLD": "required",
+        "resources1__CUSTOM_DISK": "1",
+        "trait__CUSTOM_GOLD": "forbidden",
+    }
+    child = {"a_child": (frozenset({GOLD}), {"CUSTOM_DISK": 1})}
+    assert ids(survey([host("a", children=child)], [flavor("f", **specs)])) == []
+
+
+# traits-refused
+
+
+def test_a_flavor_that_nova_refuses_with_every_image_is_an_error():
+    of = survey([host("a")], [flavor("f", hw__cpu_policy="often")], [image("i")])
+    found = only(findings(of))
+    assert (found.rule, found.severity) == ("traits-refused", Severity.ERROR)
+    assert (found.kind, found.data["keys"]) == ("flavor", ("hw:cpu_policy",))
+
+
+def test_a_flavor_that_some_image_makes_possible_is_no_finding():
+    flavors = [flavor("f", {"vcpus": 2}, hw__cpu_thread_policy="prefer")]
+    assert ids(survey([host("a")], flavors)) == ["traits-refused"]
+    images = [image("i", hw_cpu_policy="dedicated")]
+    assert ids(survey([host("a")], flavors, images), "traits-refused") == []
+
+
+def test_an_image_that_nova_refuses_with_every_flavor_is_an_error():
+    images = [image("i", hw_disk_bus="floppy")]
+    found = only(findings(survey([host("a")], [flavor("f")], images)))
+    assert (found.rule, found.severity) == ("traits-refused", Severity.ERROR)
+    assert (found.kind, found.name) == ("image", "i")
+
+
+def test_a_flavor_and_an_image_that_contradict_each_other_are_a_note():
+    flavors = [
+        flavor("pinned", hw__cpu_thread_policy="isolate", hw__cpu_policy="dedicated"),
+        flavor("shared", hw__cpu_policy="shared"),
+        flavor("shared-too", {"ram": 1024}, hw__cpu_policy="shared"),
+        flavor("plain"),
+    ]
+    images = [image("i", hw_cpu_policy="dedicated")]
+    of = survey([host("a")], flavors, images, known=["HW_CPU_HYPERTHREADING"])
+    found = only(findings(of, "traits"))
+    assert (found.rule, found.severity) == ("traits-refused", Severity.NOTE)
+    assert (found.name, found.data["flavors"]) == ("i", ("shared", "shared-too"))
+
+
+def test_an_image_that_needs_a_larger_flavor_is_no_contradiction():
+    images = [{**image("i"), "min_ram": 4096, "min_disk": 40}]
+    flavors = [flavor("f", hw__cpu_policy="shared")]
+    assert ids(survey([host("a")], flavors, images)) == []
+
+
+# traits-unused
+
+
+def test_a_custom_trait_that_nothing_names_is_a_note_with_the_hosts_that_have_it():
+    of = survey([host("a", GOLD), host("b")], known=[SILVER])
+    found = findings(of)
+    assert [(each.rule, each.name) for each in found] == [
+        ("traits-unused", GOLD),
+        ("traits-unused", SILVER),
+    ]
+    assert [each.data["hosts"] for each in found] == [("a",), ()]
+
+
+@pytest.mark.parametrize(
+    "named",
+    [
+        {
+            "flavors": [
+                flavor("f", trait2__CUSTOM_GOLD="forbidden", resources2__VCPU="1")
+            ]
+        },
+        {"images": [image("i", trait__CUSTOM_GOLD="required")]},
+        {"aggregates": [aggregate("g", "a", "b", trait__CUSTOM_GOLD="required")]},
+    ],
+)
+def test_a_custom_trait_that_something_names_is_used(named):
+    assert "traits-unused" not in ids(survey(AB, **named))
+
+
+def test_the_traits_of_other_services_providers_are_theirs():
+    child = {"a_child": (frozenset({"CUSTOM_PHYSNET_1"}), {})}
+    assert ids(survey([host("a", children=child)])) == []
