@@ -67,6 +67,12 @@ class ListAggregates(_Deferred):
     path = "osc_traitsched.commands.aggregate_list:ListAggregates"
 
 
+class RepairMirror(_Deferred):
+    """openstack trait-sched mirror repair."""
+
+    path = "osc_traitsched.commands.mirror_repair:RepairMirror"
+
+
 class ShowConfig(_Deferred):
     """openstack trait-sched config show."""
 

@@ -1,31 +1,17 @@
-"""Reads an aggregate, its hosts, and all that may ask for them, in few requests."""
+"""Reads an aggregate, its hosts, and all flavors, in few requests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from osc_traitsched.cloud import facts, lookup, memberships, read
+from osc_traitsched.cloud import lookup, memberships, read
 from osc_traitsched.cloud.connection import Cloud, Service
-from osc_traitsched.core.change.isolation import (
-    Effect,
-    Ground,
-    Member,
-    World,
-    askings,
-    effects,
-    queries,
-)
+from osc_traitsched.core.change.isolation import AggregateState, Member
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
-from osc_traitsched.core.nova.assumption import Assumptions
-
-#: What Placement gives for a query that was not sent.
-_NOTHING = facts.Answer(
-    frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}}
-)
 
 
-def ground(cloud: Cloud, aggregate: str) -> Ground:
+def aggregate_state(cloud: Cloud, aggregate: str) -> AggregateState:
     """Read an aggregate, its hosts as Nova and Placement have them, and all flavors.
 
     The generations are read before the traits.
@@ -42,7 +28,7 @@ def ground(cloud: Cloud, aggregate: str) -> Ground:
     snapshot = read.providers(placement).with_nova(nova)
     nodes = {c.uuid for c in nova.nodes(found) if c.uuid in snapshot.by_uuid}
     mirrored = memberships.members(placement, {found.uuid: frozenset(nodes)})
-    return Ground(
+    return AggregateState(
         snapshot=snapshot,
         aggregate=next(each for each in bodies if each["id"] == found.id),
         aggregates=bodies,
@@ -77,22 +63,6 @@ def _classes(placement: Service) -> frozenset[str]:
     return frozenset(each["name"] for each in body["resource_classes"])
 
 
-def holders(placement: Service, found: Ground, name: str) -> frozenset[str]:
+def holders(placement: Service, found: AggregateState, name: str) -> frozenset[str]:
     """Return the UUIDs of all providers that have a trait, which may not exist."""
     return read.holders(placement, name) if name in found.traits else frozenset()
-
-
-def foresee(
-    placement: Service, worlds: Sequence[World], assumptions: Assumptions
-) -> tuple[Effect, ...]:
-    """Read what decides about hosts, and find out what becomes of each flavor.
-
-    The number of requests does not grow with hosts: it is as ``facts.gather`` says.
-
-    :param worlds: as the cloud is now, then after each stage
-    :raises CloudBroke: when Placement can't be read
-    """
-    asked = askings(worlds, assumptions)
-    snapshot = worlds[0].ground.snapshot
-    found = facts.gather(placement, snapshot, queries(asked), _NOTHING, figures=True)
-    return effects(worlds, asked, found)

@@ -45,52 +45,71 @@ class Service:
         path: str,
         params: Mapping[str, str] | None = None,
         microversion: str | None = None,
+        timeout: float | None = None,
     ) -> Any:
         """Return the JSON body of an answer.
 
         :param microversion: instead of the service's own
-
+        :param timeout: seconds to wait for the answer, if less than :data:`TIMEOUT`
         :raises CloudBroke: whatever else came, or did not come
         """
-        answer = self._send("GET", path, microversion, params=params)
+        answer = self._send("GET", path, microversion, timeout, params=params)
         try:
             return answer.json()
         except ValueError as exc:
             reason = "the answer is not JSON; is this the service's endpoint?"
             raise errors.CloudBroke(self.service_type, reason) from exc
 
-    def put(self, path: str, body: Mapping[str, Any] | None = None) -> None:
+    def put(
+        self,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+    ) -> None:
         """Write, and make sure that the service says it was written.
 
         :raises CloudBroke: as :meth:`get`
         """
-        self._send("PUT", path, None, json=body)
+        self._send("PUT", path, None, timeout, json=body)
 
-    def post(self, path: str, body: Mapping[str, Any]) -> None:
+    def post(
+        self, path: str, body: Mapping[str, Any], timeout: float | None = None
+    ) -> None:
         """Add or act, and make sure that the service says it was done.
 
         :raises CloudBroke: as :meth:`get`
         """
-        self._send("POST", path, None, json=body)
+        self._send("POST", path, None, timeout, json=body)
 
-    def patch(self, path: str, changes: Sequence[Any], content_type: str) -> None:
+    def patch(
+        self,
+        path: str,
+        changes: Sequence[Any],
+        content_type: str,
+        timeout: float | None = None,
+    ) -> None:
         """Change parts of something, and make sure that the service says so.
 
         :param content_type: the kind of patch, as the service calls it
         :raises CloudBroke: as :meth:`get`
         """
         headers = {"Content-Type": content_type}
-        self._send("PATCH", path, None, json=changes, headers=headers)
+        self._send("PATCH", path, None, timeout, json=changes, headers=headers)
 
-    def delete(self, path: str) -> None:
+    def delete(self, path: str, timeout: float | None = None) -> None:
         """Delete something, and make sure that the service says it is gone.
 
         :raises CloudBroke: as :meth:`get`
         """
-        self._send("DELETE", path, None)
+        self._send("DELETE", path, None, timeout)
 
     def _send(
-        self, method: str, path: str, microversion: str | None, **kwargs: Any
+        self,
+        method: str,
+        path: str,
+        microversion: str | None,
+        timeout: float | None,
+        **kwargs: Any,
     ) -> Any:
         self.requests = next(self._sent) + 1
         with problems.translated(self.service_type):
@@ -98,7 +117,7 @@ class Service:
                 path,
                 method,
                 microversion=microversion or self._microversion,
-                timeout=TIMEOUT,
+                timeout=min(TIMEOUT, timeout or TIMEOUT),
                 raise_exc=False,
                 # A write that is sent again must be planned again first.
                 connect_retries=_READ_AGAIN if method == "GET" else 0,

@@ -1,7 +1,8 @@
-"""Tries again what may pass: bounded, and never without reading first."""
+"""Tries again what may pass: bounded, given up in time, and never without reading."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -13,63 +14,90 @@ _T = TypeVar("_T")
 
 ATTEMPTS = 10
 
+#: Seconds without any answer after which one change is given up.
+_PATIENCE = 30
+
 #: Seconds; random, so that rivals do not stay in step, and growing.
 _WAIT = tenacity.wait_random_exponential(multiplier=0.05, max=5)
 
 
-def attempts() -> tenacity.Retrying:
-    """Return the tries of one write; each is a context that takes passing errors."""
-    return tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(ATTEMPTS),
-        wait=_WAIT,
-        retry=tenacity.retry_if_exception(_is_worth_another_try),
-        reraise=True,
+class Patience:
+    """How long the changes of one run wait for a service; all threads share it.
+
+    :ivar stopped: set when nothing is to be tried again
+    :ivar unanswered: how many changes in a row were given up without any answer
+    """
+
+    def __init__(self) -> None:
+        self.stopped = threading.Event()
+        self.unanswered = 0
+
+    def attempts(self) -> tenacity.Retrying:
+        """Return the tries of one change; each is a context that takes passing errors.
+
+        Where the change before got no answer at all, one try is enough to see whether
+        that is still so.
+        """
+        return tenacity.Retrying(
+            stop=self._is_used_up,
+            sleep=tenacity.sleep_using_event(self.stopped),
+            wait=_WAIT,
+            retry=tenacity.retry_if_exception(_is_worth_another_try),
+            reraise=True,
+        )
+
+    def _is_used_up(self, state: tenacity.RetryCallState) -> bool:
+        if self.stopped.is_set() or state.attempt_number >= ATTEMPTS:
+            return True
+        problem = state.outcome.exception() if state.outcome else None
+        waited = state.seconds_since_start or 0
+        is_dead = self.unanswered > 0 or waited > _PATIENCE
+        return is_dead and is_without_answer(problem)
+
+
+def is_without_answer(problem: BaseException | None) -> bool:
+    """Tell whether a service said nothing at all."""
+    return (
+        isinstance(problem, errors.CloudBroke)
+        and problem.passing
+        and problem.status is None
     )
 
 
-def read(reading: Callable[[], _T]) -> _T:
-    """Read what is to be written, again after what may pass.
-
-    :raises CloudBroke: when a failure does not pass
-    """
-    for attempt in attempts():
-        with attempt:
-            found = reading()
-    return found
-
-
-def write(
-    found: _T,
+def compare_and_swap(
+    patience: Patience,
+    found: _T | None,
     read: Callable[[], _T],
     is_as_wanted: Callable[[_T], bool],
-    put: Callable[[_T], None],
-) -> bool:
+    write: Callable[[_T], None],
+) -> _T | None:
     """Make something as it is wanted, from what it was when it was read.
 
     After any failure it is read again first.
 
-    :param found: what it was, with the generation from before it was read
-    :param put: writes from that, so that the service refuses it if anything changed
+    :param found: what it was, with the generation from before it was read; None to
+        read it first
+    :param write: writes from that, so that the service refuses it if anything changed
         in between
-    :returns: whether this may have written; if not, it was as wanted already
-    :raises CloudBroke: when a failure does not pass
+    :returns: what it was before this may have written; None if it was as wanted
+    :raises TraitSchedError: when a failure does not pass, or it must not be written
     """
-    maybe_written = False
-    for attempt in attempts():
+    over = None
+    for attempt in patience.attempts():
         with attempt:
-            if attempt.retry_state.attempt_number > 1:
+            if found is None or attempt.retry_state.attempt_number > 1:
                 found = read()
             if is_as_wanted(found):
                 break
             try:
-                put(found)
+                write(found)
             except errors.ConcurrentUpdate:
                 raise
             except errors.CloudBroke:
-                maybe_written = True
+                over = found
                 raise
-            maybe_written = True
-    return maybe_written
+            over = found
+    return over
 
 
 def _is_worth_another_try(exc: BaseException) -> bool:

@@ -1,84 +1,44 @@
-"""Carries a plan out: one write a provider, and one result for each step."""
+"""Carries out one change: reads, compares, writes, and says what became of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent import futures
-from typing import TypeVar
-
-from osc_traitsched.cloud import read, retry
-from osc_traitsched.cloud.connection import Service
-from osc_traitsched.core import errors
-from osc_traitsched.core.change.plan import Result, Status, Step, result
-from osc_traitsched.core.inventory.snapshot import Holding
-
-_T = TypeVar("_T")
-_R = TypeVar("_R")
+from osc_traitsched.cloud import objects
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.retry import Patience, compare_and_swap
+from osc_traitsched.core.change.model import Change, Outcome, State, Status
+from osc_traitsched.core.errors import TraitSchedError
 
 
-def create_traits(placement: Service, names: Iterable[str]) -> None:
-    """Create custom traits; one that exists already is left as it is.
+def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
+    """Make an object as the change wants it, and lose nothing else of it.
 
-    :raises CloudBroke: for the first one that can't be created
+    A provider is written with the generation from before its keys were read, so that
+    Placement refuses the write if anything of it changed in between. After any failure
+    the object is read again first. One that is as wanted is not written.
+
+    :returns: what became of it; a failure is an outcome, too
     """
-    for name in names:
-        for attempt in retry.attempts():
-            with attempt:
-                placement.put(f"/traits/{name}")
+    if change.problem is not None:
+        return Outcome(change, Status.FAILED, change.problem)
+    if not change.is_needed:
+        return Outcome(change, Status.UNCHANGED)
+    accessed = objects.access(cloud, change.object)
 
+    def write(now: State) -> None:
+        if refusal := change.refusal(now):
+            raise refusal
+        accessed.write(change, now)
 
-def carry_out(
-    steps: Iterable[_T],
-    apply: Callable[[_T], _R],
-    jobs: int,
-    done: Callable[[_R], object],
-) -> tuple[_R, ...]:
-    """Carry out every step, whatever becomes of the others.
-
-    :param apply: carries one out, and raises nothing
-    :param jobs: how many of them at the same time
-    :param done: called with each result as it comes, in this thread
-    :returns: one result a step, in the order of the steps
-    """
-    with futures.ThreadPoolExecutor(max_workers=jobs) as pool:
-        submitted = [pool.submit(apply, step) for step in steps]
-        try:
-            for future in futures.as_completed(submitted):
-                done(future.result())
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    return tuple(future.result() for future in submitted)
-
-
-def apply(placement: Service, step: Step) -> Result:
-    """Make one provider as the step wants it, and lose none of its traits.
-
-    Each try writes the whole set, as read, with the generation from before
-    the reading, so that Placement refuses it if anything changed in between;
-    after any failure the provider is read again first.
-
-    :returns: what became of it; a failure is a result, too
-    """
-    if not step.is_needed:
-        return result(step, Status.UNCHANGED)
     try:
-        written = retry.write(
-            step.holding,
-            read=lambda: read.holding(placement, step.holding.provider),
-            is_as_wanted=lambda now: step.change.after(now.traits) == now.traits,
-            put=lambda now: _put(placement, step, now),
+        over = compare_and_swap(
+            patience,
+            change.found if change.found.generation is not None else None,
+            accessed.read,
+            change.holds_in,
+            write,
         )
-    except errors.CloudBroke as exc:
-        return result(step, Status.FAILED, exc)
-    return result(step, Status.CHANGED if written else Status.UNCHANGED)
-
-
-def _put(placement: Service, step: Step, held: Holding) -> None:
-    placement.put(
-        f"/resource_providers/{held.provider.uuid}/traits",
-        {
-            "resource_provider_generation": held.provider.generation,
-            "traits": sorted(step.change.after(held.traits)),
-        },
-    )
+    except TraitSchedError as exc:
+        return Outcome(change, Status.FAILED, exc)
+    if over is None:
+        return Outcome(change, Status.UNCHANGED)
+    return Outcome(change, Status.CHANGED, over=over)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import logging
 
-from osc_traitsched.cloud import read
+from osc_traitsched.app import trait_changes
 from osc_traitsched.commands import host_args, write_args
-from osc_traitsched.core.change import plan
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, results
 from osc_traitsched.views.traits import Table
@@ -33,17 +32,14 @@ class AddTraits(write_args.Writer):
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, plan, and write or show."""
+        """Plan, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
-        known = read.known_traits(cloud.placement)
-        creates = trait.to_create(names, known, args.create)
-        targets = host_args.targets(cloud, selectors, known)
-        todo = plan.adding(
-            names, targets.snapshot, targets.held, creates, targets.without_provider
-        )
-        for reverted in plan.reverted_by_nova(todo.steps):
+        todo = trait_changes.plan_add(cloud, names, selectors, args.create)
+        for reverted in todo.reverted:
             LOG.warning("%s", problems.reverted(reverted, removing=False))
-        return results.added(self.carry_out(cloud.placement, todo, args))
+        if args.dry_run and todo.creates:
+            LOG.warning("%s", problems.would_create(todo.creates))
+        return results.added(self.carry_out(cloud, todo.plan, args))

@@ -12,7 +12,7 @@ from osc_lib import exceptions
 from osc_lib.command import command
 
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.core.change.isolation import Stranding
+from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.errors import (
     BadUsage,
     NotForProject,
@@ -45,7 +45,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         except BadUsage as exc:
             LOG.error("%s", problems.word(exc))
             return _USAGE
-        except (NotForProject, PlacementRefuses, Refusal, Stranding) as exc:
+        except (NotForProject, PlacementRefuses, Refusal, LeavesNoHost) as exc:
             LOG.error("%s", problems.word(exc))
             return _NO
         except TraitSchedError as exc:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.cloud.survey import survey
-from osc_traitsched.commands import mending, request_args, scheduler_args
+from osc_traitsched.commands import base, request_args, scheduler_args
 from osc_traitsched.core import check
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.views import check as views
@@ -16,13 +16,14 @@ from osc_traitsched.views.traits import Table
 _FOUND = 3
 
 
-class Check(mending.Mender):
+class Check(base.Lister):
     """Check the cloud and its options for what breaks or blunts the prefilters.
 
     One row a finding, the worst first. Without names all rules are run. Nothing is
-    written without --mend. Exits 3 if there is a finding as bad as --fail-on says,
-    or worse.
+    written. Exits 3 if there is a finding as bad as --fail-on says, or worse.
     """
+
+    nothing = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
@@ -40,17 +41,13 @@ class Check(mending.Mender):
             default=Severity.ERROR.value,
             help="exit 3 from this severity on (default: %(default)s)",
         )
-        mending.add_options(parser)
         scheduler_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, judge, and show; or mend."""
-        mending.check(args)
+        """Read, judge, and show."""
         rules = check.select(args.rules)
         cloud = self.cloud()
-        if args.mend:
-            return self.mend(cloud, args)
         assumptions = scheduler_args.assumptions(args, cloud.compute_maximum)
         found = survey(cloud, assumptions)
         wanted = check.named(found, args.flavors, args.images)

@@ -1,4 +1,4 @@
-"""Which hosts a command is about: the options, and what they match."""
+"""Which hosts a command is about: the options."""
 
 from __future__ import annotations
 
@@ -8,44 +8,11 @@ import pathlib
 import sys
 from collections.abc import Iterator
 
-from osc_traitsched.cloud import read
-from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.core.errors import BadHostFile, BadUsage
-from osc_traitsched.core.inventory import selection, trait
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Holding, Snapshot
 
 _STDIN = "-"
-
-
-@dataclasses.dataclass(frozen=True)
-class Targets:
-    """The providers that a command is about, with the traits they have.
-
-    :ivar absent: hosts that are selected and have no provider
-    """
-
-    snapshot: Snapshot
-    held: tuple[Holding, ...]
-    without_provider: tuple[str, ...]
-
-
-def targets(
-    cloud: Cloud, selectors: Selectors, known: frozenset[str], tree: bool = False
-) -> Targets:
-    """Read what the selectors match, and the traits of it.
-
-    :param tree: the nested providers of the hosts, too
-    :raises UnknownTrait: for a filter's trait that the cloud does not know
-    :raises NothingMatches: for a selector that matches nothing
-    """
-    trait.check_known(sorted(selectors.having | selectors.lacking), known)
-    snapshot = read.snapshot(cloud, selectors)
-    selected = selection.select(selectors, snapshot)
-    providers = snapshot.trees(selected.providers) if tree else selected.providers
-    held = read.holdings(cloud.placement, providers)
-    admitted = tuple(each for each in held if selectors.admits(each.traits))
-    return Targets(snapshot, admitted, selected.without_provider)
 
 
 def add_host_options(parser: argparse.ArgumentParser) -> None:

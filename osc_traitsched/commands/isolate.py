@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.cloud import aggregate_state, lookup
-from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.commands import in_steps, request_args, write_args
-from osc_traitsched.core.change import isolation
-from osc_traitsched.core.change.isolation import Ground
+from osc_traitsched.app import isolation as app
+from osc_traitsched.commands import isolation_args, request_args, write_args
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.trait_keys import required_by
-from osc_traitsched.core.nova.question import Body
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
 
 LOG = logging.getLogger(__name__)
 
 
-class IsolateAggregate(in_steps.Isolator):
+class IsolateAggregate(write_args.Writer):
     """Keep the hosts of an aggregate for those who require traits.
 
     It makes sure that the traits exist, that the hosts have them, that
@@ -39,44 +33,25 @@ class IsolateAggregate(in_steps.Isolator):
         )
         request_args.add_named(parser, "{} that shall require the traits")
         write_args.add_create_option(parser)
-        in_steps.add_options(parser)
+        isolation_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, plan, look ahead, and write or show."""
+        """Plan, look ahead, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
         cloud = self.cloud()
-        ground = aggregate_state.ground(cloud, args.aggregate)
-        creates = trait.to_create(names, ground.traits, args.create)
-        flavors, images = _named(cloud, ground, args)
-        steps = isolation.isolate_plan(ground, names, creates, flavors, images)
-        self.look_ahead(cloud, ground, steps, images, args)
-        for line in _oddities(ground, names, (*flavors, *images)):
+        todo = app.plan_isolate(
+            cloud,
+            args.aggregate,
+            names,
+            request_args.assumptions(cloud, args),
+            flavors=args.flavors,
+            images=args.images,
+            create=args.create,
+            force=args.force,
+        )
+        isolation_args.tell(todo, removing=False)
+        for line in words.oddities(todo.state, names, todo.is_closed_to_all):
             LOG.warning("%s", line)
-        again = "the same command again"
-        return words.rows(self.carry_out(cloud, steps, args, again))
-
-
-def _named(
-    cloud: Cloud, ground: Ground, args: argparse.Namespace
-) -> tuple[tuple[Body, ...], tuple[Body, ...]]:
-    """Return the flavors and the images that the options name, each once."""
-    flavors = (lookup.flavor_among(ground.flavors, name) for name in args.flavors)
-    images = (lookup.image(cloud, name) for name in args.images)
-    return _each_once(flavors), _each_once(images)
-
-
-def _each_once(bodies: Iterable[Body]) -> tuple[Body, ...]:
-    return tuple({body["id"]: body for body in bodies}.values())
-
-
-def _oddities(
-    ground: Ground, names: Sequence[str], named: Sequence[Body]
-) -> Iterator[str]:
-    if not ground.members:
-        yield words.no_hosts(ground)
-    yield from words.also_isolated(ground, names)
-    required = (required_by(body.get("extra_specs") or {}) for body in ground.flavors)
-    if not named and not any(each.issuperset(names) for each in required):
-        yield words.nobody(names)
+        return words.rows(self.carry_out(cloud, todo.plan, args))

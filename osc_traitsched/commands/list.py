@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 
+from osc_traitsched.app.targets import targets
 from osc_traitsched.cloud import read
 from osc_traitsched.commands import base, host_args
 from osc_traitsched.core.inventory import trait
@@ -48,12 +49,12 @@ class ListTraits(base.Lister):
         cloud = self.cloud()
         needs_known = args.by_trait or selectors.having or selectors.lacking
         known = read.known_traits(cloud.placement) if needs_known else frozenset()
-        targets = host_args.targets(cloud, selectors, known, args.tree)
-        if targets.without_provider:
-            LOG.warning("%s", problems.without_provider(targets.without_provider))
+        found = targets(cloud, selectors, known, args.tree)
+        if found.without_provider:
+            LOG.warning("%s", problems.without_provider(found.without_provider))
         detail = traits.Detail(custom=args.custom, whole=args.long)
         if args.by_trait:
             unused = filter(trait.is_custom, known)
-            return traits.by_trait(targets.held, unused, detail)
+            return traits.by_trait(found.held, unused, detail)
         view = traits.by_tree if args.tree else traits.by_host
-        return view(targets.snapshot, targets.held, detail)
+        return view(found.snapshot, found.held, detail)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
-from osc_traitsched.cloud import aggregate_state, requirers
-from osc_traitsched.commands import in_steps, write_args
-from osc_traitsched.core.change import isolation
+from osc_traitsched.app import isolation as app
+from osc_traitsched.commands import isolation_args, request_args, write_args
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import isolation as words
-from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 
-LOG = logging.getLogger(__name__)
 
-
-class UnisolateAggregate(in_steps.Isolator):
+class UnisolateAggregate(write_args.Writer):
     """Open an aggregate that is isolated by traits to everybody again.
 
     The aggregate stops to require the traits, then flavors and images do, and
@@ -39,25 +34,22 @@ class UnisolateAggregate(in_steps.Isolator):
         parser.add_argument(
             "--keep-traits", action="store_true", help="leave the traits on the hosts"
         )
-        in_steps.add_options(parser)
+        isolation_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, plan, look ahead, and write or show."""
+        """Plan, look ahead, and write or show."""
         given = trait.parse(args.traits)
         write_args.check(args)
         cloud = self.cloud()
-        ground = aggregate_state.ground(cloud, args.aggregate)
-        names = given or isolation.to_open(ground)
-        for gone in trait.vanished(names, ground.traits):
-            LOG.warning("%s", problems.word(gone))
-        holders = {
-            n: aggregate_state.holders(cloud.placement, ground, n) for n in names
-        }
-        images = requirers.images(cloud, names)
-        steps = isolation.unisolate_plan(
-            ground, names, holders, images, args.keep_traits
+        todo = app.plan_unisolate(
+            cloud,
+            args.aggregate,
+            given,
+            request_args.assumptions(cloud, args),
+            keep_traits=args.keep_traits,
+            force=args.force,
         )
-        self.look_ahead(cloud, ground, steps, images, args)
-        again = words.again(args.aggregate, names, args.keep_traits, args.force)
-        return words.rows(self.carry_out(cloud, steps, args, again))
+        isolation_args.tell(todo, removing=True)
+        again = words.again(args.aggregate, todo.names, args.keep_traits, args.force)
+        return words.rows(self.carry_out(cloud, todo.plan, args, again))

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import functools
 import sys
-from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 import tqdm
 
-from osc_traitsched.cloud import write
-from osc_traitsched.cloud.connection import Service
+from osc_traitsched.app.execute import Execution, execute, foresee
+from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.commands import base
-from osc_traitsched.core.change import plan
-from osc_traitsched.core.change.plan import Plan, Result, Status
+from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import problems
 
-_T = TypeVar("_T")
-_R = TypeVar("_R")
-
 CHANGES_TO_MAKE = 3
+_INTERRUPTED = 130
 _MOST_JOBS = 16
 
 
@@ -75,69 +69,39 @@ class Writer(base.Lister):
     """A command that writes; it tries all, reports each, and fails once."""
 
     def carry_out(
-        self, placement: Service, todo: Plan, args: argparse.Namespace
-    ) -> tuple[Result, ...]:
-        """Carry the plan out, or foresee it for a dry run.
+        self,
+        cloud: Cloud,
+        plan: Plan,
+        args: argparse.Namespace,
+        again: str = problems.AGAIN,
+    ) -> tuple[Outcome, ...]:
+        """Carry a plan out, or foresee it for a dry run, and set the exit code.
 
-        :returns: one result a provider, and one a host that has none
+        :param again: what goes on with a plan that is not carried out whole
+        :returns: one outcome a change
         """
-        without_provider = tuple(plan.absence(host) for host in todo.without_provider)
-        if args.dry_run:
-            if args.exit_code and todo.has_changes:
-                self.exit_code = CHANGES_TO_MAKE
-            if todo.creates:
-                base.LOG.warning("%s", problems.would_create(todo.creates))
-            results = (
-                tuple(plan.foreseen(step) for step in todo.steps) + without_provider
-            )
-        else:
-            write.create_traits(placement, todo.creates)
-            apply = functools.partial(write.apply, placement)
-            results = with_progress(todo.steps, apply, args.jobs) + without_provider
-        self.end(results)
-        return results
-
-    def end(self, results: Sequence[Result]) -> None:
-        """Count the failures, if any, and have the command exit with 1."""
-        failed = sum(result.status is Status.FAILED for result in results)
-        if failed:
-            base.LOG.error("%s", problems.failures(failed, len(results)))
+        found = foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
+        if args.exit_code and found.count(Status.WOULD_CHANGE):
+            self.exit_code = CHANGES_TO_MAKE
+        if found.count(Status.FAILED):
+            base.LOG.error("%s", problems.failures(found.outcomes, again))
             self.exit_code = 1
+        if found.interrupted:
+            total = len(found.outcomes)
+            base.LOG.error("%s", problems.interrupted(found.done, total, again))
+            self.exit_code = _INTERRUPTED
+        return found.outcomes
 
 
-def with_progress(
-    steps: Sequence[_T],
-    apply: Callable[[_T], _R],
-    jobs: int = 1,
-    interrupted: Callable[[int], str] | None = None,
-) -> tuple[_R, ...]:
-    """Carry out every step, and show on a terminal how far it is.
-
-    :param interrupted: words what a user who interrupts it is told, from how many
-        were done; without it, these steps are all there is
-    :returns: one result a step, in their order
-    """
-    done = 0
-
-    def count(_: _R) -> None:
-        nonlocal done
-        done += 1
-        progress.update()
-
+def _execute(cloud: Cloud, plan: Plan, jobs: int) -> Execution:
+    """Carry a plan out, and show on a terminal how far it is."""
     progress = tqdm.tqdm(
-        total=len(steps),
-        unit="host",
+        total=len(plan.changes),
+        unit="change",
         delay=1,
         leave=False,
         file=sys.stderr,
         disable=not sys.stderr.isatty(),
     )
     with progress:
-        try:
-            return write.carry_out(steps, apply, jobs, count)
-        except KeyboardInterrupt:
-            tell = interrupted or functools.partial(
-                problems.interrupted, total=len(steps)
-            )
-            base.LOG.error("%s", tell(done))
-            raise
+        return execute(cloud, plan, jobs, lambda outcome: progress.update())

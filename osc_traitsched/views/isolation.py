@@ -6,19 +6,23 @@ import shlex
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core.change.isolation import (
+    AggregateState,
     Contradiction,
     Effect,
-    Ground,
     HostsJoined,
-    Kept,
     KeysCame,
-    Kind,
+    LeavesNoHost,
     NotIsolated,
+)
+from osc_traitsched.core.change.model import (
+    Change,
+    ChangedMeanwhile,
+    Kept,
+    Kind,
     Outcome,
     Reason,
-    Stranding,
+    Status,
 )
-from osc_traitsched.core.change.plan import Status
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
 from osc_traitsched.core.nova import assumption
 from osc_traitsched.core.nova.assumption import Setting
@@ -27,34 +31,46 @@ from osc_traitsched.views.options import option
 from osc_traitsched.views.problems import listed, quoted
 from osc_traitsched.views.traits import Table
 
+#: What each kind of change is called in a row.
+_STEPS = {
+    Kind.TRAIT: "trait",
+    Kind.PROVIDER_TRAITS: "host",
+    Kind.PROVIDER_AGGREGATES: "mirror",
+    Kind.FLAVOR: "flavor",
+    Kind.IMAGE: "image",
+    Kind.AGGREGATE: "aggregate",
+}
+
 
 def rows(outcomes: Iterable[Outcome]) -> Table:
-    """One row a step."""
-    table = [
-        (found.step.kind.value, found.step.name, found.status.value, _detail(found))
-        for found in outcomes
-    ]
+    """One row a change."""
+    table = []
+    for found in outcomes:
+        changed = found.change.object
+        step = _STEPS[changed.kind]
+        table.append((step, changed.name, found.status.value, _detail(found)))
     return ("step", "object", "status", "detail"), table
 
 
 def _detail(found: Outcome) -> str:
     if found.problem is not None:
         return problems.word(found.problem)
-    step = found.step
-    parts = [] if step.holds or found.status is Status.UNCHANGED else [_todo(found)]
-    return "; ".join([*parts, *map(_kept, step.kept)])
+    change = found.change
+    needed = change.is_needed and found.status is not Status.UNCHANGED
+    parts = [_what(change)] if needed else []
+    return "; ".join([*parts, *map(_kept, change.kept)])
 
 
-def _todo(found: Outcome) -> str:
-    step = found.step
-    if step.kind is Kind.MIRROR:
+def _what(change: Change) -> str:
+    kind = change.object.kind
+    if kind is Kind.PROVIDER_AGGREGATES:
         return "joins the aggregate in Placement"
-    if step.kind is Kind.TRAIT:
+    if kind is Kind.TRAIT:
         return "created"
-    pairs = listed(
-        name if step.kind is Kind.HOST else f"{name}={REQUIRED}" for name in step.todo
-    )
-    return f"without {pairs}" if step.removes else f"with {pairs}"
+    required = "" if kind is Kind.PROVIDER_TRAITS else f"={REQUIRED}"
+    added = [f"{key}{required}" for key in change.after if key in change.added]
+    removed = [f"{key}{required}" for key in change.after if key in change.removed]
+    return f"without {listed(removed)}" if removed else f"with {listed(added)}"
 
 
 def _kept(kept: Kept) -> str:
@@ -126,12 +142,12 @@ def without_effect(setting: Setting) -> str | None:
     )
 
 
-def also_isolated(ground: Ground, names: Iterable[str]) -> list[str]:
+def also_isolated(state: AggregateState, names: Iterable[str]) -> list[str]:
     """Return a line for each other aggregate whose traits are needed, too."""
     wanted = frozenset(names)
     hosts: dict[int, list[str]] = {}
     others = {}
-    for other, member in ground.also_isolated(wanted):
+    for other, member in state.also_isolated(wanted):
         others[other["id"]] = other
         hosts.setdefault(other["id"], []).append(member.host)
     return [
@@ -142,20 +158,23 @@ def also_isolated(ground: Ground, names: Iterable[str]) -> list[str]:
     ]
 
 
-def no_hosts(ground: Ground) -> str:
-    """Return a line on an aggregate without hosts."""
-    return (
-        f"aggregate {quoted(ground.aggregate['name'])} has no hosts: isolate it again "
-        "after you add some"
-    )
-
-
-def nobody(names: Iterable[str]) -> str:
-    """Return a line on an aggregate that would be closed to all flavors."""
-    return (
-        f"no flavor requires {listed(names)}: none could use these hosts unless its "
-        "image does; name some with --flavor, or images with --image"
-    )
+def oddities(
+    state: AggregateState, names: Sequence[str], is_closed_to_all: bool
+) -> list[str]:
+    """Return lines on what is odd about an aggregate that is to be isolated."""
+    lines = also_isolated(state, names)
+    if not state.members:
+        lines.insert(
+            0,
+            f"aggregate {quoted(state.aggregate['name'])} has no hosts: isolate it "
+            "again after you add some",
+        )
+    if is_closed_to_all:
+        lines.append(
+            f"no flavor requires {listed(names)}: none could use these hosts unless "
+            "its image does; name some with --flavor, or images with --image"
+        )
+    return lines
 
 
 def again(
@@ -171,17 +190,6 @@ def again(
     end = ["--"] * aggregate.startswith("-")
     command = ("openstack", "trait-sched", "unisolate", *options, *end, aggregate)
     return " ".join(map(shlex.quote, (*command, *names)))
-
-
-def failures(outcomes: Sequence[Outcome], again: str) -> str:
-    """Return the line that ends a command of which some steps failed.
-
-    :param again: what to do once more
-    """
-    failed = sum(found.status is Status.FAILED for found in outcomes)
-    left = sum(found.status is Status.NOT_DONE for found in outcomes)
-    not_done = f", {left} not done" if left else ""
-    return f"{failed} of {len(outcomes)} failed{not_done}; {again} goes on"
 
 
 @problems.word.register
@@ -217,9 +225,17 @@ def _(error: NotIsolated) -> str:
 
 
 @problems.word.register
-def _(error: Stranding) -> str:
-    stranded = map(_who, _kinds(error.effects, frozenset()))
+def _(error: LeavesNoHost) -> str:
+    flavors = map(_who, _kinds(error.effects, frozenset()))
     return (
-        f"nothing written: no host would be left for {'; '.join(stranded)}; --force "
+        f"nothing written: no host would be left for {'; '.join(flavors)}; --force "
         "does it all the same"
     )
+
+
+@problems.word.register
+def _(error: ChangedMeanwhile) -> str:
+    pairs = listed(
+        f"{quoted(key)} is {quoted(str(v))}" for key, v in error.keys.items()
+    )
+    return f"changed meanwhile: {pairs} now; run the command again"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from osc_traitsched.core.change.plan import Result
+from osc_traitsched.core.change.model import Outcome
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.views import problems
 from osc_traitsched.views.columns import Names
@@ -15,20 +15,20 @@ CHANGED_MEANWHILE = (
 )
 
 
-def rows(results: Iterable[Result], snapshot: Snapshot) -> Table:
+def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
     """One row a provider, with the aggregates that it was put into and taken out of."""
     nova = snapshot.nova or Nova()
     names = {aggregate.uuid: aggregate.name for aggregate in nova.aggregates}
     found = [
         (
-            result.host,
-            result.provider,
-            Names(sorted(names[uuid] for uuid in result.added)),
-            Names(sorted(names[uuid] for uuid in result.removed)),
-            result.status.value,
-            problems.word(result.problem) if result.problem else "",
+            outcome.change.object.host,
+            outcome.change.object.id,
+            Names(sorted(names[uuid] for uuid in outcome.added)),
+            Names(sorted(names[uuid] for uuid in outcome.removed)),
+            outcome.status.value,
+            problems.word(outcome.problem) if outcome.problem else "",
         )
-        for result in results
+        for outcome in outcomes
     ]
     return ("host", "provider", "added", "removed", "status", "detail"), found
 

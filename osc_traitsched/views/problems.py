@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import plan
+from osc_traitsched.core.change import traits
+from osc_traitsched.core.change.model import Outcome, Status
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views.options import option, release
 
 _MOST_NAMES = 10
+
+#: What goes on with a command that was not carried out whole.
+AGAIN = "the same command again"
 
 
 @functools.singledispatch
@@ -158,15 +162,13 @@ def _(error: errors.BadConfiguration) -> str:
 
 
 @word.register
-def _(error: plan.OwnedByNova) -> str:
-    reasons = "; ".join(
-        reverted(each, removing=True) for each in error.reverted_by_nova
-    )
+def _(error: traits.OwnedByNova) -> str:
+    reasons = "; ".join(reverted(each, removing=True) for each in error.reverted)
     return f"nothing removed: {reasons}; --force removes all the same"
 
 
 @word.register
-def _(error: plan.LastHolder) -> str:
+def _(error: traits.LastHolder) -> str:
     reasons = "; ".join(
         f"no host would have {name} any more, and it is still required by "
         + listed(f"{r.kind} {quoted(r.name)} ({r.key})" for r in requirers)
@@ -176,7 +178,7 @@ def _(error: plan.LastHolder) -> str:
 
 
 @word.register
-def _(error: plan.RequirersUnknown) -> str:
+def _(error: traits.RequirersUnknown) -> str:
     return (
         f"nothing removed: no host would have {listed(error.traits)} any more, and "
         "whether a flavor, image or aggregate still requires it can't be read "
@@ -184,7 +186,7 @@ def _(error: plan.RequirersUnknown) -> str:
     )
 
 
-def reverted(found: plan.RevertedByNova, removing: bool) -> str:
+def reverted(found: traits.RevertedByNova, removing: bool) -> str:
     """Return a line on a trait that nova-compute owns."""
     where = f" on {listed(found.hosts)}" if found.hosts else ""
     name = f"{found.name}{where} is nova-compute's own (libvirt): "
@@ -211,7 +213,7 @@ def would_create(names: Iterable[str]) -> str:
     return f"would create the trait {listed(names)}"
 
 
-def interrupted(done: int, total: int, again: str = "the same command again") -> str:
+def interrupted(done: int, total: int, again: str = AGAIN) -> str:
     """Return the line that ends a command that the user interrupted.
 
     :param again: what to do once more
@@ -219,12 +221,15 @@ def interrupted(done: int, total: int, again: str = "the same command again") ->
     return f"interrupted after {done} of {total}; {again} goes on"
 
 
-def failures(failed: int, total: int) -> str:
-    """Return the line that ends a command of which some hosts failed."""
-    return (
-        f"{failed} of {total} failed; the same command again does what is "
-        "still to be done"
-    )
+def failures(outcomes: Sequence[Outcome], again: str = AGAIN) -> str:
+    """Return the line that ends a command of which some changes failed.
+
+    :param again: what to do once more
+    """
+    failed = sum(found.status is Status.FAILED for found in outcomes)
+    left = sum(found.status is Status.NOT_DONE for found in outcomes)
+    not_done = f", {left} not done" if left else ""
+    return f"{failed} of {len(outcomes)} failed{not_done}; {again} goes on"
 
 
 def listed(names: Iterable[str]) -> str:

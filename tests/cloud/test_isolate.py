@@ -10,10 +10,18 @@ import urllib.parse
 import openstack as sdk
 import pytest
 
-from osc_traitsched.cloud import aggregate_state, isolating, lookup
+from osc_traitsched.app.isolation import foresee
+from osc_traitsched.cloud import lookup, write
+from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.core.change import isolation
-from osc_traitsched.core.change.plan import Status
+from osc_traitsched.cloud.retry import Patience
+from osc_traitsched.core.change.isolation import (
+    PredictedCloud,
+    isolate_plan,
+    predicted_stages,
+    unisolate_plan,
+)
+from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.nova.assumption import Assumptions
 from tests.cloud.making import PLACEMENT, making, providers
 from tests.functional import shell
@@ -91,7 +99,7 @@ def metadata(admin, aggregate):
     return admin.compute.get_aggregate(aggregate.id).metadata
 
 
-def holders(admin, name=GOLD):
+def hosts_with(admin, name=GOLD):
     path = f"/resource_providers?required={name}"
     found = admin.placement.get(path, microversion=PLACEMENT).json()
     return {each["name"] for each in found["resource_providers"]}
@@ -122,7 +130,7 @@ def test_one_command_isolates_and_one_opens_again(
     ]
     run = openstack(*ISOLATE, "--image", "raw")
     assert (run.code, rows(run)) == (0, wanted)
-    assert holders(admin) == INSIDE
+    assert hosts_with(admin) == INSIDE
     assert in_placement(admin, "cmp01", aggregate)
     assert specs(admin, golden) == REQUIRED
     assert specs(admin, small) == {}
@@ -139,7 +147,7 @@ def test_one_command_isolates_and_one_opens_again(
         ("host", "cmp00", "changed"),
         ("host", "cmp01", "changed"),
     ]
-    assert not holders(admin)
+    assert not hosts_with(admin)
     assert specs(admin, golden) == metadata(admin, aggregate) == {}
     assert all(in_placement(admin, host, aggregate) for host in INSIDE)
 
@@ -185,15 +193,15 @@ def login(variables):
 
 
 def closing(core):
-    ground = aggregate_state.ground(core, "gold")
+    state = aggregate_state(core, "gold")
     golden = lookup.flavor(core, "golden")
-    return ground, isolation.isolate_plan(ground, [GOLD], (), [golden], ())
+    return state, isolate_plan(state, [GOLD], (), [golden], ())
 
 
 def opening(core):
-    ground = aggregate_state.ground(core, "gold")
-    held = {GOLD: aggregate_state.holders(core.placement, ground, GOLD)}
-    return ground, isolation.unisolate_plan(ground, [GOLD], held, (), False)
+    state = aggregate_state(core, "gold")
+    held = {GOLD: holders(core.placement, state, GOLD)}
+    return state, unisolate_plan(state, [GOLD], held, (), False)
 
 
 def test_after_every_step_there_and_back_servers_land_where_they_may(
@@ -222,12 +230,12 @@ def test_after_every_step_there_and_back_servers_land_where_they_may(
         return isolated, requiring
 
     seen = [check(1)]
-    for plan in (closing, opening):
-        _, steps = plan(core)
-        for step in steps:
-            if not step.holds:
-                assert isolating.apply(core, step).status is Status.CHANGED
-                closed = plan is closing and step.kind is isolation.Kind.AGGREGATE
+    for planner in (closing, opening):
+        _, plan = planner(core)
+        for change in plan.changes:
+            if change.is_needed:
+                assert write.apply(core, change, Patience()).status is Status.CHANGED
+                closed = planner is closing and change.object.kind is Kind.AGGREGATE
                 seen.append(check(4 if closed else 1))
     assert list(dict.fromkeys(seen)) == [(False, False), (False, True), (True, True)]
     assert seen[-1] == (False, False)
@@ -249,10 +257,10 @@ def test_what_is_said_before_is_what_explain_says_before_and_after(
         return found
 
     before = explained()
-    for plan, command in ((closing, ISOLATE), (opening, UNISOLATE)):
-        ground, steps = plan(core)
-        worlds = isolation.stages(isolation.World.now(ground, ()), steps)
-        said = aggregate_state.foresee(core.placement, worlds, ISOLATING)
+    for planner, command in ((closing, ISOLATE), (opening, UNISOLATE)):
+        state, plan = planner(core)
+        clouds = predicted_stages(PredictedCloud.now(state, ()), plan)
+        said = foresee(core.placement, clouds, ISOLATING)
         assert {e.flavor: {names[uuid] for uuid in e.now} for e in said} == before
         assert openstack(*command, "--force").code == 0
         after = explained()
@@ -382,7 +390,7 @@ def test_what_goes_on_with_the_way_back_can_be_pasted_and_keeps_what_was_to_be_k
     assert run.err.splitlines()[-1] == f"{said}; openstack trait-sched {again} goes on"
     assert (metadata(admin, aggregate), specs(admin, golden)) == ({}, REQUIRED)
     assert openstack(*again.split()).code == 0
-    assert (holders(admin), specs(admin, golden)) == (INSIDE, {})
+    assert (hosts_with(admin), specs(admin, golden)) == (INSIDE, {})
 
 
 def test_passing_trouble_of_nova_is_got_over_in_one_run(
@@ -419,7 +427,7 @@ def test_a_host_that_joins_meanwhile_is_not_closed_in_without_its_trait(
     assert metadata(admin, aggregate) == {}
     compute.fault = lambda request: None
     assert openstack(*ISOLATE, variables=variables).code == 0
-    assert holders(admin) == {*INSIDE, "cmp02"}
+    assert hosts_with(admin) == {*INSIDE, "cmp02"}
 
 
 def test_of_two_who_isolate_it_at_once_the_second_looks_again_whom_that_strands(
@@ -507,7 +515,7 @@ def test_a_flavor_that_forbids_the_trait_is_an_error_and_nothing_is_written(
     assert run.err == (
         f"flavor 'golden' forbids {GOLD}; unset that first, or leave the flavor out\n"
     )
-    assert not holders(admin)
+    assert not hosts_with(admin)
 
 
 def test_it_says_who_loses_which_hosts(aggregate, openstack):
@@ -591,7 +599,7 @@ def test_flavors_keep_a_trait_that_another_aggregate_is_isolated_by(
         said,
     ]
     assert specs(admin, golden) == REQUIRED
-    assert holders(admin) == {"cmp01", "cmp02"}
+    assert hosts_with(admin) == {"cmp01", "cmp02"}
 
 
 def test_flavors_keep_a_trait_that_other_hosts_have(
@@ -604,7 +612,7 @@ def test_flavors_keep_a_trait_that_other_hosts_have(
     assert run.json[1]["detail"] == f"{GOLD} stays: cmp03 has it, too"
     assert "flavor 'golden' will lose 2 of 3 hosts" in run.err
     assert specs(admin, golden) == REQUIRED
-    assert holders(admin) == {"cmp03"}
+    assert hosts_with(admin) == {"cmp03"}
 
 
 def test_a_standard_trait_stays_on_hosts_and_in_flavors(make, openstack, admin):
@@ -621,13 +629,13 @@ def test_a_standard_trait_stays_on_hosts_and_in_flavors(make, openstack, admin):
     ]
     assert metadata(admin, made) == {}
     assert specs(admin, flavor) == {f"trait:{disk}": "required"}
-    assert holders(admin, disk) == {"cmp00"}
+    assert hosts_with(admin, disk) == {"cmp00"}
 
 
 def test_hosts_keep_the_traits_if_asked(aggregate, openstack, admin, golden):
     assert openstack(*ISOLATE).code == 0
     assert openstack(*UNISOLATE, "--keep-traits").code == 0
-    assert holders(admin) == INSIDE
+    assert hosts_with(admin) == INSIDE
     assert specs(admin, golden) == {}
 
 

@@ -278,10 +278,10 @@ def test_a_mirror_is_mended_and_the_next_look_finds_nothing(
     fault(make)
     assert len(found(areas=["mirror"])) == 1
     before = everything(make)
-    dry = openstack("check", "--mend", "mirror", "--dry-run", "--exit-code")
+    dry = openstack("mirror", "repair", "--dry-run", "--exit-code")
     assert dry.code == 3
     assert everything(make) == before
-    run = openstack("check", "--mend", "mirror", "-f", "json")
+    run = openstack("mirror", "repair", "-f", "json")
     assert (run.code, list(run.statuses.values())) == (0, ["changed"])
     assert found(areas=["mirror"]) == []
     states = [
@@ -316,7 +316,7 @@ def test_who_is_too_many_is_not_for_novas_own_command(
 ):
     an_aggregate_with_a_host_too_many(make)
     (row,) = openstack("check", "mirror", "-f", "json").json
-    assert row["mend"] == "openstack trait-sched check --mend mirror"
+    assert row["mend"] == "openstack trait-sched mirror repair"
     sync_aggregates()
     assert len(found(areas=["mirror"])) == 1
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.cloud import aggregate_state
-from osc_traitsched.core.change.isolation import World, isolate_plan, stages
+from osc_traitsched.app.isolation import foresee
+from osc_traitsched.cloud.aggregate_state import aggregate_state
+from osc_traitsched.core.change.isolation import (
+    PredictedCloud,
+    isolate_plan,
+    predicted_stages,
+)
 from osc_traitsched.core.nova.assumption import Assumptions
 from tests.functional.placement import Placement
 from tests.services import fill
@@ -50,10 +55,10 @@ def cost(tmp_path_factory):
             found = flavors(number_of_flavors)
             nova._bodies["/flavors/detail"] = {"flavors": found}
             cloud = HalfCloud(server.url, nova)
-            ground = aggregate_state.ground(cloud, "gold")
-            steps = isolate_plan(ground, [GOLD], (), ground.flavors[:1], ())
-            worlds = stages(World.now(ground, ()), steps)
-            effects = aggregate_state.foresee(cloud.placement, worlds, ISOLATING)
+            state = aggregate_state(cloud, "gold")
+            plan = isolate_plan(state, [GOLD], (), state.flavors[:1], ())
+            clouds = predicted_stages(PredictedCloud.now(state, ()), plan)
+            effects = foresee(cloud.placement, clouds, ISOLATING)
             assert len(effects) == number_of_flavors
             # It could see what there is to see.
             assert any(effect.lost for effect in effects)

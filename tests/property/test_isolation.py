@@ -9,26 +9,27 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from itertools import groupby
 
 import openstack
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.cloud import aggregate_state, facts, isolating, memberships, read
+from osc_traitsched.app.isolation import foresee
+from osc_traitsched.cloud import facts, memberships, read, write
+from osc_traitsched.cloud.aggregate_state import holders
 from osc_traitsched.cloud.connection import Cloud
-from osc_traitsched.core.change import isolation
+from osc_traitsched.cloud.retry import Patience
 from osc_traitsched.core.change.isolation import (
+    AggregateState,
     Contradiction,
-    Ground,
-    Kind,
     Member,
+    PredictedCloud,
     isolate_plan,
-    stages,
+    predicted_stages,
     unisolate_plan,
 )
-from osc_traitsched.core.change.plan import Status
+from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.question import Question
@@ -173,7 +174,7 @@ class World:
         self.images = {body["id"]: body for body in [WINDOWS] if case.windows}
         self.aggregates = {str(body["id"]): body for body in aggregates}
 
-    def ground(self):
+    def state(self):
         """Read the first aggregate, as the commands do it where there is a Nova."""
         placement = self.cloud.placement
         snapshot = read.providers(placement)
@@ -181,7 +182,7 @@ class World:
         first = aggregates[0]
         roots = [snapshot.by_name[name] for name in first["hosts"]]
         inside = memberships.members(placement, {first["uuid"]: frozenset()})
-        return Ground(
+        return AggregateState(
             snapshot=snapshot,
             aggregate=first,
             aggregates=aggregates,
@@ -195,25 +196,25 @@ class World:
             classes=frozenset({*clouds.CLASSES, "PCPU"}),
         )
 
-    def carry_out(self, step):
-        if step.kind in (Kind.TRAIT, Kind.HOST, Kind.MIRROR):
-            expected = Status.UNCHANGED if step.holds else Status.CHANGED
-            assert isolating.apply(self.cloud, step).status is expected
-            return
+    def carry_out(self, change):
         kinds = {
             Kind.FLAVOR: (self.flavors, "extra_specs"),
             Kind.IMAGE: (self.images, None),
             Kind.AGGREGATE: (self.aggregates, "metadata"),
         }
-        bodies, part = kinds[step.kind]
-        body = dict(bodies[step.id])
+        if change.object.kind not in kinds:
+            expected = Status.CHANGED if change.is_needed else Status.UNCHANGED
+            assert write.apply(self.cloud, change, Patience()).status is expected
+            return
+        bodies, part = kinds[change.object.kind]
+        body = dict(bodies[change.object.id])
         pairs = dict(body[part]) if part else body
-        for key in step.todo:
-            if step.removes:
+        for key, value in change.after.items():
+            if value is None:
                 assert pairs.pop(key) == REQUIRED
             else:
-                pairs[key] = REQUIRED
-        bodies[step.id] = {**body, part: pairs} if part else pairs
+                pairs[key] = value
+        bodies[change.object.id] = {**body, part: pairs} if part else pairs
 
     def hosts(self, roots):
         """Return whom Placement gives for each flavor and image."""
@@ -238,24 +239,25 @@ class World:
             return frozenset()
 
 
-def check(world, ground, steps):
-    """Foresee, then carry out step by step, and ask Placement after each."""
-    worlds = stages(isolation.World.now(ground, world.images.values()), steps)
+def check(world, state, plan):
+    """Foresee, then carry out change by change, and ask Placement after each."""
+    now = PredictedCloud.now(state, world.images.values())
+    clouds = predicted_stages(now, plan)
     foreseen = {
         (effect.flavor, effect.image): effect
-        for effect in aggregate_state.foresee(world.cloud.placement, worlds, ISOLATING)
+        for effect in foresee(world.cloud.placement, clouds, ISOLATING)
     }
-    roots = {host.uuid for host in ground.snapshot.hosts}
+    roots = {host.uuid for host in state.snapshot.hosts}
     found = world.hosts(roots)
     assert {case: effect.now for case, effect in foreseen.items()} == found
-    for stage, (_, group) in enumerate(groupby(steps, lambda step: step.kind), 1):
-        for step in group:
-            world.carry_out(step)
-            found = found if step.holds else world.hosts(roots)
+    for number, stage in enumerate(plan.stages, 1):
+        for change in stage:
+            world.carry_out(change)
+            found = world.hosts(roots) if change.is_needed else found
             for case, effect in foreseen.items():
-                # Whoever had a host has one, or was said to be left without.
-                assert found[case] or not effect.now or effect.is_stranded
-        assert {c: effect.hosts[stage] for c, effect in foreseen.items()} == found
+                # What had a host has one, or was said to be left without.
+                assert found[case] or not effect.now or effect.leaves_no_host
+        assert {c: effect.hosts[number] for c, effect in foreseen.items()} == found
 
 
 @settings(
@@ -275,26 +277,24 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
         building.build(placement, nodes)
         world = World(cloud, case, bodies(nodes, case))
         isolate(world, case)
-        ground = world.ground()
-        holders = {
-            n: aggregate_state.holders(cloud.placement, ground, n) for n in case.names
-        }
+        state = world.state()
+        held = {n: holders(cloud.placement, state, n) for n in case.names}
         images = [b for b in world.images.values() if f"trait:{case.names[0]}" in b]
-        steps = unisolate_plan(ground, case.names, holders, images, case.keep_traits)
-        check(world, ground, steps)
+        plan = unisolate_plan(state, case.names, held, images, case.keep_traits)
+        check(world, state, plan)
     finally:
         placement.wipe()
 
 
 def isolate(world, case):
-    ground = world.ground()
-    creates = [name for name in case.names if name not in ground.traits]
-    named = [ground.flavors[number] for number in sorted(case.named)]
+    state = world.state()
+    creates = [name for name in case.names if name not in state.traits]
+    named = [state.flavors[number] for number in sorted(case.named)]
     images = list(world.images.values())
     try:
-        steps = isolate_plan(ground, case.names, creates, named, images)
+        plan = isolate_plan(state, case.names, creates, named, images)
     except Contradiction as exc:
         (flavor,) = (body for body in named if body["name"] == exc.flavor)
         assert FORBIDDEN in flavor["extra_specs"].values()
     else:
-        check(world, ground, steps)
+        check(world, state, plan)

@@ -9,6 +9,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import (
     Aggregate,
     Compute,
+    Holding,
     Nova,
     Provider,
     Snapshot,
@@ -53,10 +54,22 @@ class Selected:
     """What selectors matched.
 
     :ivar providers: each once, by host and name
-    :ivar absent: Nova service hosts that match and have no provider
+    :ivar without_provider: Nova service hosts that match and have no provider
     """
 
     providers: tuple[Provider, ...]
+    without_provider: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Targets:
+    """The providers that a command is about, with the traits they have.
+
+    :ivar without_provider: hosts that are selected and have no provider
+    """
+
+    snapshot: Snapshot
+    held: tuple[Holding, ...]
     without_provider: tuple[str, ...] = ()
 
 

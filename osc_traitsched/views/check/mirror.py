@@ -8,7 +8,7 @@ from osc_traitsched.core.check.finding import Finding
 from osc_traitsched.core.check.rules.mirror import SYNC
 from osc_traitsched.views.check.wording import Wording, Words, command, count
 
-_CHECK = command("trait-sched", "check", "--mend", "mirror")
+_CHECK = command("trait-sched", "mirror", "repair")
 _SYNC = "nova-manage placement sync_aggregates"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.change.isolation import Ground, Member
+from osc_traitsched.core.change.isolation import AggregateState, Member
 from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
 
 GOLD, SILVER, SSD = "CUSTOM_GOLD", "CUSTOM_SILVER", "STORAGE_DISK_SSD"
@@ -37,11 +37,11 @@ def flavor(name, **specs):
     }
 
 
-def ground(*members, others=(), mirrored=(), flavors=(), **metadata):
+def state(*members, others=(), mirrored=(), flavors=(), **metadata):
     """Return an aggregate of these members with this metadata."""
     held = [member.holding.provider for member in members if member.holding]
     first = aggregate(1, *(member.host for member in members), **metadata)
-    return Ground(
+    return AggregateState(
         snapshot=Snapshot(tuple(held)),
         aggregate=first,
         aggregates=(first, *others),

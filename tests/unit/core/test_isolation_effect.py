@@ -1,4 +1,4 @@
-"""What steps do to flavors, by the judge alone."""
+"""What a plan does to flavors, by the matcher alone."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.change import isolation
 from osc_traitsched.core.change.isolation import (
-    World,
-    askings,
+    AggregateState,
+    PredictedCloud,
     effects,
     isolate_plan,
+    predicted_stages,
     queries,
-    stages,
+    request_matrix,
     unisolate_plan,
 )
+from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.placement.facts import Facts
 from tests.unit.core.isolated import (
@@ -24,8 +25,8 @@ from tests.unit.core.isolated import (
     SILVER,
     aggregate,
     flavor,
-    ground,
     host,
+    state,
 )
 
 ON = Assumptions.of(33, enable_isolated_aggregate_filtering=True)
@@ -35,9 +36,9 @@ HOSTS = {"h1-uuid", "h2-uuid", "h3-uuid"}
 def cloud(*flavors, inside=("h1", "h2"), mirrored=("h1-uuid",), **metadata):
     """Three hosts with room for all, two of them in the aggregate."""
     members = [host(name) for name in ("h1", "h2", "h3")]
-    found = ground(*members, flavors=flavors, mirrored=mirrored, **metadata)
+    found = state(*members, flavors=flavors, mirrored=mirrored, **metadata)
     first = {**found.aggregate, "hosts": list(inside)}
-    return isolation.Ground(
+    return AggregateState(
         snapshot=found.snapshot,
         aggregate=first,
         aggregates=(first, aggregate(2, "h3", **{SILVER: "required"})),
@@ -66,9 +67,9 @@ def facts(found, lonely=frozenset()):
     )
 
 
-def foreseen(found, steps, images=(), lonely=frozenset()):
-    worlds = stages(World.now(found, images), steps)
-    said = effects(worlds, askings(worlds, ON), facts(found, lonely))
+def foreseen(found, plan, images=(), lonely=frozenset()):
+    clouds = predicted_stages(PredictedCloud.now(found, images), plan)
+    said = effects(clouds, request_matrix(clouds, ON), facts(found, lonely))
     return {(effect.flavor, effect.image): effect for effect in said}
 
 
@@ -84,7 +85,7 @@ def test_others_lose_the_hosts_and_the_named_keep_only_them():
     assert counts(said["golden", None]) == [3, 3, 3, 3, 2, 2]
     assert said["small", None].lost == {"h1-uuid", "h2-uuid"}
     assert said["golden", None].lost == {"h3-uuid"}
-    assert not any(effect.is_stranded for effect in said.values())
+    assert not any(effect.leaves_no_host for effect in said.values())
 
 
 def test_an_image_that_is_named_keeps_every_flavor_to_the_hosts():
@@ -95,13 +96,13 @@ def test_an_image_that_is_named_keeps_every_flavor_to_the_hosts():
     assert counts(said["small", None]) == [3, 3, 3, 3, 3, 1]
 
 
-def test_who_would_have_no_host_is_stranded():
+def test_who_would_have_no_host_leaves_no_host():
     found = cloud(flavor("small"), inside=("h1", "h2", "h3"))
     said = foreseen(found, isolate_plan(found, [GOLD], (), (), ()))
-    assert said["small", None].is_stranded
+    assert said["small", None].leaves_no_host
 
 
-def test_who_would_have_no_host_half_way_only_is_stranded_too():
+def test_who_would_have_no_host_half_way_only_leaves_no_host_too():
     # Placement lost all from an aggregate that is closed already: when it has them
     # again nobody gets in, until the flavor requires the trait.
     found = cloud(
@@ -112,14 +113,14 @@ def test_who_would_have_no_host_half_way_only_is_stranded_too():
     )
     said = foreseen(found, isolate_plan(found, [GOLD], (), found.flavors, ()))
     assert counts(said["golden", None]) == [3, 3, 3, 0, 3, 3]
-    assert said["golden", None].is_stranded
+    assert said["golden", None].leaves_no_host
     assert not said["golden", None].lost
 
 
-def test_who_may_have_no_host_between_two_hosts_is_stranded_too():
+def test_who_may_have_no_host_between_two_hosts_leaves_no_host_too():
     # h1 loses what the flavor requires, h2 what it forbids, one after the other.
     picky = flavor("f", **{f"trait:{GOLD}": "required", f"trait:{SILVER}": "forbidden"})
-    found = ground(
+    found = state(
         host("h1", GOLD),
         host("h2", GOLD, SILVER),
         others=(aggregate(2, "h2", **{GOLD: "required"}),),
@@ -128,17 +129,18 @@ def test_who_may_have_no_host_between_two_hosts_is_stranded_too():
     )
     held = {member.holding.provider.uuid: member.holding for member in found.members}
     holders = {GOLD: frozenset(held), SILVER: frozenset({"h2-uuid"})}
-    worlds = stages(
-        World.now(found, ()), unisolate_plan(found, [GOLD, SILVER], holders, (), False)
+    clouds = predicted_stages(
+        PredictedCloud.now(found, ()),
+        unisolate_plan(found, [GOLD, SILVER], holders, (), False),
     )
     now = dataclasses.replace(
         facts(found),
         traits={uuid: holding.traits for uuid, holding in held.items()},
         members={},
     )
-    (effect,) = effects(worlds, askings(worlds, ON), now)
+    (effect,) = effects(clouds, request_matrix(clouds, ON), now)
     assert (effect.now, effect.then) == ({"h1-uuid"}, {"h2-uuid"})
-    assert effect.is_stranded
+    assert effect.leaves_no_host
 
 
 @pytest.mark.parametrize(
@@ -153,20 +155,24 @@ def test_who_may_have_no_host_between_two_hosts_is_stranded_too():
 )
 def test_what_is_refused_has_no_host_and_is_not_asked_for(odd):
     found = cloud(odd)
-    worlds = stages(World.now(found, ()), isolate_plan(found, [GOLD], (), (), ()))
-    assert queries(askings(worlds, ON)) == ()
-    assert counts(foreseen(found, ())["odd", None]) == [0]
+    clouds = predicted_stages(
+        PredictedCloud.now(found, ()), isolate_plan(found, [GOLD], (), (), ())
+    )
+    assert queries(request_matrix(clouds, ON)) == ()
+    assert counts(foreseen(found, Plan.of())["odd", None]) == [0]
 
 
 def test_a_flavor_that_forbids_a_new_trait_is_taken_once_there_is_one():
     found = cloud(flavor("small", **{"trait:CUSTOM_NEW": "forbidden"}))
-    steps = isolate_plan(found, ["CUSTOM_NEW"], ["CUSTOM_NEW"], (), ())
-    effect = foreseen(found, steps)["small", None]
+    plan = isolate_plan(found, ["CUSTOM_NEW"], ["CUSTOM_NEW"], (), ())
+    effect = foreseen(found, plan)["small", None]
     assert counts(effect) == [0, 3, 1, 1, 1]
-    assert not effect.is_stranded
+    assert not effect.leaves_no_host
 
 
 def test_flavors_that_ask_for_the_same_are_asked_for_once():
     found = cloud(*(flavor(f"f{number}") for number in range(50)))
-    worlds = stages(World.now(found, ()), isolate_plan(found, [GOLD], (), (), ()))
-    assert len(queries(askings(worlds, ON))) == 2
+    clouds = predicted_stages(
+        PredictedCloud.now(found, ()), isolate_plan(found, [GOLD], (), (), ())
+    )
+    assert len(queries(request_matrix(clouds, ON))) == 2

@@ -26,7 +26,7 @@ def test_a_differing_mirror_is_said_for_either_way():
             "Placement lacks the host a in it: no request for the zone gets there; "
             "Placement has in it the host b, which Nova has not: requests for the zone "
             "can land there",
-            "openstack trait-sched check --mend mirror",
+            "openstack trait-sched mirror repair",
         )
     ]
 
@@ -36,7 +36,7 @@ def test_novas_command_is_named_where_it_is_enough():
     assert mend == "nova-manage placement sync_aggregates"
     ((_, problem, mend),) = rows(test_mirror.several_nodes("d1", "d2"))
     assert problem.startswith("Placement lacks the host a in it: ")
-    assert mend == "openstack trait-sched check --mend mirror"
+    assert mend == "openstack trait-sched mirror repair"
 
 
 def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another():

@@ -6,19 +6,22 @@ import pytest
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import isolation
-from osc_traitsched.core.change.isolation import (
-    Effect,
+from osc_traitsched.core.change.isolation import Effect
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
     Kept,
     Kind,
+    Object,
     Outcome,
     Reason,
-    Step,
+    State,
+    Status,
 )
-from osc_traitsched.core.change.plan import Status
 from osc_traitsched.core.nova.assumption import Setting
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
-from tests.unit.core.isolated import GOLD, SILVER, aggregate, ground, host
+from tests.unit.core.isolated import GOLD, SILVER, aggregate, host, state
 
 INSIDE = frozenset({"a", "b"})
 
@@ -54,42 +57,53 @@ def test_what_is_gained_is_said_too():
     ]
 
 
-def step(kind, *todo, removes=False, kept=()):
-    return Step(kind, "object", "id", todo, removes, kept=kept)
+def change(kind, *names, value="required", removes=False, kept=()):
+    keys = dict.fromkeys(names, value)
+    before, after = (keys, dict.fromkeys(keys)) if removes else ({}, keys)
+    return Change(Object(kind, "id", "object"), State(before), after, kept=kept)
+
+
+def host_change(*names, **options):
+    return change(Kind.PROVIDER_TRAITS, *names, value=PRESENT, **options)
 
 
 KEY = f"trait:{GOLD}"
 
 
 @pytest.mark.parametrize(
-    ("found", "detail"),
+    ("found", "step", "detail"),
     [
-        (step(Kind.TRAIT, GOLD), "created"),
-        (step(Kind.HOST, GOLD, SILVER), f"with {GOLD}, {SILVER}"),
-        (step(Kind.MIRROR, "uuid"), "joins the aggregate in Placement"),
-        (step(Kind.FLAVOR, KEY), f"with {KEY}=required"),
-        (step(Kind.AGGREGATE, KEY, removes=True), f"without {KEY}=required"),
-        (step(Kind.FLAVOR), ""),
+        (change(Kind.TRAIT, GOLD), "trait", "created"),
+        (host_change(GOLD, SILVER), "host", f"with {GOLD}, {SILVER}"),
         (
-            step(Kind.HOST, SILVER, removes=True, kept=(Kept(GOLD, Reason.STANDARD),)),
+            change(Kind.PROVIDER_AGGREGATES, "uuid"),
+            "mirror",
+            "joins the aggregate in Placement",
+        ),
+        (change(Kind.FLAVOR, KEY), "flavor", f"with {KEY}=required"),
+        (
+            change(Kind.AGGREGATE, KEY, removes=True),
+            "aggregate",
+            f"without {KEY}=required",
+        ),
+        (change(Kind.FLAVOR), "flavor", ""),
+        (
+            host_change(SILVER, removes=True, kept=(Kept(GOLD, Reason.STANDARD),)),
+            "host",
             f"without {SILVER}; {GOLD} stays: a standard trait says what a host is",
         ),
         (
-            step(Kind.FLAVOR, kept=(Kept(GOLD, Reason.OTHER_HOSTS, ("h1", "h2")),)),
+            change(Kind.FLAVOR, kept=(Kept(GOLD, Reason.OTHER_HOSTS, ("h1", "h2")),)),
+            "flavor",
             f"{GOLD} stays: h1, h2 have it, too",
         ),
     ],
 )
-def test_a_row_says_what_changes_and_what_stays(found, detail):
-    status = Status.CHANGED if found.todo else Status.UNCHANGED
-    columns, ((kind, name, said, text),) = words.rows([Outcome(found, status)])
+def test_a_row_says_what_changes_and_what_stays(found, step, detail):
+    status = Status.CHANGED if found.is_needed else Status.UNCHANGED
+    columns, (row,) = words.rows([Outcome(found, status)])
     assert columns == ("step", "object", "status", "detail")
-    assert (kind, name, said, text) == (
-        found.kind.value,
-        "object",
-        status.value,
-        detail,
-    )
+    assert row == (step, "object", status.value, detail)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +116,7 @@ def test_a_row_says_what_changes_and_what_stays(found, detail):
     ],
 )
 def test_a_row_that_changed_nothing_does_not_say_that_it_did(status, problem, detail):
-    _, ((*_, text),) = words.rows([Outcome(step(Kind.HOST, GOLD), status, problem)])
+    _, ((*_, text),) = words.rows([Outcome(host_change(GOLD), status, problem)])
     assert text == detail
 
 
@@ -128,7 +142,7 @@ def test_it_says_when_nothing_may_be_isolated(setting, said):
 
 
 def test_hosts_of_other_isolated_aggregates_are_in_one_line_for_each():
-    found = ground(
+    found = state(
         host("h1"),
         host("h2"),
         others=(aggregate(2, "h1", "h2", **{SILVER: "required"}),),
@@ -155,7 +169,8 @@ def test_what_goes_on_with_the_way_back_does_what_was_asked_for():
 
 
 def test_a_flavor_that_requires_nothing_may_still_have_an_image_that_does():
-    assert words.nobody([GOLD, SILVER]) == (
+    (line,) = words.oddities(state(host("h1")), [GOLD, SILVER], is_closed_to_all=True)
+    assert line == (
         f"no flavor requires {GOLD}, {SILVER}: none could use these hosts unless its "
         "image does; name some with --flavor, or images with --image"
     )
@@ -163,7 +178,7 @@ def test_a_flavor_that_requires_nothing_may_still_have_an_image_that_does():
 
 def test_who_would_have_no_host_is_named_once_for_each_image():
     stranded = [effect("f", "a", ""), effect("g", "b", ""), effect("f", "a", "", "i")]
-    assert problems.word(isolation.Stranding(stranded)) == (
+    assert problems.word(isolation.LeavesNoHost(stranded)) == (
         "nothing written: no host would be left for flavors 'f', 'g'; flavor 'f' with "
         "image 'i'; --force does it all the same"
     )

@@ -3,7 +3,8 @@
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import isolation, plan
+from osc_traitsched.core.change import isolation, traits
+from osc_traitsched.core.change.model import ChangedMeanwhile, Kind, Object
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views import problems
 
@@ -32,11 +33,16 @@ ERRORS = [
     isolation.Contradiction("f", ("CUSTOM_X",)),
     isolation.HostsJoined({"h1"}),
     isolation.KeysCame({"trait:CUSTOM_A"}),
+    ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
     isolation.NotIsolated("gold", ("CUSTOM_X",)),
-    isolation.Stranding((isolation.Effect("f", "i", (frozenset("a"), frozenset())),)),
-    plan.OwnedByNova((plan.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
-    plan.LastHolder({"CUSTOM_X": (plan.Requirer("flavor", "f", "trait:CUSTOM_X"),)}),
-    plan.RequirersUnknown(("CUSTOM_X",), BROKE),
+    isolation.LeavesNoHost(
+        (isolation.Effect("f", "i", (frozenset("a"), frozenset())),)
+    ),
+    traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
+    traits.LastHolder(
+        {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X"),)}
+    ),
+    traits.RequirersUnknown(("CUSTOM_X",), BROKE),
 ]
 
 

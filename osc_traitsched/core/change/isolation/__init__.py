@@ -1,32 +1,29 @@
-"""Isolating an aggregate by traits, and the way back: the steps, and whom they touch.
+"""Isolating an aggregate by traits, and the way back: plans, and their effects.
 
-A plan is a tuple of steps. Their order is such that nobody whom the whole plan
-leaves a host is without one on the way.
+The stages of a plan are ordered such that no flavor which the whole plan leaves a host
+is without one on the way.
 """
 
 from __future__ import annotations
 
 from osc_traitsched.core.change.isolation.effect import (
     Effect,
-    Stranding,
-    askings,
+    LeavesNoHost,
     effects,
     queries,
+    request_matrix,
 )
-from osc_traitsched.core.change.isolation.isolate import Contradiction, isolate_plan
-from osc_traitsched.core.change.isolation.predicted import World, stages
-from osc_traitsched.core.change.isolation.state import Ground, Member
-from osc_traitsched.core.change.isolation.steps import (
+from osc_traitsched.core.change.isolation.guards import (
+    Contradiction,
     HostsJoined,
-    Kept,
     KeysCame,
-    Kind,
-    Outcome,
-    Reason,
-    Step,
-    foreseen,
-    in_order,
 )
+from osc_traitsched.core.change.isolation.isolate import isolate_plan
+from osc_traitsched.core.change.isolation.predicted import (
+    PredictedCloud,
+    predicted_stages,
+)
+from osc_traitsched.core.change.isolation.state import AggregateState, Member
 from osc_traitsched.core.change.isolation.unisolate import (
     NotIsolated,
     to_open,
@@ -34,27 +31,20 @@ from osc_traitsched.core.change.isolation.unisolate import (
 )
 
 __all__ = [
+    "AggregateState",
     "Contradiction",
     "Effect",
-    "Ground",
     "HostsJoined",
-    "Kept",
     "KeysCame",
-    "Kind",
+    "LeavesNoHost",
     "Member",
     "NotIsolated",
-    "Outcome",
-    "Reason",
-    "Step",
-    "Stranding",
-    "World",
-    "askings",
+    "PredictedCloud",
     "effects",
-    "foreseen",
-    "in_order",
     "isolate_plan",
+    "predicted_stages",
     "queries",
-    "stages",
+    "request_matrix",
     "to_open",
     "unisolate_plan",
 ]

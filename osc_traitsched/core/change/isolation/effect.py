@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.isolation.predicted import World
+from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, Question
@@ -55,12 +55,12 @@ class Effect:
         return self.then - self.now
 
     @property
-    def is_stranded(self) -> bool:
+    def leaves_no_host(self) -> bool:
         """Whether it has a host now, and may have none after some of the steps."""
         return bool(self.now) and not all((*self.hosts, *self.between))
 
 
-class Stranding(errors.AnswerIsNo):
+class LeavesNoHost(errors.AnswerIsNo):
     """Flavors that can be used now would be left without any host."""
 
     def __init__(self, effects: Sequence[Effect]) -> None:
@@ -69,7 +69,7 @@ class Stranding(errors.AnswerIsNo):
 
 
 @dataclasses.dataclass(frozen=True)
-class Asking:
+class MatrixRow:
     """A flavor with an image, and what Nova would ask Placement for them.
 
     :ivar image: its name; None for an image that asks for nothing
@@ -81,85 +81,91 @@ class Asking:
     requests: tuple[Request | None, ...]
 
 
-def askings(worlds: Sequence[World], assumptions: Assumptions) -> tuple[Asking, ...]:
-    """Return all that can be asked for, each with its request in every world."""
+def request_matrix(
+    clouds: Sequence[PredictedCloud], assumptions: Assumptions
+) -> tuple[MatrixRow, ...]:
+    """Return all that can be asked for, each with its request in every cloud."""
     build = _Builder(assumptions)
     asked = [
-        [build.request(world, *pair) for pair in _pairs(world)] for world in worlds
+        [build.request(cloud, *pair) for pair in _pairs(cloud)] for cloud in clouds
     ]
     return tuple(
-        Asking(flavor["name"], image.get("name") or image.get("id"), requests)
-        for (flavor, image), requests in zip(_pairs(worlds[0]), zip(*asked))
+        MatrixRow(flavor["name"], image.get("name") or image.get("id"), requests)
+        for (flavor, image), requests in zip(_pairs(clouds[0]), zip(*asked))
     )
 
 
-def queries(asked: Iterable[Asking]) -> tuple[Request, ...]:
+def queries(asked: Iterable[MatrixRow]) -> tuple[Request, ...]:
     """Return all that Placement would be asked, each once."""
-    found = {_key(r): r for asking in asked for r in asking.requests if r}
+    found = {_key(r): r for row in asked for r in row.requests if r}
     return tuple(each for one in found.values() for each in (one, one.fallback) if each)
 
 
 def effects(
-    worlds: Sequence[World], asked: Sequence[Asking], facts: Facts
+    clouds: Sequence[PredictedCloud], asked: Sequence[MatrixRow], facts: Facts
 ) -> tuple[Effect, ...]:
     """Return what becomes of each flavor, with no image and with each of the images.
 
-    :param worlds: now first, then after each stage
+    :param clouds: now first, then after each stage
     :param asked: what is asked for in them
     :param facts: of all of :func:`queries`, as they are now
     """
-    changed = frozenset(u for w in worlds for u in (*w.changes, *w.joined))
+    changed = frozenset(u for w in clouds for u in (*w.changes, *w.joined))
     memory: dict[_Key, frozenset[str]] = {}
     matching_hosts = [
-        _MatchingHosts(facts, w.seen(facts), changed, memory) for w in worlds
+        _MatchingHosts(facts, w.seen(facts), changed, memory) for w in clouds
     ]
     one_by_one = [
         number
-        for number, (before, after) in enumerate(zip(worlds, worlds[1:]))
+        for number, (before, after) in enumerate(zip(clouds, clouds[1:]))
         if (before.changes, before.joined) != (after.changes, after.joined)
     ]
     found = []
-    for asking in asked:
+    for row in asked:
         hosts = tuple(
             there.of(request) if request else frozenset[str]()
-            for there, request in zip(matching_hosts, asking.requests)
+            for there, request in zip(matching_hosts, row.requests)
         )
         between = tuple(hosts[number] & hosts[number + 1] for number in one_by_one)
-        found.append(Effect(asking.flavor, asking.image, hosts, between))
+        found.append(Effect(row.flavor, row.image, hosts, between))
     return tuple(found)
 
 
-def _pairs(world: World) -> Iterator[tuple[Body, Body]]:
-    return itertools.product(world.flavors, world.images)
+def _pairs(cloud: PredictedCloud) -> Iterator[tuple[Body, Body]]:
+    return itertools.product(cloud.flavors, cloud.images)
 
 
 class _Builder:
-    """Makes requests; what did not change from world to world is made once."""
+    """Makes requests; what did not change from cloud to cloud is made once."""
 
     def __init__(self, assumptions: Assumptions) -> None:
         self._assumptions = assumptions
         self._made: dict[tuple[int, ...], Request | None] = {}
 
-    def request(self, world: World, flavor: Body, image: Body) -> Request | None:
+    def request(
+        self, cloud: PredictedCloud, flavor: Body, image: Body
+    ) -> Request | None:
         """Return what Nova asks Placement; None where one of them refuses."""
-        # The worlds keep the bodies, so that nothing else gets their numbers.
-        key = (id(flavor), id(image), id(world.aggregates))
+        # The clouds keep the bodies, so that nothing else gets their numbers.
+        key = (id(flavor), id(image), id(cloud.aggregates))
         if key not in self._made:
-            self._made[key] = self._build(world, flavor, image)
+            self._made[key] = self._build(cloud, flavor, image)
         request = self._made[key]
         both = (request, request.fallback) if request else ()
-        is_taken = all(_is_taken(query, world) for query in both if query)
+        is_taken = all(_is_taken(query, cloud) for query in both if query)
         return request if is_taken else None
 
-    def _build(self, world: World, flavor: Body, image: Body) -> Request | None:
-        question = Question(flavor, image, world.aggregates, self._assumptions)
+    def _build(
+        self, cloud: PredictedCloud, flavor: Body, image: Body
+    ) -> Request | None:
+        question = Question(flavor, image, cloud.aggregates, self._assumptions)
         try:
             return question.request()
         except errors.Refusal:
             return None
 
 
-def _is_taken(request: Request, world: World) -> bool:
+def _is_taken(request: Request, cloud: PredictedCloud) -> bool:
     """Tell whether Placement takes such a query at all.
 
     placement/lib.py, ``RequestGroup.dict_from_request``, and
@@ -168,10 +174,10 @@ def _is_taken(request: Request, world: World) -> bool:
     both = {False: set[tuple[object, str]](), True: set[tuple[object, str]]()}
     for clause in request.clauses:
         if isinstance(clause, Resource):
-            if clause.resource_class not in world.ground.classes:
+            if clause.resource_class not in cloud.state.classes:
                 return False
         elif isinstance(clause, (Trait, RootTrait)):
-            if clause.name not in world.traits:
+            if clause.name not in cloud.traits:
                 return False
             group = clause.group if isinstance(clause, Trait) else None
             both[clause.forbidden].add((group, clause.name))
@@ -191,12 +197,12 @@ def _key(request: Request) -> _Key:
 
 
 class _MatchingHosts:
-    """Who takes requests in one world.
+    """Who takes requests in one cloud.
 
     :param facts: as they were read
-    :param seen: as they are in this world
+    :param seen: as they are in this cloud
     :param changed: UUIDs of all providers of which they can differ
-    :param memory: what was found out by the facts as read, for all worlds
+    :param memory: what was found out by the facts as read, for all clouds
     """
 
     def __init__(

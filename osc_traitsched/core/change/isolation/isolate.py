@@ -1,13 +1,19 @@
-"""The steps that isolate an aggregate."""
+"""The plan that isolates an aggregate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core import errors
-from osc_traitsched.core.change import plan
-from osc_traitsched.core.change.isolation.state import Ground, Member
-from osc_traitsched.core.change.isolation.steps import Kind, Step
+from osc_traitsched.core.change.isolation.guards import AsForeseen, DoesNotForbid
+from osc_traitsched.core.change.isolation.state import AggregateState, Member
+from osc_traitsched.core.change.model import Change, Kind, Object, Plan, State
+from osc_traitsched.core.change.providers import (
+    aggregate_change,
+    new_trait,
+    present,
+    trait_change,
+    without_provider,
+)
 from osc_traitsched.core.inventory.trait_keys import (
     REQUIRED,
     isolating_keys,
@@ -17,88 +23,76 @@ from osc_traitsched.core.inventory.trait_keys import (
 from osc_traitsched.core.nova.question import Body
 
 
-class Contradiction(errors.BadQuestion):
-    """A flavor that forbids what it would have to require."""
-
-    def __init__(self, flavor: str, traits: tuple[str, ...]) -> None:
-        super().__init__(f"{flavor}: {', '.join(traits)}")
-        self.flavor = flavor
-        self.traits = traits
-
-
 def isolate_plan(
-    ground: Ground,
+    state: AggregateState,
     names: Sequence[str],
     creates: Sequence[str],
     flavors: Iterable[Body],
     images: Iterable[Body],
-) -> tuple[Step, ...]:
-    """Return the steps after which the aggregate is for those who require the traits.
+) -> Plan:
+    """Plan that the aggregate is for requests that require the traits.
 
-    Hosts can be chosen by the traits before anybody has to have them, and only
-    then the aggregate is closed to the others.
+    Hosts can be chosen by the traits before any request has to, and only then the
+    aggregate is closed to the others.
 
     :param creates: those of the traits that do not exist yet
     :param flavors: those that shall require the traits
     :raises Contradiction: for a flavor that forbids one of them
     """
-    traits = [
-        Step(Kind.TRAIT, name, name, (name,) if name in creates else ())
-        for name in names
-    ]
-    return (
-        *traits,
-        *(_host(member, names) for member in ground.members),
-        *_mirrors(ground),
-        *(_flavor(body, names) for body in flavors),
-        *(_image(body, names) for body in images),
-        _aggregate(ground, names),
+    return Plan.of(
+        (new_trait(name, exists=name not in creates) for name in names),
+        (_host(member, names) for member in state.members),
+        _mirrors(state),
+        (_flavor(body, names) for body in flavors),
+        (_image(body, names) for body in images),
+        [_aggregate(state, names)],
     )
 
 
-def _host(member: Member, names: Sequence[str]) -> Step:
-    held = member.holding
-    if held is None:
-        problem = errors.NoProvider(member.host)
-        return Step(Kind.HOST, member.host, "", tuple(names), problem=problem)
-    write = plan.Step(member.host, held, plan.Change(add=frozenset(names)))
-    todo = tuple(sorted(write.added))
-    return Step(Kind.HOST, held.provider.name, held.provider.uuid, todo, write=write)
+def _host(member: Member, names: Sequence[str]) -> Change:
+    if member.holding is None:
+        return without_provider(member.host, present(names))
+    return trait_change(member.host, member.holding, present(names))
 
 
-def _mirrors(ground: Ground) -> Iterator[Step]:
-    uuid: str = ground.aggregate["uuid"]
-    for member in ground.members:
+def _mirrors(state: AggregateState) -> Iterator[Change]:
+    uuid: str = state.aggregate["uuid"]
+    for member in state.members:
         if member.holding is not None:
             provider = member.holding.provider
-            todo = () if provider.uuid in ground.mirrored else (uuid,)
-            yield Step(Kind.MIRROR, provider.name, provider.uuid, todo)
+            inside = [uuid] if provider.uuid in state.mirrored else []
+            yield aggregate_change(provider, member.host, inside, present([uuid]))
 
 
-def _flavor(body: Body, names: Sequence[str]) -> Step:
+def _flavor(body: Body, names: Sequence[str]) -> Change:
     specs: Mapping[str, str] = body.get("extra_specs") or {}
-    forbidden = tuple(n for n in names if specs.get(key_of(n)) == "forbidden")
-    if forbidden:
-        raise Contradiction(body["name"], forbidden)
+    guard = DoesNotForbid(body["name"], tuple(names))
+    found = State(specs)
+    if refusal := guard.refusal(found):
+        raise refusal
     # A numbered group that requires the trait lets the flavor in as well.
     required = required_by(specs)
-    todo = tuple(key_of(name) for name in names if name not in required)
-    return Step(Kind.FLAVOR, body["name"], body["id"], todo)
+    missing = (name for name in names if name not in required)
+    named = Object(Kind.FLAVOR, body["id"], body["name"])
+    return Change(named, found, _required(missing), guard)
 
 
-def _image(body: Body, names: Sequence[str]) -> Step:
-    todo = (key_of(name) for name in names if body.get(key_of(name)) != REQUIRED)
-    return Step(Kind.IMAGE, body["name"] or body["id"], body["id"], tuple(todo))
+def _image(body: Body, names: Sequence[str]) -> Change:
+    named = Object(Kind.IMAGE, body["id"], body["name"] or body["id"])
+    return Change(named, State(body), _required(names))
 
 
-def _aggregate(ground: Ground, names: Sequence[str]) -> Step:
-    body = ground.aggregate
-    present = isolating_keys(body["metadata"])
-    return Step(
-        Kind.AGGREGATE,
-        body["name"],
-        str(body["id"]),
-        tuple(key_of(name) for name in names if key_of(name) not in present),
-        hosts=frozenset(body["hosts"]),
-        keys=frozenset(present),
+def _required(names: Iterable[str]) -> dict[str, str | None]:
+    return {key_of(name): REQUIRED for name in names}
+
+
+def _aggregate(state: AggregateState, names: Sequence[str]) -> Change:
+    body = state.aggregate
+    hosts, present_keys = frozenset(body["hosts"]), isolating_keys(body["metadata"])
+    after = _required(names)
+    return Change(
+        Object(Kind.AGGREGATE, str(body["id"]), body["name"]),
+        State(body["metadata"], hosts=hosts),
+        after,
+        AsForeseen(hosts, frozenset({*present_keys, *after})),
     )

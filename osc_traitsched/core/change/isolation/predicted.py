@@ -1,15 +1,13 @@
-"""The cloud as it is after some of the steps, in thought."""
+"""The cloud as it will be after some of the changes of a plan."""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from osc_traitsched.core.change.isolation.state import Ground
-from osc_traitsched.core.change.isolation.steps import Kind, Step
-from osc_traitsched.core.change.plan import Change
-from osc_traitsched.core.inventory.trait_keys import REQUIRED
+from osc_traitsched.core.change.isolation.state import AggregateState
+from osc_traitsched.core.change.model import Change, Kind, Plan
+from osc_traitsched.core.change.providers import present
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.placement.facts import Facts
 
@@ -18,16 +16,16 @@ ANY_IMAGE: Body = {}
 
 
 @dataclasses.dataclass(frozen=True)
-class World:
-    """What servers are asked for with, and what is different in Placement.
+class PredictedCloud:
+    """What requests are made of, and what is different in Placement.
 
     :ivar images: :data:`ANY_IMAGE` first, then those that matter
     :ivar traits: all that Placement knows
-    :ivar changes: what steps have changed of providers' traits, by UUID
-    :ivar joined: the providers that steps have put into the aggregate
+    :ivar changes: what changes there were of providers' traits, by UUID
+    :ivar joined: the providers that have been put into the aggregate
     """
 
-    ground: Ground
+    state: AggregateState
     flavors: tuple[Body, ...]
     images: tuple[Body, ...]
     aggregates: tuple[Body, ...]
@@ -36,42 +34,32 @@ class World:
     joined: frozenset[str] = frozenset()
 
     @classmethod
-    def now(cls, ground: Ground, images: Iterable[Body]) -> World:
+    def now(cls, state: AggregateState, images: Iterable[Body]) -> PredictedCloud:
         """Return the cloud as it was read."""
         return cls(
-            ground,
-            ground.flavors,
+            state,
+            state.flavors,
             (ANY_IMAGE, *images),
-            ground.aggregates,
-            ground.traits,
+            state.aggregates,
+            state.traits,
         )
 
-    def after(self, step: Step) -> World:
-        """Return the world when a step is done."""
-        if step.holds or step.problem is not None:
+    def after(self, change: Change) -> PredictedCloud:
+        """Return the cloud when a change is carried out."""
+        if change.problem is not None or not change.is_needed:
             return self
-        change = dataclasses.replace
-        if step.kind is Kind.TRAIT:
-            return change(self, traits=self.traits | {step.id})
-        if step.kind is Kind.HOST and step.write is not None:
-            changes = {**self.changes, step.id: step.write.change}
-            return change(self, changes=changes)
-        if step.kind is Kind.MIRROR:
-            return change(self, joined=self.joined | {step.id})
-        if step.kind is Kind.FLAVOR:
-            return change(self, flavors=_with(self.flavors, step, "extra_specs"))
-        if step.kind is Kind.IMAGE:
-            return change(self, images=_with(self.images, step, None))
-        return change(self, aggregates=_with(self.aggregates, step, "metadata"))
+        return _AFTER[change.object.kind](self, change)
 
     def seen(self, facts: Facts) -> Facts:
-        """Return the facts as they are in this world.
+        """Return the facts as they are in this cloud.
 
         :param facts: as they were read
         """
-        uuid: str = self.ground.aggregate["uuid"]
+        uuid: str = self.state.aggregate["uuid"]
         traits = {
-            provider: change.after(facts.traits.get(provider, frozenset()))
+            provider: frozenset(
+                change.applied_to(present(facts.traits.get(provider, ())))
+            )
             for provider, change in self.changes.items()
         }
         members = {
@@ -79,7 +67,7 @@ class World:
             for aggregates, inside in facts.members.items()
         }
         shared = {
-            sharer: users | self.joined if sharer in self.ground.mirrored else users
+            sharer: users | self.joined if sharer in self.state.mirrored else users
             for sharer, users in facts.shared.items()
         }
         return dataclasses.replace(
@@ -87,33 +75,64 @@ class World:
         )
 
 
-def stages(start: World, steps: Iterable[Step]) -> tuple[World, ...]:
-    """Return the world now, and after all steps of each kind, in their order.
+def predicted_stages(start: PredictedCloud, plan: Plan) -> tuple[PredictedCloud, ...]:
+    """Return the cloud now, and after each stage of a plan.
 
-    Between two steps of one kind each host, flavor or image is as in the one world or
-    as in the next.
+    Between two changes of one stage each host, flavor or image is as in the one
+    predicted cloud or as in the next.
     """
-    return (start, *_following(start, steps))
+    return (start, *_following(start, plan))
 
 
-def _following(world: World, steps: Iterable[Step]) -> Iterator[World]:
-    for _, group in itertools.groupby(steps, key=lambda step: step.kind):
-        for step in group:
-            world = world.after(step)
-        yield world
+def _following(cloud: PredictedCloud, plan: Plan) -> Iterator[PredictedCloud]:
+    for stage in plan.stages:
+        for change in stage:
+            cloud = cloud.after(change)
+        yield cloud
 
 
-def _with(bodies: tuple[Body, ...], step: Step, part: str | None) -> tuple[Body, ...]:
-    """Return the bodies, the step's own with its keys set or taken away."""
-    return tuple(
-        _changed(body, step, part) if str(body.get("id")) == step.id else body
-        for body in bodies
+def _after_trait(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+    return dataclasses.replace(cloud, traits=cloud.traits | change.added)
+
+
+def _after_host(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+    changes = {**cloud.changes, change.object.id: change}
+    return dataclasses.replace(cloud, changes=changes)
+
+
+def _after_mirror(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+    return dataclasses.replace(cloud, joined=cloud.joined | {change.object.id})
+
+
+def _after_flavor(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+    flavors = tuple(_changed(body, change, "extra_specs") for body in cloud.flavors)
+    return dataclasses.replace(cloud, flavors=flavors)
+
+
+def _after_image(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+    images = tuple(
+        change.applied_to(body) if body.get("id") == change.object.id else body
+        for body in cloud.images
     )
+    return dataclasses.replace(cloud, images=images)
 
 
-def _changed(body: Body, step: Step, part: str | None) -> Body:
-    pairs: Mapping[str, object] = (body.get(part) or {}) if part else body
-    left = {key: value for key, value in pairs.items() if key not in step.todo}
-    if not step.removes:
-        left.update(dict.fromkeys(step.todo, REQUIRED))
-    return {**body, part: left} if part else left
+def _after_aggregate(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+    aggregates = tuple(_changed(b, change, "metadata") for b in cloud.aggregates)
+    return dataclasses.replace(cloud, aggregates=aggregates)
+
+
+def _changed(body: Body, change: Change, part: str) -> Body:
+    if str(body["id"]) != change.object.id:
+        return body
+    return {**body, part: change.applied_to(body.get(part) or {})}
+
+
+_AFTER: Mapping[Kind, Callable[[PredictedCloud, Change], PredictedCloud]] = {
+    Kind.TRAIT: _after_trait,
+    Kind.PROVIDER_TRAITS: _after_host,
+    Kind.PROVIDER_AGGREGATES: _after_mirror,
+    Kind.FLAVOR: _after_flavor,
+    Kind.IMAGE: _after_image,
+    Kind.AGGREGATE: _after_aggregate,
+}

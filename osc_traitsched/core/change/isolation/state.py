@@ -1,4 +1,4 @@
-"""What is read of an aggregate before it is isolated or opened."""
+"""What is read of an aggregate before it is isolated or opened again."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Member:
 
 
 @dataclasses.dataclass(frozen=True)
-class Ground:
-    """One aggregate, its hosts, and all that may ask for them.
+class AggregateState:
+    """One aggregate, its hosts, and all flavors that may ask for them.
 
     :ivar snapshot: all providers, with Nova's view
     :ivar aggregate: the compute API's body

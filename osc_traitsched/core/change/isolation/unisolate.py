@@ -1,14 +1,22 @@
-"""The steps that open an isolated aggregate again."""
+"""The plan that opens an isolated aggregate again."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import plan
-from osc_traitsched.core.change.isolation.state import Ground, Member
-from osc_traitsched.core.change.isolation.steps import Kept, Kind, Reason, Step
+from osc_traitsched.core.change.isolation.state import AggregateState, Member
+from osc_traitsched.core.change.model import (
+    Change,
+    Kept,
+    Keys,
+    Kind,
+    Object,
+    Plan,
+    Reason,
+    State,
+)
+from osc_traitsched.core.change.providers import gone, trait_change
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.nova.question import Body
@@ -26,29 +34,29 @@ class NotIsolated(errors.BadQuestion):
         self.common = common
 
 
-def to_open(ground: Ground) -> tuple[str, ...]:
+def to_open(state: AggregateState) -> tuple[str, ...]:
     """Return all traits that isolate the aggregate.
 
     :raises NotIsolated: where none does, and the hosts have custom traits, of which
         some may be what is left of an isolation
     """
-    found = tuple(sorted(isolated_by(ground.aggregate["metadata"])))
-    held = [member.holding.traits for member in ground.members if member.holding]
+    found = tuple(sorted(isolated_by(state.aggregate["metadata"])))
+    held = [member.holding.traits for member in state.members if member.holding]
     custom = [frozenset(filter(trait.is_custom, each)) for each in held]
     if not found and any(custom):
         common = tuple(sorted(frozenset.intersection(*custom)))
-        raise NotIsolated(ground.aggregate["name"], common)
+        raise NotIsolated(state.aggregate["name"], common)
     return found
 
 
 def unisolate_plan(
-    ground: Ground,
+    state: AggregateState,
     names: Sequence[str],
     holders: Mapping[str, frozenset[str]],
     images: Iterable[Body],
     keep_traits: bool,
-) -> tuple[Step, ...]:
-    """Return the steps after which the traits no longer isolate the aggregate.
+) -> Plan:
+    """Plan that the traits no longer isolate the aggregate.
 
     It is the way back: the aggregate first, the hosts last. A trait that means
     more than this one isolation stays in flavors and images: a standard one, one
@@ -59,23 +67,22 @@ def unisolate_plan(
     :param images: those that require one of the traits
     :param keep_traits: the hosts keep all
     """
-    kept = {each.trait: each for each in _meant_elsewhere(ground, names, holders)}
-    hosts = () if keep_traits else _hosts(ground, names)
-    return (
-        _aggregate(ground, names),
-        *_flavors(ground.flavors, names, kept),
-        *_images(images, names, kept),
-        *hosts,
+    kept = {each.trait: each for each in _meant_elsewhere(state, names, holders)}
+    return Plan.of(
+        [_aggregate(state, names)],
+        _flavors(state.flavors, names, kept),
+        _images(images, names, kept),
+        () if keep_traits else _hosts(state, names),
     )
 
 
 def _meant_elsewhere(
-    ground: Ground, names: Sequence[str], holders: Mapping[str, frozenset[str]]
+    state: AggregateState, names: Sequence[str], holders: Mapping[str, frozenset[str]]
 ) -> Iterator[Kept]:
-    by_uuid = ground.snapshot.by_uuid
+    by_uuid = state.snapshot.by_uuid
     for name in names:
-        others = [a["name"] for a in ground.others_isolated_by(name)]
-        outside = holders[name] - ground.roots
+        others = [a["name"] for a in state.others_isolated_by(name)]
+        outside = holders[name] - state.roots
         if not trait.is_custom(name):
             yield Kept(name, Reason.STANDARD)
         elif others:
@@ -85,66 +92,58 @@ def _meant_elsewhere(
             yield Kept(name, Reason.OTHER_HOSTS, tuple(sorted(providers)))
 
 
-def _aggregate(ground: Ground, names: Sequence[str]) -> Step:
-    body = ground.aggregate
+def _aggregate(state: AggregateState, names: Sequence[str]) -> Change:
+    body = state.aggregate
     present = isolated_by(body["metadata"])
-    todo = tuple(present[name] for name in names if name in present)
-    return Step(Kind.AGGREGATE, body["name"], str(body["id"]), todo, removes=True)
+    after = gone(present[name] for name in names if name in present)
+    named = Object(Kind.AGGREGATE, str(body["id"]), body["name"])
+    return Change(named, State(body["metadata"]), after)
 
 
 def _flavors(
     flavors: Iterable[Body], names: Sequence[str], kept: Mapping[str, Kept]
-) -> Iterator[Step]:
+) -> Iterator[Change]:
     for body in flavors:
-        specs: Mapping[str, str] = body.get("extra_specs") or {}
-        found = [name for name in names if specs.get(key_of(name)) == REQUIRED]
-        if found:
-            step = Step(Kind.FLAVOR, body["name"], body["id"], (), removes=True)
-            yield _releasing(step, found, kept)
+        named = Object(Kind.FLAVOR, body["id"], body["name"])
+        yield from _releasing(named, body.get("extra_specs") or {}, names, kept)
 
 
 def _images(
     images: Iterable[Body], names: Sequence[str], kept: Mapping[str, Kept]
-) -> Iterator[Step]:
+) -> Iterator[Change]:
     for body in images:
-        found = [name for name in names if body.get(key_of(name)) == REQUIRED]
-        name = body["name"] or body["id"]
-        step = Step(Kind.IMAGE, name, body["id"], (), removes=True)
-        yield _releasing(step, found, kept)
+        named = Object(Kind.IMAGE, body["id"], body["name"] or body["id"])
+        yield from _releasing(named, body, names, kept)
 
 
-def _releasing(step: Step, found: Sequence[str], kept: Mapping[str, Kept]) -> Step:
-    return dataclasses.replace(
-        step,
-        todo=tuple(key_of(name) for name in found if name not in kept),
-        kept=tuple(kept[name] for name in found if name in kept),
-    )
+def _releasing(
+    named: Object, pairs: Keys, names: Sequence[str], kept: Mapping[str, Kept]
+) -> Iterator[Change]:
+    """Yield what stops a flavor or an image that requires some of the traits."""
+    found = [name for name in names if pairs.get(key_of(name)) == REQUIRED]
+    if found:
+        after = gone(key_of(name) for name in found if name not in kept)
+        stay = tuple(kept[name] for name in found if name in kept)
+        yield Change(named, State(pairs), after, kept=stay)
 
 
-def _hosts(ground: Ground, names: Sequence[str]) -> Iterator[Step]:
-    for member in ground.members:
-        if member.holding is None:
-            continue
-        held = member.holding
-        kept = {each.trait: each for each in _needed_on(ground, member, names)}
-        gone = frozenset(names) - frozenset(kept)
-        write = plan.Step(member.host, held, plan.Change(remove=gone))
-        yield Step(
-            Kind.HOST,
-            held.provider.name,
-            held.provider.uuid,
-            tuple(sorted(write.removed)),
-            removes=True,
-            write=write,
-            kept=tuple(kept[name] for name in sorted(kept) if name in held.traits),
-        )
+def _hosts(state: AggregateState, names: Sequence[str]) -> Iterator[Change]:
+    for member in state.members:
+        if member.holding is not None:
+            kept = {each.trait: each for each in _needed_on(state, member, names)}
+            after = gone(name for name in names if name not in kept)
+            held = member.holding.traits
+            stay = tuple(kept[name] for name in sorted(kept) if name in held)
+            yield trait_change(member.host, member.holding, after, stay)
 
 
-def _needed_on(ground: Ground, member: Member, names: Sequence[str]) -> Iterator[Kept]:
+def _needed_on(
+    state: AggregateState, member: Member, names: Sequence[str]
+) -> Iterator[Kept]:
     for name in names:
         others = [
             a["name"]
-            for a in ground.others_isolated_by(name)
+            for a in state.others_isolated_by(name)
             if member.host in a["hosts"]
         ]
         if not trait.is_custom(name):

@@ -189,34 +189,34 @@ def test_a_host_of_an_aggregate_that_has_no_hypervisor():
 
 
 def planned(found):
-    """Return what mending would do, by the providers' names."""
-    todo = mirror.mendings(found.snapshot, found.members)
-    return {
-        s.provider.name: (s.add, s.remove) for s in todo.steps
-    }, todo.without_provider
+    """Return what a repair would do, by the providers' names, and what it can't do."""
+    changes = mirror.repair_plan(found.snapshot, found.members).changes
+    possible = [each for each in changes if each.problem is None]
+    others = [each.object.host for each in changes if each.problem is not None]
+    return {c.object.name: (c.added, c.removed) for c in possible}, tuple(others)
 
 
-def test_mending_adds_who_is_missing_and_removes_who_is_not_novas():
+def test_a_repair_adds_what_is_missing_and_removes_what_is_not_novas():
     uuids = frozenset({PLAIN.uuid})
     steps, without_provider = planned(of("a", "c"))
     assert steps == {"b": (uuids, frozenset()), "c": (frozenset(), uuids)}
     assert without_provider == ()
 
 
-def test_mending_knows_all_nodes_of_a_host():
+def test_a_repair_knows_all_nodes_of_a_host():
     (uuid,) = several_nodes().members
     assert planned(several_nodes("a", "d1"))[0] == {
         "d2": (frozenset({uuid}), frozenset())
     }
 
 
-def test_mending_leaves_what_is_no_compute_node_and_what_is_no_aggregate_of_novas():
+def test_a_repair_leaves_what_is_no_compute_node_and_what_is_no_aggregate_of_novas():
     orphan = Provider(identity("d"), "d", 1, identity("d"))
     found = with_nova(of(), providers=[*of().snapshot.providers, orphan])
     members = {**inside(PLAIN, "a", "b", "d"), identity("other"): frozenset("c")}
     assert planned(dataclasses.replace(found, members=members)) == ({}, ())
 
 
-def test_mending_names_the_hosts_that_have_no_provider():
+def test_a_repair_names_the_hosts_that_have_no_provider():
     steps, without_provider = planned(with_nova(of("a"), providers=without("b")))
     assert (steps, without_provider) == ({}, ("b",))

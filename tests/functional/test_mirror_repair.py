@@ -1,4 +1,4 @@
-"""check --mend mirror and aggregate list: a real Placement, and a Nova that is said."""
+"""mirror repair and aggregate list: a real Placement, and a Nova that is made up."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import uuid
 
 import pytest
 
-from osc_traitsched.cloud.write_aggregates import apply_aggregates
+from osc_traitsched.cloud import write
+from osc_traitsched.cloud.retry import Patience
+from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, State
 from tests.functional.nova import Nova
 from tests.functional.proxy import CutAfter, CutBefore, Instead
 from tests.services.nova import HalfCloud, MadeUpNova
 
-MEND = ("check", "--mend", "mirror")
+REPAIR = ("mirror", "repair")
 HOSTS = 20
 KILLS = 10
 
@@ -53,6 +55,13 @@ def nova(proxy, hosts):
     return Nova(proxy, list(hosts.items()), members)
 
 
+def moved(cloud, provider, into, out_of):
+    """Put a provider into an aggregate and take it out of another, as a repair does."""
+    planned = Object(Kind.PROVIDER_AGGREGATES, provider, "cmp00", "cmp00")
+    change = Change(planned, State({out_of: PRESENT}), {into: PRESENT, out_of: None})
+    return write.apply(cloud, change, Patience())
+
+
 def is_in_step(placement, hosts, nova):
     """Tell whether each host is in what it was in, and where Nova has it."""
     return all(
@@ -66,10 +75,10 @@ def test_who_is_missing_is_put_in_and_who_is_not_novas_is_taken_out(
 ):
     put(placement, hosts["cmp00"], own(0), nova.uuid("all"), nova.uuid("none"))
     put(placement, hosts["cmp01"], own(1), nova.uuid("all"))
-    dry = openstack(*MEND, "--dry-run", "--exit-code", "-f", "json")
+    dry = openstack(*REPAIR, "--dry-run", "--exit-code", "-f", "json")
     assert (dry.code, len(proxy.writes)) == (3, 0)
     assert set(dry.statuses.values()) == {"would change"}
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert (run.code, run.err, len(proxy.writes)) == (0, "", HOSTS - 1)
     assert "cmp01" not in run.statuses
     assert set(run.statuses.values()) == {"changed"}
@@ -77,10 +86,10 @@ def test_who_is_missing_is_put_in_and_who_is_not_novas_is_taken_out(
     assert rows["cmp00"] == ([], ["none"])
     assert rows["cmp02"] == (["all"], [])
     assert is_in_step(placement, hosts, nova)
-    again = openstack(*MEND)
+    again = openstack(*REPAIR)
     assert (again.code, again.err) == (0, "")
     assert again.out == (
-        "nothing to mend: Placement has the hosts of 2 aggregates as Nova has them\n"
+        "nothing to repair: Placement has the hosts of 2 aggregates as Nova has them\n"
     )
 
 
@@ -90,7 +99,7 @@ def test_what_is_no_compute_node_stays_where_it_is(placement, hosts, nova, opens
     nested = placement.add_host("cmp00_numa0", parent=hosts["cmp00"])
     for provider in (pool, orphan, nested):
         put(placement, provider, nova.uuid("all"), nova.uuid("none"))
-    assert openstack(*MEND).code == 0
+    assert openstack(*REPAIR).code == 0
     for provider in (pool, orphan, nested):
         assert aggregates(placement, provider) == {nova.uuid("all"), nova.uuid("none")}
     assert is_in_step(placement, hosts, nova)
@@ -100,7 +109,7 @@ def test_a_node_without_a_provider_is_a_failed_row(placement, proxy, openstack):
     there = placement.add_host("cmp00")
     known = [("cmp00", there), ("cmp01", str(uuid.uuid4()))]
     nova = Nova(proxy, known, {"all": ({}, ("cmp00", "cmp01"))})
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert run.code == 1
     assert run.statuses == {"cmp00": "changed", "cmp01": "failed"}
     assert run.json[1]["detail"] == (
@@ -126,7 +135,7 @@ def test_passing_trouble_is_got_over_in_one_run(
     nova.fault = lambda request: (
         fault if request.is_write and request.number % 5 == 0 else None
     )
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert run.code == 0
     assert run.statuses == dict.fromkeys(hosts, "changed")
     assert all(row["added"] == ["all"] for row in run.json)
@@ -140,13 +149,13 @@ def test_a_final_answer_fails_the_row_and_the_same_again_finishes(
     nova.fault = lambda request: (
         fault if request.is_write and request.number % 5 == 0 else None
     )
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert run.code == 1
     failed = [row for row in run.json if row["status"] == "failed"]
     assert (len(failed), len(proxy.writes)) == (HOSTS // 5, HOSTS)
     assert all(row["added"] == [] for row in failed)
     nova.fault = lambda request: None
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert (run.code, len(run.json)) == (0, HOSTS // 5)
     assert is_in_step(placement, hosts, nova)
 
@@ -159,7 +168,7 @@ def test_trouble_that_does_not_pass_ends_after_ten_tries(
     nova.fault = lambda request: (
         Instead(409, "placement.concurrent_update") if request.is_write else None
     )
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert run.statuses == {"cmp00": "failed"}
     assert "others changed this provider during every try" in run.json[0]["detail"]
     assert len(proxy.writes) == 10
@@ -172,7 +181,7 @@ def test_what_a_rival_adds_in_between_is_kept(placement, hosts, nova, openstack)
             placement.set_traits(hosts["cmp00"], ["CUSTOM_RIVAL"])
 
     nova.fault = overtake
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert (run.code, run.statuses["cmp00"]) == (0, "changed")
     expected = {own(0), own(100), nova.uuid("all")}
     assert aggregates(placement, hosts["cmp00"]) == expected
@@ -187,7 +196,7 @@ def test_a_rival_who_does_the_same_first_leaves_the_row_unchanged(
             put(placement, hosts["cmp00"], own(0), nova.uuid("all"))
 
     nova.fault = overtake
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert (run.code, run.statuses["cmp00"]) == (0, "unchanged")
     assert run.json[0]["added"] == []
     assert is_in_step(placement, hosts, nova)
@@ -204,7 +213,7 @@ def test_a_host_that_joins_while_placement_is_read_is_not_taken_out_again(
 
     put(placement, hosts["cmp00"], own(0), nova.uuid("all"), nova.uuid("none"))
     nova.when_read = {2: join}
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert run.code == 0
     assert "cmp00" not in run.statuses
     assert nova.uuid("none") in aggregates(placement, hosts["cmp00"])
@@ -212,7 +221,7 @@ def test_a_host_that_joins_while_placement_is_read_is_not_taken_out_again(
 
 def test_a_host_that_leaves_while_others_are_written_is_said(nova, openstack):
     nova.when_read = {3: lambda: nova.aggregates[0]["hosts"].pop()}
-    run = openstack(*MEND, "-f", "json")
+    run = openstack(*REPAIR, "-f", "json")
     assert run.code == 0
     assert run.err == (
         "Nova's aggregates changed meanwhile; run the command again to be sure\n"
@@ -228,7 +237,7 @@ def test_killed_at_any_moment_nothing_is_lost_and_the_next_run_finishes(
         for number, provider in enumerate(hosts.values()):
             put(placement, provider, own(number))
         written = len(proxy.writes)
-        process = background(*MEND, "--jobs", "2")
+        process = background(*REPAIR, "--jobs", "2")
         last = moments.randrange(1, HOSTS)
         while process.runs and len(proxy.writes) - written < last:
             time.sleep(0.001)
@@ -239,7 +248,7 @@ def test_killed_at_any_moment_nothing_is_lost_and_the_next_run_finishes(
         assert all({own(n)} <= each for n, each in enumerate(found))
         part_way += 0 < sum(nova.uuid("all") in each for each in found) < HOSTS
     assert part_way > KILLS // 2
-    assert openstack(*MEND).code == 0
+    assert openstack(*REPAIR).code == 0
     assert is_in_step(placement, hosts, nova)
 
 
@@ -260,12 +269,9 @@ def test_many_who_add_and_remove_at_once_lose_nothing(placement, proxy):
             stop.wait(0.05)
 
     def change_aggregates(number):
-        service = HalfCloud(proxy.url, MadeUpNova()).placement
+        cloud = HalfCloud(proxy.url, MadeUpNova())
         for _ in range(10):
-            outcome = apply_aggregates(
-                service, provider, {own(100 + number)}, {own(number)}
-            )
-            if outcome.problem is None:
+            if moved(cloud, provider, own(100 + number), own(number)).problem is None:
                 return
 
     rivals = [threading.Thread(target=change_aggregates, args=[n]) for n in range(8)]
@@ -281,8 +287,8 @@ def test_many_who_add_and_remove_at_once_lose_nothing(placement, proxy):
 
 
 def test_a_provider_that_is_as_wanted_is_not_written(placement, hosts, proxy):
-    service = HalfCloud(proxy.url, MadeUpNova()).placement
-    outcome = apply_aggregates(service, hosts["cmp00"], {own(0)}, {own(50)})
+    cloud = HalfCloud(proxy.url, MadeUpNova())
+    outcome = moved(cloud, hosts["cmp00"], own(0), own(50))
     assert outcome.status.value == "unchanged"
     assert proxy.writes == []
 
@@ -326,17 +332,6 @@ def test_aggregates_are_listed_with_the_state_of_their_mirror(
     assert proxy.writes == []
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("--dry-run",), "--dry-run goes with --mend"),
-        (("--exit-code",), "--exit-code goes with --dry-run"),
-        (
-            ("az", "--mend", "mirror"),
-            "--mend goes without rules, --flavor and --image",
-        ),
-    ],
-)
-def test_options_that_do_not_go_together(openstack, arguments, message):
-    run = openstack("check", *arguments)
-    assert (run.code, run.err) == (2, f"{message}\n")
+def test_options_that_do_not_go_together(openstack):
+    run = openstack(*REPAIR, "--exit-code")
+    assert (run.code, run.err) == (2, "--exit-code goes with --dry-run\n")

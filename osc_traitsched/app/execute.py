@@ -1,0 +1,221 @@
+"""Carries out a plan: its order, when it stops, and how it is interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import enum
+import functools
+import math
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from osc_traitsched.cloud import write
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.retry import Patience, is_without_answer
+from osc_traitsched.core.change.model import (
+    Change,
+    Outcome,
+    Plan,
+    Status,
+    foreseen,
+    not_done,
+)
+
+#: Changes in a row without any answer, after which no other is begun.
+_MOST_UNANSWERED = 3
+
+#: Seconds that changes under way get to end when the user interrupts.
+_GRACE = 1.0
+
+_POLL = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Execution:
+    """What became of a plan.
+
+    :ivar outcomes: one a change, in the plan's order
+    :ivar interrupted: the user ended it
+    """
+
+    outcomes: tuple[Outcome, ...]
+    interrupted: bool = False
+
+    def count(self, *statuses: Status) -> int:
+        """Return how many changes ended so."""
+        return sum(each.status in statuses for each in self.outcomes)
+
+    @property
+    def done(self) -> int:
+        """How many objects are as the plan wants them."""
+        return self.count(Status.CHANGED, Status.UNCHANGED)
+
+
+def foresee(plan: Plan) -> Execution:
+    """Return what a dry run says of a plan; nothing is written."""
+    return Execution(tuple(map(foreseen, plan.changes)))
+
+
+def execute(
+    cloud: Cloud,
+    plan: Plan,
+    jobs: int = 1,
+    watch: Callable[[Outcome], object] = lambda outcome: None,
+) -> Execution:
+    """Carry out a plan in a cloud, as :func:`run` does."""
+    return run(plan, functools.partial(write.apply, cloud), jobs, watch)
+
+
+def run(
+    plan: Plan,
+    apply: Callable[[Change, Patience], Outcome],
+    jobs: int = 1,
+    watch: Callable[[Outcome], object] = lambda outcome: None,
+) -> Execution:
+    """Carry out a plan, stage by stage; one outcome a change, whatever becomes of it.
+
+    All changes of a stage are tried. After one that failed no later stage is begun;
+    after a few in a row that got no answer at all nothing is. Where the user interrupts
+    (SIGINT in the main thread), nothing more is begun, and what is under way gets a
+    second to end.
+
+    :param apply: carries out one change, and raises nothing
+    :param jobs: how many changes of one stage at the same time
+    :param watch: called with each outcome as it comes, in this thread
+    """
+    patience = Patience()
+    running = _Run(apply, patience, watch)
+    outcomes: list[Outcome] = []
+    with running.interruptible():
+        for stage in plan.stages:
+            failed = any(each.status is Status.FAILED for each in outcomes)
+            if failed or patience.stopped.is_set():
+                outcomes.extend(map(not_done, stage))
+            else:
+                outcomes.extend(running.stage(stage, jobs))
+    return Execution(tuple(outcomes), running.interrupted)
+
+
+class _Message(enum.Enum):
+    """What is put among the outcomes."""
+
+    THREAD_ENDED = enum.auto()
+    INTERRUPTED = enum.auto()
+
+
+class _Run:
+    """One execution: its threads, what they report, and whether it is to go on.
+
+    The threads are daemons: a service that hangs must not keep the process.
+    """
+
+    def __init__(
+        self,
+        apply: Callable[[Change, Patience], Outcome],
+        patience: Patience,
+        watch: Callable[[Outcome], object],
+    ) -> None:
+        self._apply = apply
+        self._patience = patience
+        self._watch = watch
+        self._lock = threading.Lock()
+        self._done: queue.SimpleQueue[tuple[int, Outcome] | _Message] = (
+            queue.SimpleQueue()
+        )
+        self.interrupted = False
+
+    def stage(self, changes: Sequence[Change], jobs: int) -> list[Outcome]:
+        """Carry out the changes of one stage, each whatever becomes of the others."""
+        waiting = queue.SimpleQueue[tuple[int, Change]]()
+        for numbered in enumerate(changes):
+            waiting.put(numbered)
+        begun: set[int] = set()
+        threads = min(jobs, len(changes))
+        for _ in range(threads):
+            work = functools.partial(self._work, waiting, begun)
+            threading.Thread(target=work, daemon=True).start()
+        found = self._collect(threads)
+        return [
+            found.get(number) or _unended(change, number in begun)
+            for number, change in enumerate(changes)
+        ]
+
+    def _work(
+        self, waiting: queue.SimpleQueue[tuple[int, Change]], begun: set[int]
+    ) -> None:
+        try:
+            while not self._patience.stopped.is_set():
+                number, change = waiting.get_nowait()
+                begun.add(number)
+                outcome = self._apply(change, self._patience)
+                self._count(outcome)
+                self._done.put((number, outcome))
+        except queue.Empty:
+            pass
+        finally:
+            self._done.put(_Message.THREAD_ENDED)
+
+    def _collect(self, threads: int) -> dict[int, Outcome]:
+        """Return the outcomes, by the changes' numbers, until all threads have ended.
+
+        Or until a second after the user interrupted.
+        """
+        found: dict[int, Outcome] = {}
+        end = math.inf
+        while threads and time.monotonic() < end:
+            try:
+                # Another thread may get the signal; this one then learns of it when
+                # it wakes up.
+                message = self._done.get(timeout=_POLL)
+            except queue.Empty:
+                continue
+            if message is _Message.THREAD_ENDED:
+                threads -= 1
+            elif message is _Message.INTERRUPTED:
+                end = time.monotonic() + _GRACE
+            else:
+                number, outcome = message
+                found[number] = outcome
+                self._watch(outcome)
+        return found
+
+    def _count(self, outcome: Outcome) -> None:
+        with self._lock:
+            if is_without_answer(outcome.problem):
+                self._patience.unanswered += 1
+            elif outcome.change.is_needed:
+                self._patience.unanswered = 0
+            if self._patience.unanswered >= _MOST_UNANSWERED:
+                self._patience.stopped.set()
+
+    @contextlib.contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Have SIGINT end the run in order; a second one is Python's own affair.
+
+        An exception that a signal raises wherever the main thread just is could be
+        taken for a failure of what it interrupts.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.getsignal(signal.SIGINT)
+
+        def end(*_: object) -> None:
+            signal.signal(signal.SIGINT, before)
+            self.interrupted = True
+            self._patience.stopped.set()
+            self._done.put(_Message.INTERRUPTED)
+
+        signal.signal(signal.SIGINT, end)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+def _unended(change: Change, begun: bool) -> Outcome:
+    return Outcome(change, Status.UNKNOWN) if begun else not_done(change)

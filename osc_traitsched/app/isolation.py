@@ -1,0 +1,170 @@
+"""Isolating an aggregate by traits, and opening it again: the plan, and its effects."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+from osc_traitsched.cloud import facts, lookup, requirers
+from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
+from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.core import errors
+from osc_traitsched.core.change import isolation
+from osc_traitsched.core.change.isolation import (
+    AggregateState,
+    Effect,
+    LeavesNoHost,
+    PredictedCloud,
+)
+from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.traits import RevertedByNova, reverted_by_nova
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.trait_keys import required_by
+from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.assumption import Assumptions, Setting
+from osc_traitsched.core.nova.question import Body
+
+#: What Placement gives for a query that was not sent.
+_NOTHING = facts.Answer(
+    frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}}
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class IsolationPlan:
+    """What is to be written, and what it does to flavors.
+
+    :ivar names: the traits
+    :ivar effects: of each flavor, as if the scheduler isolated aggregates
+    :ivar isolates: the option by which the scheduler does that
+    :ivar unknown: traits to remove that the cloud does not know
+    :ivar is_closed_to_all: no flavor requires the traits, and no image was named
+    """
+
+    state: AggregateState
+    names: tuple[str, ...]
+    plan: Plan
+    effects: tuple[Effect, ...]
+    isolates: Setting
+    unknown: tuple[errors.UnknownTrait, ...] = ()
+    is_closed_to_all: bool = False
+
+    @property
+    def reverted(self) -> tuple[RevertedByNova, ...]:
+        """The changes that nova-compute will not leave as they are."""
+        return reverted_by_nova(self.plan.changes)
+
+
+def plan_isolate(
+    cloud: Cloud,
+    aggregate: str,
+    names: Sequence[str],
+    assumptions: Assumptions,
+    *,
+    flavors: Iterable[str] = (),
+    images: Iterable[str] = (),
+    create: bool = False,
+    force: bool = False,
+) -> IsolationPlan:
+    """Plan that an aggregate's hosts are for requests that require the traits.
+
+    :param aggregate: its name, ID or UUID
+    :param flavors: names or IDs of those that shall require the traits
+    :param images: names or IDs of those that shall
+    :param create: custom traits that do not exist yet may be created
+    :param force: go on even if a flavor that has a host now would have none
+    :raises BadQuestion: for what is not there, ambiguous, or forbids a trait
+    :raises LeavesNoHost: for flavors that have a host now and would have none
+    :raises CloudBroke: when a service can't be read
+    """
+    state = aggregate_state(cloud, aggregate)
+    creates = trait.to_create(names, state.traits, create)
+    chosen = _each_once(lookup.flavor_among(state.flavors, name) for name in flavors)
+    bodies = _each_once(lookup.image(cloud, name) for name in images)
+    plan = isolation.isolate_plan(state, names, creates, chosen, bodies)
+    required = (required_by(body.get("extra_specs") or {}) for body in state.flavors)
+    is_required = any(each.issuperset(names) for each in required)
+    return IsolationPlan(
+        state,
+        tuple(names),
+        plan,
+        _effects(cloud.placement, state, plan, bodies, assumptions, force),
+        assumptions.setting(assumption.ISOLATION),
+        is_closed_to_all=not (chosen or bodies or is_required),
+    )
+
+
+def plan_unisolate(
+    cloud: Cloud,
+    aggregate: str,
+    names: Sequence[str],
+    assumptions: Assumptions,
+    *,
+    keep_traits: bool = False,
+    force: bool = False,
+) -> IsolationPlan:
+    """Plan that traits no longer isolate an aggregate.
+
+    :param aggregate: its name, ID or UUID
+    :param names: the traits; all that isolate it where there are none
+    :param keep_traits: its hosts keep them
+    :param force: go on even if a flavor that has a host now would have none
+    :raises BadQuestion: for an aggregate that is not there, or isolated by nothing
+    :raises LeavesNoHost: for flavors that have a host now and would have none
+    :raises CloudBroke: when a service can't be read
+    """
+    state = aggregate_state(cloud, aggregate)
+    names = tuple(names) or isolation.to_open(state)
+    held = {name: holders(cloud.placement, state, name) for name in names}
+    images = requirers.images(cloud, names)
+    plan = isolation.unisolate_plan(state, names, held, images, keep_traits)
+    return IsolationPlan(
+        state,
+        names,
+        plan,
+        _effects(cloud.placement, state, plan, images, assumptions, force),
+        assumptions.setting(assumption.ISOLATION),
+        unknown=trait.vanished(names, state.traits),
+    )
+
+
+def _each_once(bodies: Iterable[Body]) -> tuple[Body, ...]:
+    return tuple({body["id"]: body for body in bodies}.values())
+
+
+def _effects(
+    placement: Service,
+    state: AggregateState,
+    plan: Plan,
+    images: Iterable[Body],
+    assumptions: Assumptions,
+    force: bool,
+) -> tuple[Effect, ...]:
+    """Find out what becomes of each flavor if the scheduler isolates aggregates.
+
+    :raises LeavesNoHost: when one would be left without a host, unless forced
+    """
+    on = assumptions.changed(assumption.ISOLATION, True)
+    now = PredictedCloud.now(state, images)
+    found = foresee(placement, isolation.predicted_stages(now, plan), on)
+    without_host = [effect for effect in found if effect.leaves_no_host]
+    if without_host and not force:
+        raise LeavesNoHost(without_host)
+    return found
+
+
+def foresee(
+    placement: Service, clouds: Sequence[PredictedCloud], assumptions: Assumptions
+) -> tuple[Effect, ...]:
+    """Read what decides about hosts, and find out what becomes of each flavor.
+
+    The number of requests does not grow with hosts: it is as ``facts.gather`` says.
+
+    :param clouds: as the cloud is now, then after each stage of a plan
+    :raises CloudBroke: when Placement can't be read
+    """
+    asked = isolation.request_matrix(clouds, assumptions)
+    snapshot = clouds[0].state.snapshot
+    queries = isolation.queries(asked)
+    found = facts.gather(placement, snapshot, queries, _NOTHING, figures=True)
+    return isolation.effects(clouds, asked, found)

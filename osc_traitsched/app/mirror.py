@@ -1,0 +1,51 @@
+"""Placement's aggregates as Nova's host aggregates: what puts them in step."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from osc_traitsched.cloud import survey
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.core.change import mirror
+from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+
+
+@dataclasses.dataclass(frozen=True)
+class MirrorPlan:
+    """What is to be written, and Nova's aggregates as it was made from them.
+
+    :ivar snapshot: with Nova's view
+    """
+
+    snapshot: Snapshot
+    plan: Plan
+
+
+def plan_repair(cloud: Cloud) -> MirrorPlan:
+    """Plan that Placement's aggregates have the compute nodes that Nova's have.
+
+    :raises CloudBroke: when Nova or Placement can't be read
+    """
+    placed = survey.placing(cloud)
+    snapshot = survey.aggregates_now(cloud, placed.snapshot)
+    return MirrorPlan(snapshot, mirror.repair_plan(snapshot, placed.members))
+
+
+def has_moved(cloud: Cloud, planned: MirrorPlan) -> bool:
+    """Tell whether Nova's aggregates changed while Placement's were written.
+
+    Nova may have changed Placement before, and its own aggregate after it was read for
+    the plan.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    if not planned.plan.has_changes:
+        return False
+    now = survey.aggregates_now(cloud, planned.snapshot)
+    return _hosts(now) != _hosts(planned.snapshot)
+
+
+def _hosts(snapshot: Snapshot) -> dict[str, frozenset[str]]:
+    nova = snapshot.nova or Nova()
+    return {each.uuid: frozenset(each.hosts) for each in nova.aggregates}

@@ -1,0 +1,168 @@
+"""How each kind of object is read and written; one class a kind.
+
+Placement's providers have a generation, which a write carries, and they take whole
+sets. Nova and Glance have none: there the object is read right before it is written,
+and a write names the keys that change, no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+from urllib import parse
+
+from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.core.change.model import Change, Keys, Kind, Object, State
+from osc_traitsched.core.change.providers import present
+
+#: Seconds to wait for one answer: all of these are requests for one small thing.
+TIMEOUT = 12
+
+_IMAGE_PATCH = "application/openstack-images-v2.1-json-patch"
+
+
+class Access(Protocol):
+    """Reads and writes one object."""
+
+    def read(self) -> State:
+        """Return the object as it is, its generation from before its keys.
+
+        :raises CloudBroke: when it can't be read
+        """
+
+    def write(self, change: Change, found: State) -> None:
+        """Write the change of what was found, and nothing else.
+
+        :raises ConcurrentUpdate: when the object changed since; nothing was written
+        :raises CloudBroke: when it was not written, or may not have been
+        """
+
+
+def access(cloud: Cloud, target: Object) -> Access:
+    """Return what reads and writes an object."""
+    return _ACCESS[target.kind](cloud, target)
+
+
+class _Trait:
+    """A trait's name; creating one that exists leaves it as it is."""
+
+    def __init__(self, cloud: Cloud, target: Object) -> None:
+        self._placement = cloud.placement
+        self._path = f"/traits/{_quoted(target.id)}"
+
+    def read(self) -> State:
+        return State({})
+
+    def write(self, change: Change, found: State) -> None:
+        self._placement.put(self._path, timeout=TIMEOUT)
+
+
+class _Provider:
+    """A set of a provider's: Placement takes the whole of it, and the generation."""
+
+    part = ""
+
+    def __init__(self, cloud: Cloud, target: Object) -> None:
+        self._placement = cloud.placement
+        self._path = f"/resource_providers/{_quoted(target.id)}/{self.part}"
+
+    def read(self) -> State:
+        # Placement reads the generation before the rest
+        # (list_traits_for_resource_provider in placement/handlers/trait.py,
+        # get_aggregates in placement/handlers/aggregate.py).
+        body = self._placement.get(self._path, timeout=TIMEOUT)
+        return State(present(body[self.part]), body["resource_provider_generation"])
+
+    def write(self, change: Change, found: State) -> None:
+        body = {
+            "resource_provider_generation": found.generation,
+            self.part: sorted(change.applied_to(found.keys)),
+        }
+        self._placement.put(self._path, body, timeout=TIMEOUT)
+
+
+class _ProviderTraits(_Provider):
+    part = "traits"
+
+
+class _ProviderAggregates(_Provider):
+    part = "aggregates"
+
+
+class _Flavor:
+    """A flavor's extra specs: those to set at once, those to remove one by one."""
+
+    def __init__(self, cloud: Cloud, target: Object) -> None:
+        self._compute = cloud.compute
+        self._path = f"/flavors/{_quoted(target.id)}/os-extra_specs"
+
+    def read(self) -> State:
+        body = self._compute.get(self._path, timeout=TIMEOUT)
+        return State(body["extra_specs"])
+
+    def write(self, change: Change, found: State) -> None:
+        wanted = _differing(change, found)
+        specs = {key: value for key, value in wanted.items() if value is not None}
+        if specs:
+            self._compute.post(self._path, {"extra_specs": specs}, timeout=TIMEOUT)
+        for key in wanted.keys() - specs.keys():
+            path = f"{self._path}/{parse.quote(key, safe=':')}"
+            self._compute.delete(path, timeout=TIMEOUT)
+
+
+class _Image:
+    """An image's properties, changed by one patch."""
+
+    def __init__(self, cloud: Cloud, target: Object) -> None:
+        self._image = cloud.image
+        self._path = f"/images/{_quoted(target.id)}"
+
+    def read(self) -> State:
+        return State(self._image.get(self._path, timeout=TIMEOUT))
+
+    def write(self, change: Change, found: State) -> None:
+        patch = [_operation(key, v) for key, v in _differing(change, found).items()]
+        self._image.patch(self._path, patch, _IMAGE_PATCH, timeout=TIMEOUT)
+
+
+class _Aggregate:
+    """An aggregate's metadata: Nova merges, and takes null for a key to remove."""
+
+    def __init__(self, cloud: Cloud, target: Object) -> None:
+        self._compute = cloud.compute
+        self._path = f"/os-aggregates/{_quoted(target.id)}"
+
+    def read(self) -> State:
+        body = self._compute.get(self._path, timeout=TIMEOUT)["aggregate"]
+        return State(body["metadata"], hosts=frozenset(body["hosts"]))
+
+    def write(self, change: Change, found: State) -> None:
+        metadata = _differing(change, found)
+        action = {"set_metadata": {"metadata": metadata}}
+        self._compute.post(f"{self._path}/action", action, timeout=TIMEOUT)
+
+
+def _differing(change: Change, found: State) -> Keys:
+    return {k: v for k, v in change.after.items() if found.keys.get(k) != v}
+
+
+def _operation(key: str, value: str | None) -> dict[str, str]:
+    # As a JSON pointer writes it (RFC 6901, section 3).
+    path = "/" + key.replace("~", "~0").replace("/", "~1")
+    if value is None:
+        return {"op": "remove", "path": path}
+    return {"op": "add", "path": path, "value": value}
+
+
+def _quoted(part: str) -> str:
+    return parse.quote(part, safe="")
+
+
+_ACCESS: Mapping[Kind, Callable[[Cloud, Object], Access]] = {
+    Kind.TRAIT: _Trait,
+    Kind.PROVIDER_TRAITS: _ProviderTraits,
+    Kind.PROVIDER_AGGREGATES: _ProviderAggregates,
+    Kind.FLAVOR: _Flavor,
+    Kind.IMAGE: _Image,
+    Kind.AGGREGATE: _Aggregate,
+}

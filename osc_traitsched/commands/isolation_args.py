@@ -1,0 +1,39 @@
+"""What isolate and unisolate share: options, and what is said before anything else."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+
+from osc_traitsched.app.isolation import IsolationPlan
+from osc_traitsched.commands import scheduler_args, write_args
+from osc_traitsched.views import isolation as words
+from osc_traitsched.views import problems
+
+LOG = logging.getLogger(__name__)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of both."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="go on even if a flavor that has a host now would have none",
+    )
+    write_args.add_options(parser)
+    scheduler_args.add_options(parser)
+
+
+def tell(todo: IsolationPlan, removing: bool) -> None:
+    """Say what a plan does to others."""
+    for unknown in todo.unknown:
+        LOG.warning("%s", problems.word(unknown))
+    idle = words.without_effect(todo.isolates)
+    if idle is not None:
+        LOG.warning("%s", idle)
+    for reverted in todo.reverted:
+        LOG.warning("%s", problems.reverted(reverted, removing))
+    for line in words.losses(todo.effects, todo.state.roots):
+        LOG.warning("%s", line)
+    for line in words.gains(todo.effects, todo.state.roots):
+        LOG.info("%s", line)

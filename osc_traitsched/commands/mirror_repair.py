@@ -1,0 +1,52 @@
+"""openstack trait-sched mirror repair."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from osc_traitsched.app import mirror as app
+from osc_traitsched.commands import write_args
+from osc_traitsched.views import mirror
+from osc_traitsched.views.traits import Table
+
+LOG = logging.getLogger(__name__)
+
+
+class RepairMirror(write_args.Writer):
+    """Put Placement's aggregates in step with Nova's host aggregates.
+
+    Placement then has the compute nodes of each aggregate's hosts in the aggregate
+    of the same UUID, and no other compute nodes. Whatever else is in these
+    aggregates stays. One row a provider that has to be moved.
+    """
+
+    nothing = ""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        write_args.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Plan, and write or show."""
+        write_args.check(args)
+        cloud = self.cloud()
+        todo = app.plan_repair(cloud)
+        self.nothing = mirror.nothing(todo.snapshot)
+        outcomes = self.carry_out(cloud, todo.plan, args)
+        if not args.dry_run and app.has_moved(cloud, todo):
+            LOG.warning("%s", mirror.CHANGED_MEANWHILE)
+        return mirror.rows(outcomes, todo.snapshot)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the rows; a person who has none gets a line that says so."""
+        if parsed_args.formatter == "table" and not data:
+            self.app.stdout.write(self.nothing + "\n")
+            return 0
+        return super().produce_output(parsed_args, column_names, data)

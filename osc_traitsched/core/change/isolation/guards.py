@@ -1,0 +1,73 @@
+"""What must still be so when a flavor comes to require, and an aggregate is closed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.model import State
+from osc_traitsched.core.inventory.trait_keys import isolating_keys, key_of
+
+
+class Contradiction(errors.BadQuestion):
+    """A flavor that forbids what it would have to require."""
+
+    def __init__(self, flavor: str, traits: tuple[str, ...]) -> None:
+        super().__init__(f"{flavor}: {', '.join(traits)}")
+        self.flavor = flavor
+        self.traits = traits
+
+
+class HostsJoined(errors.AnswerIsNo):
+    """Hosts joined the aggregate since it was read, and lack what it is isolated by."""
+
+    def __init__(self, hosts: Iterable[str]) -> None:
+        self.hosts = tuple(sorted(hosts))
+        super().__init__(", ".join(self.hosts))
+
+
+class KeysCame(errors.AnswerIsNo):
+    """Others isolated the aggregate, too, since it was read.
+
+    Which flavors both together leave without a host was not foreseen.
+    """
+
+    def __init__(self, keys: Iterable[str]) -> None:
+        self.keys = tuple(sorted(keys))
+        super().__init__(", ".join(self.keys))
+
+
+@dataclasses.dataclass(frozen=True)
+class DoesNotForbid:
+    """A flavor forbids none of the traits that it is to require."""
+
+    flavor: str
+    names: tuple[str, ...]
+
+    def refusal(self, found: State) -> Contradiction | None:
+        """Return the traits that it has come to forbid, as an error."""
+        keys = found.keys
+        forbidden = tuple(n for n in self.names if keys.get(key_of(n)) == "forbidden")
+        return Contradiction(self.flavor, forbidden) if forbidden else None
+
+
+@dataclasses.dataclass(frozen=True)
+class AsForeseen:
+    """An aggregate has gained neither hosts nor keys that isolate it.
+
+    :ivar hosts: those that it had when the plan was made
+    :ivar keys: those that isolated it then, and those that are to
+    """
+
+    hosts: frozenset[str]
+    keys: frozenset[str]
+
+    def refusal(self, found: State) -> HostsJoined | KeysCame | None:
+        """Return what it has gained, as an error."""
+        joined = found.hosts - self.hosts
+        if joined:
+            return HostsJoined(joined)
+        metadata = {key: str(value) for key, value in found.keys.items()}
+        came = frozenset(isolating_keys(metadata)) - self.keys
+        return KeysCame(came) if came else None

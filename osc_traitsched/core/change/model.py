@@ -1,0 +1,272 @@
+"""The one model of everything that is written.
+
+A :class:`Change` names one object, some of its keys, and what each of them was and
+shall be; whatever else the object has stays. A :class:`Plan` is changes in stages. An
+:class:`Outcome` says what became of one change. What an object's keys are depends on
+its kind:
+
+======================= ====================================== =======================
+Kind                    Keys                                   Values
+======================= ====================================== =======================
+``TRAIT``               its own name                           :data:`PRESENT`
+``PROVIDER_TRAITS``     traits                                 :data:`PRESENT`
+``PROVIDER_AGGREGATES`` UUIDs of aggregates                    :data:`PRESENT`
+``FLAVOR``              extra specs                            text
+``IMAGE``               properties                             text
+``AGGREGATE``           metadata                               text
+======================= ====================================== =======================
+
+A key that is not there has the value None.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterable, Mapping
+from typing import Protocol, Union
+
+from osc_traitsched.core.errors import AnswerIsNo, TraitSchedError
+
+Value = Union[str, None]
+
+#: The value of a key that has none of its own: it is there.
+PRESENT = "present"
+
+Keys = Mapping[str, Value]
+
+
+class Kind(enum.Enum):
+    """What one write writes."""
+
+    TRAIT = "trait"
+    PROVIDER_TRAITS = "provider traits"
+    PROVIDER_AGGREGATES = "provider aggregates"
+    FLAVOR = "flavor"
+    IMAGE = "image"
+    AGGREGATE = "aggregate"
+
+
+@dataclasses.dataclass(frozen=True)
+class Object:
+    """Something that a service keeps and that is written by itself.
+
+    :ivar id: as its API takes it; empty where there is nothing to write to
+    :ivar name: for a person
+    :ivar host: of a provider the name of the host it belongs to
+    """
+
+    kind: Kind
+    id: str
+    name: str
+    host: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """What was read of an object.
+
+    :ivar keys: those that it has, or at least those that a change is about
+    :ivar generation: a provider's, from before the keys were read; None where the API
+        has none, or where the keys are known by other means
+    :ivar hosts: of an aggregate
+    """
+
+    keys: Keys
+    generation: int | None = None
+    hosts: frozenset[str] = frozenset()
+
+
+class Guard(Protocol):
+    """What must still be so right before an object is written."""
+
+    def refusal(self, found: State) -> TraitSchedError | None:
+        """Return why the object must not be written as it is now; None if it may."""
+
+
+class Reason(enum.Enum):
+    """Why a trait stays where it could have been removed."""
+
+    #: It says what the host is, whatever aggregate the host is in.
+    STANDARD = "standard"
+    #: Another aggregate is isolated by it.
+    OTHER_AGGREGATE = "other aggregate"
+    #: Hosts outside the aggregate have it, too.
+    OTHER_HOSTS = "other hosts"
+
+
+@dataclasses.dataclass(frozen=True)
+class Kept:
+    """A trait that stays, and why.
+
+    :ivar names: the other aggregates, or the providers outside
+    """
+
+    trait: str
+    reason: Reason
+    names: tuple[str, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Change:
+    """What shall become of some keys of one object.
+
+    :ivar found: the object as it was read when the change was planned
+    :ivar after: each key with the value it shall have; those that have it already are
+        among them, so that a later writer sees that they are wanted
+    :ivar kept: what could have been removed and stays
+    :ivar problem: why it can't be done at all
+    """
+
+    object: Object
+    found: State
+    after: Keys
+    guard: Guard | None = None
+    kept: tuple[Kept, ...] = ()
+    problem: TraitSchedError | None = None
+
+    @property
+    def before(self) -> Keys:
+        """Each key with the value that it had."""
+        return {key: self.found.keys.get(key) for key in self.after}
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The keys that get a value, or another one."""
+        return _differing(self.found.keys, self.after) - self.removed
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """The keys that are taken away."""
+        differing = _differing(self.found.keys, self.after)
+        return frozenset(key for key in differing if self.after[key] is None)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the object was not yet as wanted."""
+        return not self.holds_in(self.found)
+
+    def holds_in(self, state: State) -> bool:
+        """Tell whether an object in this state is as wanted."""
+        return not _differing(state.keys, self.after)
+
+    def applied_to(self, keys: Keys) -> dict[str, Value]:
+        """Return the keys with the change; those that are taken away are not there."""
+        changed = {**keys, **self.after}
+        return {key: value for key, value in changed.items() if value is not None}
+
+    def refusal(self, now: State) -> TraitSchedError | None:
+        """Return why the object must not be written as it is now; None if it may.
+
+        A key that has neither the value it was planned from nor the one it shall have
+        is somebody else's wish.
+        """
+        if self.guard is not None and (refusal := self.guard.refusal(now)):
+            return refusal
+        others = {
+            key: now.keys[key]
+            for key, value in self.after.items()
+            if now.keys.get(key) not in (None, value, self.found.keys.get(key))
+        }
+        return ChangedMeanwhile(self.object, others) if others else None
+
+
+def _differing(keys: Keys, after: Keys) -> frozenset[str]:
+    return frozenset(key for key, value in after.items() if keys.get(key) != value)
+
+
+class ChangedMeanwhile(AnswerIsNo):
+    """Somebody set a key otherwise since the change was planned; nothing was written.
+
+    :ivar keys: those, with the values that they have now
+    """
+
+    def __init__(self, changed: Object, keys: Keys) -> None:
+        super().__init__(f"{changed.name}: {', '.join(keys)}")
+        self.object = changed
+        self.keys = keys
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """Changes in stages: after a stage in which one failed no later one is begun."""
+
+    stages: tuple[tuple[Change, ...], ...]
+
+    @classmethod
+    def of(cls, *stages: Iterable[Change]) -> Plan:
+        """Return a plan of these stages, without empty ones."""
+        return cls(tuple(filter(None, map(tuple, stages))))
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """All changes, in order."""
+        return tuple(change for stage in self.stages for change in stage)
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether carrying it out would write anything."""
+        return any(c.is_needed for c in self.changes if c.problem is None)
+
+
+class Status(enum.Enum):
+    """What became of one change."""
+
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    WOULD_CHANGE = "would change"
+    FAILED = "failed"
+    #: It was not begun: what it depends on failed, or all was ended before.
+    NOT_DONE = "not done"
+    #: All was ended while it was under way: it may be written or not.
+    UNKNOWN = "unknown"
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What became of a change.
+
+    :ivar problem: why it failed, for a failed one
+    :ivar over: of a changed object, what it was right before it was written
+    """
+
+    change: Change
+    status: Status
+    problem: TraitSchedError | None = None
+    over: State | None = None
+
+    @property
+    def written(self) -> Change:
+        """The change as it was made of what there was, or would be made."""
+        if self.over is None:
+            return self.change
+        return dataclasses.replace(self.change, found=self.over)
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The keys that got a value, or would get one; none of a failed change."""
+        return self.written.added if self._is_of_effect else frozenset()
+
+    @property
+    def removed(self) -> frozenset[str]:
+        """The keys that were taken away, or would be."""
+        return self.written.removed if self._is_of_effect else frozenset()
+
+    @property
+    def _is_of_effect(self) -> bool:
+        return self.status in (Status.CHANGED, Status.WOULD_CHANGE)
+
+
+def foreseen(change: Change) -> Outcome:
+    """Return what a dry run says of a change."""
+    if change.problem is not None:
+        return Outcome(change, Status.FAILED, change.problem)
+    needed = change.is_needed
+    return Outcome(change, Status.WOULD_CHANGE if needed else Status.UNCHANGED)
+
+
+def not_done(change: Change) -> Outcome:
+    """Return what becomes of a change that is not begun."""
+    if change.problem is None and not change.is_needed:
+        return Outcome(change, Status.UNCHANGED)
+    return Outcome(change, Status.NOT_DONE)

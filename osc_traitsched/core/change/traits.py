@@ -1,0 +1,127 @@
+"""Adding and removing traits: the plans, and what speaks against them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
+from osc_traitsched.core.change.providers import (
+    gone,
+    new_trait,
+    present,
+    trait_change,
+    without_provider,
+)
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.selection import Targets
+
+
+def add_plan(
+    names: Iterable[str], targets: Targets, creates: Iterable[str] = ()
+) -> Plan:
+    """Plan that every target has the traits, whatever else it has.
+
+    :param creates: those of the traits that do not exist yet
+    """
+    news = (new_trait(name, exists=False) for name in creates)
+    return Plan.of(news, _changes(targets, present(names)))
+
+
+def remove_plan(names: Iterable[str], targets: Targets) -> Plan:
+    """Plan that no target has the traits, whatever else it has."""
+    return Plan.of(_changes(targets, gone(names)))
+
+
+def _changes(targets: Targets, after: Keys) -> Iterable[Change]:
+    snapshot = targets.snapshot
+    for held in targets.held:
+        yield trait_change(snapshot.host_name(held.provider), held, after)
+    for host in targets.without_provider:
+        yield without_provider(host, after)
+
+
+@dataclasses.dataclass(frozen=True)
+class RevertedByNova:
+    """nova-compute will not leave a change as it is.
+
+    :ivar ownership: what nova-compute does with the trait
+    :ivar hosts: on which hosts, where only some are meant; else empty
+    """
+
+    name: str
+    ownership: trait.Ownership
+    hosts: tuple[str, ...] = ()
+
+
+def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
+    """Return the changes of providers' traits that are not the operator's to make.
+
+    A trait that a change leaves as it is is not one of them.
+    """
+    changes = [c for c in changes if c.object.kind is Kind.PROVIDER_TRAITS]
+    owned = [
+        RevertedByNova(name, trait.ownership(name))
+        for name in sorted(_touched(changes))
+        if trait.ownership(name) is not trait.Ownership.OPERATOR
+    ]
+    devices = [c for c in changes if trait.PCI_DEVICE in c.found.keys]
+    for name in sorted(_touched(devices)):
+        hosts = sorted({c.object.host for c in devices if name in _touched([c])})
+        owned.append(
+            RevertedByNova(name, trait.Ownership.NOVA_SETS_AND_CLEARS, tuple(hosts))
+        )
+    return tuple(owned)
+
+
+def _touched(changes: Iterable[Change]) -> set[str]:
+    return {name for change in changes for name in change.added | change.removed}
+
+
+@dataclasses.dataclass(frozen=True)
+class Requirer:
+    """A flavor, image or aggregate whose key requires a trait."""
+
+    kind: str
+    name: str
+    key: str
+
+
+class LastHolder(errors.AnswerIsNo):
+    """A trait would be on no provider any more while something requires it."""
+
+    def __init__(self, requirers: Mapping[str, tuple[Requirer, ...]]) -> None:
+        super().__init__(", ".join(requirers))
+        self.requirers = requirers
+
+
+class RequirersUnknown(errors.AnswerIsNo):
+    """A trait would be on no provider, and whether it is required can't be read."""
+
+    def __init__(self, traits: tuple[str, ...], why: errors.CloudBroke) -> None:
+        super().__init__(", ".join(traits))
+        self.traits = traits
+        self.why = why
+
+
+class OwnedByNova(errors.AnswerIsNo):
+    """Traits that nova-compute puts back, and that scheduling needs meanwhile."""
+
+    def __init__(self, reverted: tuple[RevertedByNova, ...]) -> None:
+        super().__init__(", ".join(each.name for each in reverted))
+        self.reverted = reverted
+
+
+def orphaned_traits(
+    changes: Iterable[Change], holders: Mapping[str, frozenset[str]]
+) -> tuple[str, ...]:
+    """Return the traits that no provider would have after the changes.
+
+    :param holders: for each trait, the UUIDs of all providers that have it now
+    """
+    taken: dict[str, set[str]] = {}
+    for change in changes:
+        for name in change.removed:
+            taken.setdefault(name, set()).add(change.object.id)
+    return tuple(sorted(n for n in taken if holders[n] <= taken[n]))

@@ -1,0 +1,157 @@
+"""The executor: order, dependence, stop and interruption."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from osc_traitsched.app import execute
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    Kind,
+    Object,
+    Outcome,
+    Plan,
+    State,
+    Status,
+)
+from osc_traitsched.core.errors import CloudBroke
+
+
+def change(name, needed=True):
+    found = State({} if needed else {"X": PRESENT})
+    return Change(Object(Kind.PROVIDER_TRAITS, name, name), found, {"X": PRESENT})
+
+
+def plan(*stages):
+    return Plan.of(*([change(name) for name in stage] for stage in stages))
+
+
+def broken(status=None):
+    return CloudBroke("placement", "as the test wants it", status, passing=True)
+
+
+class Applying:
+    """Carries out changes in thought, and remembers which."""
+
+    def __init__(self, failing=(), problem=None):
+        self.asked = []
+        self.failing = frozenset(failing)
+        self.problem = problem or broken(403)
+
+    def __call__(self, change, patience):
+        self.asked.append(change.object.name)
+        if change.object.name in self.failing:
+            return Outcome(change, Status.FAILED, self.problem)
+        return Outcome(change, Status.CHANGED)
+
+
+def statuses(found):
+    return [each.status.value for each in found.outcomes]
+
+
+def test_without_a_failure_every_stage_is_done_in_order():
+    apply = Applying()
+    found = execute.run(plan("ab", "c", "de"), apply)
+    assert apply.asked == list("abcde")
+    assert statuses(found) == ["changed"] * 5
+    assert (found.done, found.interrupted) == (5, False)
+
+
+def test_after_a_failure_its_stage_is_finished_and_no_later_one_begun():
+    todo = Plan.of(
+        [change("a"), change("b")], [change("c", needed=False)], [change("d")]
+    )
+    apply = Applying(failing="a")
+    assert statuses(execute.run(todo, apply)) == [
+        "failed",
+        "changed",
+        "unchanged",
+        "not done",
+    ]
+    assert apply.asked == ["a", "b"]
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_outcomes_are_in_the_order_of_the_plan_whoever_ends_first(jobs):
+    def apply(change, patience):
+        time.sleep(0.02 if change.object.name == "a" else 0)
+        return Outcome(change, Status.CHANGED)
+
+    seen = []
+    found = execute.run(plan("abcdefgh"), apply, jobs, seen.append)
+    assert [each.change.object.name for each in found.outcomes] == list("abcdefgh")
+    assert sorted(each.change.object.name for each in seen) == list("abcdefgh")
+
+
+def test_so_many_changes_are_under_way_at_once_as_there_are_jobs():
+    together = threading.Barrier(4, timeout=10)
+
+    def apply(change, patience):
+        together.wait()
+        return Outcome(change, Status.CHANGED)
+
+    assert execute.run(plan("abcdefgh"), apply, 4).done == 8
+
+
+def test_three_changes_in_a_row_without_any_answer_end_it():
+    apply = Applying(failing="bdefgh", problem=broken())
+    found = execute.run(plan("abcdefgh", "i"), apply)
+    assert apply.asked == list("abcdef")
+    assert statuses(found) == [
+        *("changed", "failed", "changed", "failed", "failed", "failed"),
+        *("not done", "not done", "not done"),
+    ]
+
+
+def test_answers_that_are_errors_do_not_end_it():
+    apply = Applying(failing="abcdefgh", problem=broken(503))
+    assert execute.run(plan("abcdefgh"), apply).count(Status.FAILED) == 8
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_interrupted_it_begins_nothing_more_and_tells_what_became_of_what(jobs):
+    hanging = threading.Event()
+
+    def apply(change, patience):
+        if change.object.name == "b":
+            os.kill(os.getpid(), signal.SIGINT)
+            hanging.wait(60)
+        return Outcome(change, Status.CHANGED)
+
+    before = signal.getsignal(signal.SIGINT)
+    start = time.monotonic()
+    found = execute.run(plan("ab", "c"), apply, jobs)
+    assert found.interrupted
+    assert statuses(found) == ["changed", "unknown", "not done"]
+    assert found.done == 1
+    # What hangs gets a second; the signal is then again what it was before.
+    assert time.monotonic() - start < 30
+    assert signal.getsignal(signal.SIGINT) is before
+    hanging.set()
+
+
+def test_what_ends_right_after_the_interruption_is_told_as_it_ended():
+    def apply(change, patience):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert patience.stopped.wait(10)
+        return Outcome(change, Status.FAILED, broken(403))
+
+    found = execute.run(plan("ab"), apply)
+    assert found.interrupted
+    assert statuses(found) == ["failed", "not done"]
+
+
+def test_outside_of_the_main_thread_signals_are_left_alone():
+    results = []
+    thread = threading.Thread(
+        target=lambda: results.append(execute.run(plan("ab"), Applying()))
+    )
+    thread.start()
+    thread.join(10)
+    assert statuses(results[0]) == ["changed", "changed"]

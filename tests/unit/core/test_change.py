@@ -1,0 +1,131 @@
+"""Changes and plans: what is added and removed, and what speaks against it."""
+
+from osc_traitsched.core.change import traits
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    ChangedMeanwhile,
+    Kind,
+    Object,
+    Outcome,
+    State,
+    Status,
+    foreseen,
+)
+from osc_traitsched.core.inventory.selection import Targets
+from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
+from osc_traitsched.core.inventory.trait import Ownership
+
+
+def holding(name, *traits, of=None):
+    top = f"uuid-{of or name}"
+    parent = f"uuid-{of}" if of else None
+    return Holding(Provider(f"uuid-{name}", name, 7, top, parent), frozenset(traits))
+
+
+def targets(*held, around=()):
+    snapshot = Snapshot(tuple(each.provider for each in (*held, *around)))
+    return Targets(snapshot, held)
+
+
+def addition(names, *held, **options):
+    return traits.add_plan(names, targets(*held, **options)).changes
+
+
+def removal(names, *held):
+    return traits.remove_plan(names, targets(*held)).changes
+
+
+def left(change):
+    """Return the traits that a provider has after a change."""
+    return set(change.applied_to(change.found.keys))
+
+
+def test_adding_keeps_what_is_there_and_names_only_what_is_new():
+    (change,) = addition(["X", "Y"], holding("a", "OLD", "X"))
+    assert change.added == {"Y"}
+    assert change.removed == frozenset()
+    assert left(change) == {"OLD", "X", "Y"}
+
+
+def test_removing_takes_only_what_is_named_and_there():
+    (change,) = removal(["X", "Z"], holding("a", "OLD", "X"))
+    assert change.removed == {"X"}
+    assert left(change) == {"OLD"}
+
+
+def test_a_change_names_its_object_its_keys_and_what_they_were():
+    (change,) = addition(["X", "Y"], holding("a", "OLD", "X"))
+    assert change.object == Object(Kind.PROVIDER_TRAITS, "uuid-a", "a", "a")
+    assert change.found.generation == 7
+    assert change.before == {"X": PRESENT, "Y": None}
+    assert change.after == {"X": PRESENT, "Y": PRESENT}
+
+
+def test_a_provider_as_wanted_needs_no_change():
+    plan = traits.add_plan(["X"], targets(holding("a", "X")))
+    assert not plan.has_changes
+    assert foreseen(plan.changes[0]).status is Status.UNCHANGED
+
+
+def test_a_trait_to_create_comes_before_the_hosts_that_get_it():
+    plan = traits.add_plan(["X"], targets(holding("a")), creates=("X",))
+    assert [[c.object.kind for c in stage] for stage in plan.stages] == [
+        [Kind.TRAIT],
+        [Kind.PROVIDER_TRAITS],
+    ]
+    assert plan.has_changes
+
+
+def test_a_nested_provider_goes_by_the_name_of_its_host():
+    (change,) = addition(["X"], holding("gpu", of="a"), around=[holding("a")])
+    assert (change.object.name, change.object.host) == ("gpu", "a")
+
+
+def test_a_failed_change_says_that_it_changed_nothing():
+    (change,) = addition(["X"], holding("a"))
+    assert Outcome(change, Status.FAILED).added == frozenset()
+    assert Outcome(change, Status.CHANGED).added == {"X"}
+
+
+def test_what_was_written_is_told_from_what_there_was_then():
+    (change,) = addition(["X", "Y"], holding("a"))
+    over = State({"X": PRESENT}, 9)
+    assert Outcome(change, Status.CHANGED, over=over).added == {"Y"}
+
+
+def test_a_key_that_somebody_else_gave_another_value_is_not_written():
+    change = Change(
+        Object(Kind.FLAVOR, "1", "small"), State({"a": "1"}), {"a": "2", "b": None}
+    )
+    assert change.refusal(State({"a": "1"})) is None
+    assert change.refusal(State({"a": "2"})) is None
+    assert change.refusal(State({})) is None
+    refusal = change.refusal(State({"a": "3", "b": "4", "c": "5"}))
+    assert isinstance(refusal, ChangedMeanwhile)
+    assert refusal.keys == {"a": "3", "b": "4"}
+
+
+def test_a_trait_is_orphaned_only_when_every_holder_loses_it():
+    changes = removal(["X", "Y"], holding("a", "X", "Y"), holding("b", "X"))
+    holders = {
+        "X": frozenset({"uuid-a", "uuid-b", "uuid-c"}),
+        "Y": frozenset({"uuid-a"}),
+    }
+    assert traits.orphaned_traits(changes, holders) == ("Y",)
+
+
+def test_only_changes_are_reverted_and_not_what_stays():
+    changes = addition(
+        ["COMPUTE_NODE", "HW_CPU_X86_AVX", "CUSTOM_X"], holding("a", "COMPUTE_NODE")
+    )
+    assert [(u.name, u.ownership) for u in traits.reverted_by_nova(changes)] == [
+        ("HW_CPU_X86_AVX", Ownership.NOVA_SETS_AND_CLEARS)
+    ]
+
+
+def test_every_trait_of_a_pci_device_is_reverted():
+    device = holding("pci", "COMPUTE_MANAGED_PCI_DEVICE", of="a")
+    changes = addition(["CUSTOM_X"], device, around=[holding("a")])
+    (reverted,) = traits.reverted_by_nova(changes)
+    assert (reverted.name, reverted.hosts) == ("CUSTOM_X", ("a",))
