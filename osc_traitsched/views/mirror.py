@@ -1,4 +1,4 @@
-"""What mending the mirror did, or would do, as rows."""
+"""What repairing the mirror did, or would do, as rows."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def nothing(snapshot: Snapshot) -> str:
     """Return the line for a mirror that is in step."""
     number = len((snapshot.nova or Nova()).aggregates)
     return (
-        f"nothing to mend: Placement has the hosts of {number} "
+        f"nothing to repair: Placement has the hosts of {number} "
         f"aggregate{'s' * (number != 1)} as Nova has them"
     )

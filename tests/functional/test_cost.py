@@ -95,4 +95,7 @@ def test_other_openstack_commands_import_nothing_but_the_commands_names(
     ours = imported(
         tmp_path, thousand.url, "trait-sched", "list", "--host", "cmp00001*"
     )
-    assert {"osc_traitsched.commands.list", "osc_traitsched.core.trait"} <= ours
+    assert {
+        "osc_traitsched.commands.list",
+        "osc_traitsched.core.inventory.trait",
+    } <= ours
