@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from osc_traitsched.cloud import write
-from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.cloud.retry import Patience, is_without_answer
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.model import (
     Change,
     Outcome,

@@ -8,7 +8,7 @@ import gc
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.cloud import facts, lookup, read
-from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain import verdict as verdicts

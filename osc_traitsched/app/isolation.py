@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from osc_traitsched.cloud import facts, lookup, requirers
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
-from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import isolation
 from osc_traitsched.core.change.isolation import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from osc_traitsched.cloud import survey
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change import mirror
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot

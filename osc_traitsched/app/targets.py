@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from osc_traitsched.cloud import read
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.selection import Selectors, Targets
 

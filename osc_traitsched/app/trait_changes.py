@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from osc_traitsched.app.targets import targets
 from osc_traitsched.cloud import read, requirers
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.model import Kind, Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from osc_traitsched.cloud import lookup, memberships, read
-from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.isolation import AggregateState, Member
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.cloud.connection import Service
+from osc_traitsched.cloud.service import Service
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.placement.facts import Stock
 

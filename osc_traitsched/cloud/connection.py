@@ -1,4 +1,4 @@
-"""One cloud's services: where they are, and how one request is made."""
+"""A cloud over HTTP: where its services are, and how one request is made."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from osc_traitsched.cloud import problems
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 
 _T = TypeVar("_T")
@@ -24,7 +25,7 @@ TIMEOUT = 120
 _READ_AGAIN = 1
 
 
-class Service:
+class HttpService:
     """The requests that one service has been sent, and the way to send more.
 
     :param adapter: an openstacksdk proxy, mounted at the service's endpoint
@@ -128,7 +129,7 @@ class Service:
         return answer
 
 
-class Cloud:
+class HttpCloud:
     """The services of one cloud, each found in the catalog at its first use.
 
     :param sdk: an ``openstack.connection.Connection``
@@ -136,7 +137,7 @@ class Cloud:
 
     def __init__(self, sdk: Any) -> None:
         self._sdk = sdk
-        self._services: dict[str, Service] = {}
+        self._services: dict[str, HttpService] = {}
         self._found: dict[Callable[[Cloud], Any], Any] = {}
 
     def once(self, read: Callable[[Cloud], _T]) -> _T:
@@ -147,7 +148,7 @@ class Cloud:
         return found
 
     @property
-    def placement(self) -> Service:
+    def placement(self) -> HttpService:
         """The placement service.
 
         :raises NotInCatalog: when the catalog has none
@@ -155,7 +156,7 @@ class Cloud:
         return self._service("placement", PLACEMENT_MICROVERSION)
 
     @property
-    def compute(self) -> Service:
+    def compute(self) -> HttpService:
         """The compute service.
 
         :raises NotInCatalog: when the catalog has none
@@ -163,7 +164,7 @@ class Cloud:
         return self._service("compute", COMPUTE_MICROVERSION)
 
     @property
-    def image(self) -> Service:
+    def image(self) -> HttpService:
         """The image service.
 
         :raises NotInCatalog: when the catalog has none
@@ -171,7 +172,7 @@ class Cloud:
         return self._service("image", None)
 
     @property
-    def identity(self) -> Service:
+    def identity(self) -> HttpService:
         """The identity service.
 
         :raises NotInCatalog: when the catalog has none
@@ -193,9 +194,11 @@ class Cloud:
         highest = data.max_microversion if data else None
         return ".".join(map(str, highest)) if highest else None
 
-    def _service(self, service_type: str, microversion: str | None) -> Service:
+    def _service(self, service_type: str, microversion: str | None) -> HttpService:
         if service_type not in self._services:
             with problems.translated(service_type):
                 adapter = getattr(self._sdk, service_type)
-            self._services[service_type] = Service(service_type, adapter, microversion)
+            self._services[service_type] = HttpService(
+                service_type, adapter, microversion
+            )
         return self._services[service_type]

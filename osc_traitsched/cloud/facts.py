@@ -8,7 +8,7 @@ from typing import Any
 
 from osc_traitsched.cloud import memberships, read
 from osc_traitsched.cloud.bulk import Bulk
-from osc_traitsched.cloud.connection import Service
+from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import read
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.names import near_names

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from osc_traitsched.cloud import read
-from osc_traitsched.cloud.connection import Service
+from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Members
 from osc_traitsched.core.placement import unions

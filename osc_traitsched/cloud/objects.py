@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 from urllib import parse
 
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.model import Change, Keys, Kind, Object, State
 from osc_traitsched.core.change.providers import present
 

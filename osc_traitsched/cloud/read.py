@@ -8,7 +8,7 @@ from typing import Any
 from urllib import parse
 
 from osc_traitsched.cloud.bulk import FEW, Bulk
-from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory import selection, trait
 from osc_traitsched.core.inventory.snapshot import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.cloud import lookup, read
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.inventory.trait_keys import (
     REQUIRED,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from urllib import parse
 
 from osc_traitsched.cloud import facts, lookup, memberships, read
-from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from osc_traitsched.cloud import objects
-from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.cloud.retry import Patience, compare_and_swap
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.model import Change, Outcome, State, Status
 from osc_traitsched.core.errors import TraitSchedError
 

@@ -11,7 +11,8 @@ from cliff import columns
 from osc_lib import exceptions
 from osc_lib.command import command
 
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.connection import HttpCloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.errors import (
     BadUsage,
@@ -36,7 +37,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     def cloud(self) -> Cloud:
         """Return the cloud that the user is logged in to."""
-        return Cloud(self.app.client_manager.sdk_connection)
+        return HttpCloud(self.app.client_manager.sdk_connection)
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run, and word this project's errors; cliff makes them exit 1."""

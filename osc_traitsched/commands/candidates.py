@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.cloud import facts, lookup, read
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base, request_args
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.views import candidates

@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 
 from osc_traitsched.cloud import lookup, read
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import assumption

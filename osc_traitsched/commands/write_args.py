@@ -8,7 +8,7 @@ import sys
 import tqdm
 
 from osc_traitsched.app.execute import Execution, execute, foresee
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import BadUsage

@@ -10,7 +10,8 @@ from typing import Any
 
 import openstack
 
-from osc_traitsched.cloud.connection import Cloud, Service
+from osc_traitsched.cloud.connection import HttpCloud
+from osc_traitsched.cloud.service import Service
 from osc_traitsched.cloud.survey import survey
 from osc_traitsched.core import check
 from osc_traitsched.core.inventory import trait
@@ -73,7 +74,7 @@ def report(server: PlacementServer, hosts: int) -> None:
     sdk = openstack.connect(
         load_yaml_config=False, load_envvars=False, auth_type="admin_token", auth=auth
     )
-    placement = Cloud(sdk).placement
+    placement = HttpCloud(sdk).placement
     aggregates = _aggregates(drawn)
     _mirror(placement, drawn, aggregates)
     cloud = _Cloud(_Counted(placement), *_services(drawn, aggregates))

@@ -13,7 +13,7 @@ import pytest
 from osc_traitsched.app.isolation import foresee
 from osc_traitsched.cloud import lookup, write
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.retry import Patience
 from osc_traitsched.core.change.isolation import (
     PredictedCloud,
@@ -185,7 +185,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(aggregate, openstack, proxie
 @pytest.fixture(scope="module")
 def core(cloud):
     """The cloud as the commands use it, to do by one step what they do at once."""
-    return Cloud(sdk.connect(load_yaml_config=False, **login(cloud.environment)))
+    return HttpCloud(sdk.connect(load_yaml_config=False, **login(cloud.environment)))
 
 
 def login(variables):

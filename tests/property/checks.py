@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from osc_traitsched.cloud import facts
-from osc_traitsched.cloud.connection import Service
+from osc_traitsched.cloud.service import Service
 from osc_traitsched.core.explain import hitting_sets
 from osc_traitsched.core.explain.hitting_sets import Mask, bits
 from osc_traitsched.core.explain.verdict import Verdict

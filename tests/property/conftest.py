@@ -7,7 +7,8 @@ import pytest
 
 pytest.register_assert_rewrite("tests.property.checks", "tests.property.fixing")
 
-from osc_traitsched.cloud.connection import Cloud, Service  # noqa: E402
+from osc_traitsched.cloud.connection import HttpCloud  # noqa: E402
+from osc_traitsched.cloud.service import Service  # noqa: E402
 from tests.functional.conftest import placement, server  # noqa: E402
 from tests.services.placement import PlacementServer  # noqa: E402
 
@@ -21,4 +22,4 @@ def service(server: PlacementServer) -> Service:
     sdk = openstack.connect(
         load_yaml_config=False, load_envvars=False, auth_type="admin_token", auth=auth
     )
-    return Cloud(sdk).placement
+    return HttpCloud(sdk).placement

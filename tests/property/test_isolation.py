@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from osc_traitsched.app.isolation import foresee
 from osc_traitsched.cloud import facts, memberships, read, write
 from osc_traitsched.cloud.aggregate_state import holders
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.retry import Patience
 from osc_traitsched.core.change.isolation import (
     AggregateState,
@@ -49,7 +49,7 @@ WINDOWS = {"id": "image", "name": "windows", "disk_format": "raw"}
 def cloud(server):
     """The cloud as the commands use it, with nothing but a Placement."""
     auth = {"endpoint": server.url, "token": "admin"}
-    return Cloud(
+    return HttpCloud(
         openstack.connect(
             load_yaml_config=False,
             load_envvars=False,

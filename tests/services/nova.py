@@ -8,7 +8,7 @@ from typing import Any
 
 import openstack
 
-from osc_traitsched.cloud.connection import Cloud
+from osc_traitsched.cloud.connection import HttpCloud
 
 
 class MadeUpNova:
@@ -55,7 +55,7 @@ def _node(name: str, identity: str) -> dict[str, Any]:
     }
 
 
-class HalfCloud(Cloud):
+class HalfCloud(HttpCloud):
     """A cloud whose Placement is real, and whose Nova is made up."""
 
     compute: Any = None
