@@ -7,7 +7,8 @@ import dataclasses
 import gc
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.cloud import facts, lookup, read
+from osc_traitsched.app.request import check_visible, zone_refusal
+from osc_traitsched.cloud import allocation_candidates, evidence, lookup, read
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
@@ -21,7 +22,7 @@ from osc_traitsched.core.explain.fix import HostFix, RequestFix
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
@@ -66,10 +67,10 @@ def explain(
     start = Explanation(question)
     try:
         request = question.request()
-        lookup.check_visible(cloud, question)
+        check_visible(cloud, question)
     except (Refusal, NotForProject) as refusal:
         return dataclasses.replace(start, refusal=refusal)
-    unavailable = lookup.zone_refusal(cloud, question.needed_zone)
+    unavailable = zone_refusal(cloud, question)
     start = dataclasses.replace(start, request=request, refusal=unavailable)
     if unavailable is not None and question.needed_zone not in question.zones:
         # Nothing restricts the query then: Placement's answer would mislead.
@@ -103,13 +104,13 @@ def _judged(
     :raises PlacementRefuses: when Placement takes no such request
     """
     placement = cloud.placement
-    answer = facts.candidates(placement, request)
+    answer = allocation_candidates.ask(placement, request)
     nova = read.view(start.computes.values(), start.question.aggregates)
     snapshot = read.providers(placement).with_nova(nova)
     switched = variations(start.question, request)
     asked = [request, *(v.request for v in switched if v.request)]
     requests = [each for one in asked for each in (one, one.fallback) if each]
-    found = facts.gather(placement, snapshot, requests, answer, not answer.roots)
+    found = evidence.gather(placement, snapshot, requests, answer, not answer.roots)
     first, second = _by_weight(request, found)
     matcher = Matcher(first.clauses, first.group_policy, found)
     verdict = verdicts.reach(
@@ -117,15 +118,17 @@ def _judged(
         found,
         Matcher(second.clauses, second.group_policy, found) if second else None,
     )
-    shown = _shown(matcher, verdict, found, named)
+    chosen = _named(named, snapshot)
+    shown = chosen or _examples(matcher, verdict, found)
     if want_figures:
-        found = facts.with_figures(placement, found, _short(matcher, verdict, found))
-    found = facts.with_inventories(placement, found, shown)
+        found = evidence.with_figures(placement, found, _short(matcher, verdict, found))
+    found = evidence.with_inventories(placement, found, shown)
     return dataclasses.replace(
         start,
         facts=found,
         matcher=matcher,
         verdict=verdict,
+        named=chosen,
         answers=answer.count,
         option_impacts=option_impacts(start.question, switched, found, verdict),
     )
@@ -153,17 +156,17 @@ def _on_hosts(explanation: Explanation) -> tuple[HostFix, ...]:
     )
 
 
-def _shown(
-    matcher: Matcher, verdict: Verdict, found: Facts, named: Sequence[str]
-) -> list[Provider]:
-    """Return the hosts whose figures are shown in full."""
-    if named:
-        wanted = Selectors(hosts=tuple(named))
-        return list(selection.select(wanted, found.snapshot).providers)
+def _named(patterns: Sequence[str], snapshot: Snapshot) -> tuple[Provider, ...]:
+    wanted = Selectors(hosts=tuple(patterns))
+    return selection.select(wanted, snapshot).providers
+
+
+def _examples(matcher: Matcher, verdict: Verdict, found: Facts) -> tuple[Provider, ...]:
+    """Return hosts that lack room, the first of each kind of those that are alike."""
     short = {host.uuid for host in _short(matcher, verdict, found)}
     kinds = verdicts.grouped_rejections(verdict, found.snapshot.hosts)
     stand = [hosts[0] for _, hosts in kinds if hosts[0].uuid in short]
-    return stand[:_MOST_FIGURES]
+    return tuple(stand[:_MOST_FIGURES])
 
 
 def _short(matcher: Matcher, verdict: Verdict, found: Facts) -> list[Provider]:
@@ -193,7 +196,7 @@ def _tried(placement: Service, explanation: Explanation) -> Iterator[RequestFix]
         for change in proposal.changes:
             other = change.applied(other)
         try:
-            answer = facts.candidates(placement, other.request())
+            answer = allocation_candidates.ask(placement, other.request())
         except (Refusal, PlacementRefuses):
             continue
         gained, lost = (answer.roots & hosts) - now, now - answer.roots

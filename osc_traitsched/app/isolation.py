@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from osc_traitsched.cloud import facts, lookup, requirers
+from osc_traitsched.cloud import evidence, lookup, requirers
+from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
@@ -25,7 +26,7 @@ from osc_traitsched.core.nova.assumption import Assumptions, Setting
 from osc_traitsched.core.nova.question import Body
 
 #: What Placement gives for a query that was not sent.
-_NOTHING = facts.Answer(
+_NOTHING = Answer(
     frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}}
 )
 
@@ -158,7 +159,7 @@ def foresee(
 ) -> tuple[Effect, ...]:
     """Read what decides about hosts, and find out what becomes of each flavor.
 
-    The number of requests does not grow with hosts: it is as ``facts.gather`` says.
+    The number of requests does not grow with hosts: it is as ``evidence.gather`` says.
 
     :param clouds: as the cloud is now, then after each stage of a plan
     :raises CloudBroke: when Placement can't be read
@@ -166,5 +167,5 @@ def foresee(
     asked = isolation.request_matrix(clouds, assumptions)
     snapshot = clouds[0].state.snapshot
     queries = isolation.queries(asked)
-    found = facts.gather(placement, snapshot, queries, _NOTHING, figures=True)
+    found = evidence.gather(placement, snapshot, queries, _NOTHING, figures=True)
     return isolation.effects(clouds, asked, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.cloud import survey
+from osc_traitsched.cloud import topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change import mirror
 from osc_traitsched.core.change.model import Plan
@@ -27,9 +27,9 @@ def plan_repair(cloud: Cloud) -> MirrorPlan:
 
     :raises CloudBroke: when Nova or Placement can't be read
     """
-    placed = survey.placing(cloud)
-    snapshot = survey.aggregates_now(cloud, placed.snapshot)
-    return MirrorPlan(snapshot, mirror.repair_plan(snapshot, placed.members))
+    found = topology.read_topology(cloud)
+    snapshot = topology.aggregates_now(cloud, found.snapshot)
+    return MirrorPlan(snapshot, mirror.repair_plan(snapshot, found.members))
 
 
 def has_moved(cloud: Cloud, planned: MirrorPlan) -> bool:
@@ -42,7 +42,7 @@ def has_moved(cloud: Cloud, planned: MirrorPlan) -> bool:
     """
     if not planned.plan.has_changes:
         return False
-    now = survey.aggregates_now(cloud, planned.snapshot)
+    now = topology.aggregates_now(cloud, planned.snapshot)
     return _hosts(now) != _hosts(planned.snapshot)
 
 

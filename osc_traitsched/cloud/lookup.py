@@ -5,13 +5,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
+from urllib import parse
 
 from osc_traitsched.cloud import read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.nova.question import Question
 
 Body = Mapping[str, Any]
 
@@ -107,69 +107,41 @@ def project(cloud: Cloud, name: str | None) -> str | None:
         raise errors.NothingMatches("project", name, ()) from exc
 
 
-def check_visible(cloud: Cloud, question: Question) -> None:
-    """Accept only a flavor and an image that a project named by the user may use.
+def project_names(cloud: Cloud) -> dict[str, str] | None:
+    """Return the names of all projects by ID; None where Keystone does not tell all.
 
-    An administrator who asks for himself may use all of them.
-
-    :raises NotForProject: for one that it may not
+    Newer Keystones give a link to a next page; older ones only cut a long list off.
     """
-    if not question.on_behalf or question.project is None:
-        return
-    flavor, image = question.flavor, question.image
-    if not flavor.get("os-flavor-access:is_public", True):
-        path = f"/flavors/{flavor['id']}/os-flavor-access"
-        access = cloud.compute.get(path)["flavor_access"]
-        if question.project not in {entry["tenant_id"] for entry in access}:
-            raise errors.NotForProject("flavor", flavor["name"])
-    if image is None or image["visibility"] in ("public", "community"):
-        return
-    members = []
-    if image["visibility"] == "shared":
-        members = cloud.image.get(f"/images/{image['id']}/members")["members"]
-    accepted = {each["member_id"] for each in members if each["status"] == "accepted"}
-    if question.project not in {image["owner"], *accepted}:
-        raise errors.NotForProject("image", image["name"] or image["id"])
-
-
-def zone_refusal(cloud: Cloud, zone: str | None) -> errors.Refusal | None:
-    """Return what nova-api says of an availability zone, or None if it takes it.
-
-    A zone without one enabled nova-compute is not available, as one that is not
-    there (nova/compute/api.py, ``_validate_and_build_base_options``).
-
-    :param zone: None for one that nova-api does not look at
-    """
-    if zone is None:
-        return None
-    found = cloud.compute.get("/os-availability-zone")["availabilityZoneInfo"]
-    if any(
-        each["zoneName"] == zone and each["zoneState"]["available"] for each in found
-    ):
-        return None
-    reason = "no-enabled-nova-compute-in-the-zone"
-    near = near_names(zone, {each["zoneName"] for each in found} - {zone})
-    return errors.Refusal("InvalidRequest", reason, (zone,), "api", 400, near)
-
-
-def all_computes_are_new(cloud: Cloud) -> bool | None:
-    """Tell whether every nova-compute is of 2026.2 or later, as its scheduler asks.
-
-    No API shows their versions, but those that are mark their providers with
-    OWNER_NOVA (nova/compute/resource_tracker.py, ``_get_traits``).
-
-    :returns: None where there is no compute node to tell
-    """
+    found: dict[str, str] = {}
+    params: dict[str, str] = {}
     try:
-        unmarked = read.lackers(cloud.placement, "OWNER_NOVA")
-    except errors.CloudBroke as exc:
-        # A Placement that does not know the trait has nobody to mark with it.
-        if exc.status == 400:
-            return False
-        raise
-    nodes = {compute.uuid for compute in computes(cloud)}
-    # A compute node without a provider can't be marked, and does not tell.
-    return not nodes & unmarked if nodes else None
+        while True:
+            body = cloud.identity.get("/projects", params)
+            found.update({each["id"]: each["name"] for each in body["projects"]})
+            following = body["links"].get("next")
+            if not following:
+                return None if body.get("truncated") else found
+            params = dict(parse.parse_qsl(parse.urlsplit(following).query))
+    except errors.CloudBroke:
+        return None
+
+
+def flavor_projects(cloud: Cloud, flavor: Body) -> frozenset[str]:
+    """Return the IDs of the projects that a private flavor is for."""
+    access = cloud.compute.get(f"/flavors/{flavor['id']}/os-flavor-access")
+    return frozenset(entry["tenant_id"] for entry in access["flavor_access"])
+
+
+def image_members(cloud: Cloud, image: Body) -> frozenset[str]:
+    """Return the IDs of the projects that have accepted a shared image."""
+    members = cloud.image.get(f"/images/{image['id']}/members")["members"]
+    return frozenset(m["member_id"] for m in members if m["status"] == "accepted")
+
+
+def zones(cloud: Cloud) -> dict[str, bool]:
+    """Return the names of the availability zones, and whether each is available."""
+    found = cloud.compute.get("/os-availability-zone")["availabilityZoneInfo"]
+    return {each["zoneName"]: each["zoneState"]["available"] for each in found}
 
 
 def computes(cloud: Cloud) -> tuple[Compute, ...]:

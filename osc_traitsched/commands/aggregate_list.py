@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.cloud import survey
+from osc_traitsched.app import aggregates
 from osc_traitsched.commands import base
-from osc_traitsched.core.inventory import mirror
-from osc_traitsched.views import aggregates
+from osc_traitsched.views import aggregates as views
 from osc_traitsched.views.traits import Table
 
 
@@ -29,6 +28,4 @@ class ListAggregates(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
-        placed = survey.placing(self.cloud())
-        found = mirror.differences(placed.snapshot, placed.members)
-        return aggregates.rows(found, args.long)
+        return views.rows(aggregates.differences(self.cloud()), args.long)

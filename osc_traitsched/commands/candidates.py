@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.cloud import facts, lookup, read
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.app import candidates, request
 from osc_traitsched.commands import base, request_args
-from osc_traitsched.core.nova.question import Question
-from osc_traitsched.views import candidates
+from osc_traitsched.views import candidates as views
 from osc_traitsched.views.traits import Table
 
 _NO_HOST = 3
@@ -41,27 +39,9 @@ class ListCandidates(base.Lister):
         """Ask, and show."""
         cloud = self.cloud()
         question = request_args.question(cloud, args)
-        request = question.request()
-        _check(cloud, question)
         if args.print_query:
-            return candidates.queries(request)
-        answer = facts.candidates(cloud.placement, request)
-        snapshot = read.providers(cloud.placement)
-        table = candidates.rows(
-            question, answer.body, snapshot, lookup.computes(cloud), args.limit
-        )
-        if not table[1]:
+            return views.queries(request.accepted(cloud, question))
+        found = candidates.candidates(cloud, question)
+        if not found:
             self.exit_code = _NO_HOST
-        return table
-
-
-def _check(cloud: Cloud, question: Question) -> None:
-    """Accept only a server that Nova would ask Placement for.
-
-    :raises NotForProject: for a flavor or an image that the project may not use
-    :raises Refusal: for an availability zone that nova-api refuses
-    """
-    lookup.check_visible(cloud, question)
-    refusal = lookup.zone_refusal(cloud, question.needed_zone)
-    if refusal is not None:
-        raise refusal
+        return views.rows(found[: args.limit])

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.cloud.survey import survey
+from osc_traitsched.app import check
 from osc_traitsched.commands import base, request_args, scheduler_args
-from osc_traitsched.core import check
+from osc_traitsched.core.check import AREAS
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.views import check as views
 from osc_traitsched.views.traits import Table
@@ -32,7 +32,7 @@ class Check(base.Lister):
             "rules",
             metavar="RULE",
             nargs="*",
-            help="a rule's ID, or an area: " + ", ".join(check.AREAS),
+            help="a rule's ID, or an area: " + ", ".join(AREAS),
         )
         request_args.add_named(parser, "only what concerns this {}")
         parser.add_argument(
@@ -46,17 +46,15 @@ class Check(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, judge, and show."""
-        rules = check.select(args.rules)
-        cloud = self.cloud()
-        assumptions = scheduler_args.assumptions(args, cloud.compute_maximum)
-        found = survey(cloud, assumptions)
-        wanted = check.named(found, args.flavors, args.images)
-        findings = check.concerning(check.run(rules, found), wanted)
+        sources = scheduler_args.sources(args)
+        found = check.check(
+            self.cloud(), sources, args.rules, args.flavors, args.images
+        )
         worst = Severity(args.fail_on).rank
-        if any(finding.severity.rank <= worst for finding in findings):
+        if any(finding.severity.rank <= worst for finding in found.findings):
             self.exit_code = _FOUND
-        self.nothing = views.nothing(rules, found)
-        return views.rows(findings)
+        self.nothing = views.nothing(found.rules, found.survey)
+        return views.rows(found.findings)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from osc_traitsched.app import settings
 from osc_traitsched.commands import base, scheduler_args
-from osc_traitsched.config import joining
 from osc_traitsched.config.joining import Named
 from osc_traitsched.core.nova.assumption import Assumptions
 
@@ -20,12 +20,12 @@ class Configuring(base.Command):
 
         :raises CloudBroke: when the release has to be asked for and can't be
         """
-        named = scheduler_args.named(args)
+        asked = scheduler_args.settings(args)
+        files = settings.read_files(asked)
         maximum = None
-        if args.nova_release is None:
+        if asked.nova_release is None:
             # What osc-lib does before it runs a command that needs a login.
             self.auth_required = True
             self.app.prepare_to_run_command(self)
             maximum = self.cloud().compute_maximum
-        release = scheduler_args.release(args, maximum)
-        return named, joining.assumptions(named, *release)
+        return files, settings.assumptions(asked, files, maximum)

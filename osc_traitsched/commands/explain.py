@@ -10,9 +10,6 @@ import yaml
 from osc_traitsched.app import explain
 from osc_traitsched.commands import base, request_args
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.inventory import selection
-from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.views.explain import document, prose
 
 _NO_HOST = 3
@@ -75,13 +72,9 @@ class Explain(base.Command):
 
 
 def _text(found: Explanation, args: argparse.Namespace) -> str:
-    shown: tuple[Provider, ...] = ()
-    if args.hosts and found.facts is not None:
-        wanted = Selectors(hosts=tuple(args.hosts))
-        shown = selection.select(wanted, found.facts.snapshot).providers
     if args.format == "text":
-        return "\n".join(prose.lines(found, shown, args.long))
-    whole = document.document(found, shown or found.hosts)
+        return "\n".join(prose.lines(found, found.named, args.long))
+    whole = document.document(found, found.named or found.hosts)
     return json.dumps(whole) if args.format == "json" else _yaml(whole)
 
 

@@ -6,6 +6,7 @@ import argparse
 import logging
 
 from osc_traitsched.app import isolation as app
+from osc_traitsched.app import settings
 from osc_traitsched.commands import isolation_args, request_args, write_args
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import isolation as words
@@ -45,7 +46,7 @@ class IsolateAggregate(write_args.Writer):
             cloud,
             args.aggregate,
             names,
-            request_args.assumptions(cloud, args),
+            settings.of_cloud(cloud, scheduler_args.sources(args)),
             flavors=args.flavors,
             images=args.images,
             create=args.create,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import logging
+from collections.abc import Sequence
 
-from osc_traitsched.app.targets import targets
-from osc_traitsched.cloud import read
+from osc_traitsched.app import traits
 from osc_traitsched.commands import base, host_args
-from osc_traitsched.core.inventory import trait
-from osc_traitsched.views import problems, traits
+from osc_traitsched.views import problems
+from osc_traitsched.views import traits as views
 
 LOG = logging.getLogger(__name__)
 
@@ -43,18 +43,21 @@ class ListTraits(base.Lister):
         )
         return parser
 
-    def take_action(self, args: argparse.Namespace) -> traits.Table:
+    def take_action(self, args: argparse.Namespace) -> views.Table:
         """Read, and show."""
         selectors = host_args.selectors(args)
         cloud = self.cloud()
-        needs_known = args.by_trait or selectors.having or selectors.lacking
-        known = read.known_traits(cloud.placement) if needs_known else frozenset()
-        found = targets(cloud, selectors, known, args.tree)
-        if found.without_provider:
-            LOG.warning("%s", problems.without_provider(found.without_provider))
-        detail = traits.Detail(custom=args.custom, whole=args.long)
+        detail = views.Detail(custom=args.custom, whole=args.long)
         if args.by_trait:
-            unused = filter(trait.is_custom, known)
-            return traits.by_trait(found.held, unused, detail)
-        view = traits.by_tree if args.tree else traits.by_host
+            by_trait = traits.by_trait(cloud, selectors, args.tree)
+            _warn(by_trait.without_provider)
+            return views.by_trait(by_trait.providers, detail)
+        found = traits.by_host(cloud, selectors, args.tree)
+        _warn(found.without_provider)
+        view = views.by_tree if args.tree else views.by_host
         return view(found.snapshot, found.held, detail)
+
+
+def _warn(without_provider: Sequence[str]) -> None:
+    if without_provider:
+        LOG.warning("%s", problems.without_provider(without_provider))

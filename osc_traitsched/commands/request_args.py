@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 
-from osc_traitsched.cloud import lookup, read
+from osc_traitsched.app import request
+from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.question import Question
 
 #: Instead of an image: boot from a volume that has no image metadata.
@@ -63,41 +61,34 @@ def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
 
 
 def question(cloud: Cloud, args: argparse.Namespace, servers: int = 1) -> Question:
-    """Return the question that the options ask.
-
-    :raises NothingMatches: for a flavor, image or project that is not there
-    :raises BadUsage: for image properties without an image
-    """
-    if args.image == NO_IMAGE and args.image_property:
-        raise BadUsage("--image-property goes with an image")
-    image = None if args.image == NO_IMAGE else lookup.image(cloud, args.image)
-    found = Question(
-        flavor=lookup.flavor(cloud, args.flavor),
-        image=image,
-        aggregates=read.aggregates(cloud.compute),
-        assumptions=assumptions(cloud, args),
-        zone=args.availability_zone,
-        project=lookup.project(cloud, args.project),
-        boot_from_volume=args.boot_from_volume or image is None,
-        count=servers,
-        on_behalf=args.project is not None,
-        is_what_if=bool(args.flavor_property or args.image_property),
-    )
-    found = found.with_flavor(dict(args.flavor_property))
-    return found.with_image(dict(args.image_property)) if image is not None else found
-
-
-def assumptions(cloud: Cloud, args: argparse.Namespace) -> Assumptions:
-    """Return what the options say of the scheduler, and what the cloud tells of it.
+    """Return the question that the options ask of a cloud.
 
     :raises BadUsage: for options that do not go together
     :raises BadConfiguration: for a file or a value that can't be
+    :raises NothingMatches: for a flavor, image or project that is not there
     """
-    found = scheduler_args.assumptions(args, cloud.compute_maximum)
-    if found.release < assumption.OWNER_NOVA_RELEASE:
-        return found
-    new = lookup.all_computes_are_new(cloud)
-    return dataclasses.replace(found, all_computes_new=new)
+    asked = _server_request(args, servers)
+    return request.question(cloud, asked, scheduler_args.settings(args))
+
+
+def _server_request(args: argparse.Namespace, servers: int) -> ServerRequest:
+    """Return the server that the options ask for.
+
+    :raises BadUsage: for image properties without an image
+    """
+    image = None if args.image == NO_IMAGE else args.image
+    if image is None and args.image_property:
+        raise BadUsage("--image-property goes with an image")
+    return ServerRequest(
+        flavor=args.flavor,
+        image=image,
+        zone=args.availability_zone,
+        project=args.project,
+        boot_from_volume=args.boot_from_volume,
+        count=servers,
+        flavor_properties=dict(args.flavor_property),
+        image_properties=dict(args.image_property),
+    )
 
 
 def _pair(text: str) -> tuple[str, str]:

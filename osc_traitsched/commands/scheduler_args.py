@@ -1,13 +1,13 @@
-"""What is assumed of the scheduler: the options, and what they say together."""
+"""How the scheduler is configured: the options."""
 
 from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.config import baseline, joining, rhoso
+from osc_traitsched.app.settings import SchedulerSettings
+from osc_traitsched.config import baseline
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -66,47 +66,21 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def assumptions(args: argparse.Namespace, max_microversion: str | None) -> Assumptions:
-    """Return what the options and the files they name say.
-
-    :param max_microversion: the compute API's highest, such as ``2.96``, or None
-        where it is not known; it tells the release that nobody named
-    :raises BadUsage: for options that do not go together
-    :raises BadConfiguration: for a file or a value that can't be
-    """
-    return joining.assumptions(named(args), *release(args, max_microversion))
-
-
-def named(args: argparse.Namespace) -> joining.Named:
-    """Return what the options name; of a control plane what it says.
+def settings(args: argparse.Namespace) -> SchedulerSettings:
+    """Return what the options say of the scheduler.
 
     :raises BadUsage: for options that do not go together
-    :raises BadConfiguration: for a control plane that can't be read
     """
     if args.environments and args.control_plane is not None:
         raise BadUsage("--environment and --control-plane: a cloud has one of the two")
-    plane = None if args.control_plane is None else rhoso.read(args.control_plane)
-    return joining.Named(
-        tuple(args.nova_conf),
-        tuple(args.environments),
-        plane,
-        args.baseline,
-        tuple(args.given),
+    return SchedulerSettings(
+        nova_release=args.nova_release,
+        baseline=args.baseline,
+        nova_conf=tuple(args.nova_conf),
+        environments=tuple(args.environments),
+        control_plane=args.control_plane,
+        options=tuple(args.given),
     )
-
-
-def release(args: argparse.Namespace, max_microversion: str | None) -> tuple[int, str]:
-    """Return Nova's release, and one line for a person on how it is known.
-
-    :param max_microversion: as for :func:`assumptions`
-    """
-    if args.nova_release is not None:
-        return args.nova_release, "--nova-release"
-    if max_microversion:
-        is_rhoso = args.control_plane is not None or args.baseline == "rhoso"
-        likely = assumption.RHOSO_RELEASE if is_rhoso else None
-        return assumption.release_behind(max_microversion, likely)
-    return Assumptions.release, Assumptions.release_source
 
 
 def _release(text: str) -> int:

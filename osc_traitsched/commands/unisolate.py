@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.app import isolation as app
+from osc_traitsched.app import settings
 from osc_traitsched.commands import isolation_args, request_args, write_args
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import isolation as words
@@ -46,7 +47,7 @@ class UnisolateAggregate(write_args.Writer):
             cloud,
             args.aggregate,
             given,
-            request_args.assumptions(cloud, args),
+            settings.of_cloud(cloud, scheduler_args.sources(args)),
             keep_traits=args.keep_traits,
             force=args.force,
         )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.snapshot import Holding, Snapshot
+from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
 from osc_traitsched.views.columns import Indented, Names
 
 Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
@@ -65,16 +65,16 @@ def by_tree(snapshot: Snapshot, held: Iterable[Holding], detail: Detail) -> Tabl
     return ("host", "name", "provider", "parent", "traits"), rows
 
 
-def by_trait(held: Iterable[Holding], unused: Iterable[str], detail: Detail) -> Table:
+def by_trait(providers: Mapping[str, Iterable[Provider]], detail: Detail) -> Table:
     """One row a trait: the names of the providers that have it, and how many.
 
-    :param unused: traits to show though no provider may have them
+    :param providers: by trait, as ``app.traits.by_trait`` returns them
     """
-    having: dict[str, list[str]] = {name: [] for name in unused}
-    for holding in held:
-        for name in holding.traits:
-            if trait.is_custom(name) or not detail.custom:
-                having.setdefault(name, []).append(holding.provider.name)
+    having = {
+        name: [provider.name for provider in each]
+        for name, each in providers.items()
+        if trait.is_custom(name) or not detail.custom
+    }
     rows = [
         (name, _hosts(having[name], detail), len(having[name]))
         for name in sorted(having, key=lambda name: (not trait.is_custom(name), name))

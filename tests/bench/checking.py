@@ -10,9 +10,9 @@ from typing import Any
 
 import openstack
 
+from osc_traitsched.app.check import survey
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.service import Service
-from osc_traitsched.cloud.survey import survey
 from osc_traitsched.core import check
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.assumption import Assumptions

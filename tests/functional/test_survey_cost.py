@@ -6,7 +6,7 @@ import collections
 
 import pytest
 
-from osc_traitsched.cloud.survey import survey
+from osc_traitsched.app.check import survey
 from osc_traitsched.core.nova.assumption import Assumptions
 from tests.bench import lists
 from tests.functional.placement import Placement

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from osc_traitsched.cloud import facts
+from osc_traitsched.cloud import allocation_candidates
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core.explain import hitting_sets
 from osc_traitsched.core.explain.hitting_sets import Mask, bits
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.nova.clause import Clause, Resource, Trait
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Matcher, matching_hosts
 from tests.property import clouds
 
@@ -24,7 +25,7 @@ class Asked:
         """Return the roots that Placement gives."""
         query = request.query()
         if query not in self._roots:
-            self._roots[query] = facts.candidates(self._service, request).roots
+            self._roots[query] = allocation_candidates.ask(self._service, request).roots
         return self._roots[query]
 
 
@@ -62,7 +63,7 @@ def harder(request: Request, name: str) -> Request:
 
 
 def nobody_is_gained(
-    asked: Asked, request: Request, more: Request, found: facts.Facts, hosts: set[str]
+    asked: Asked, request: Request, more: Request, found: Facts, hosts: set[str]
 ) -> None:
     """A required trait more gains no host, and the judge takes whom Placement takes."""
     with_it = asked.roots(more) & hosts

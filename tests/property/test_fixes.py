@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.cloud import facts, read
+from osc_traitsched.cloud import allocation_candidates, evidence, read
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.verdict import reach
@@ -90,10 +90,10 @@ def check(service, snapshot, extra_specs):
     flavor = {**SIZE, "extra_specs": extra_specs}
     question = Question(flavor, None, (), assumptions, boot_from_volume=True)
     request = question.request()
-    answer = facts.candidates(service, request)
+    answer = allocation_candidates.ask(service, request)
     if answer.roots & {host.uuid for host in snapshot.hosts}:
         return False
-    found = facts.gather(service, snapshot, [request], answer, figures=True)
+    found = evidence.gather(service, snapshot, [request], answer, figures=True)
     matcher = Matcher(request.clauses, request.group_policy, found)
     verdict = reach(matcher, found)
     proposed = fix.on_request(question, matcher, found, verdict)
@@ -123,7 +123,7 @@ def changed(question, proposal):
 def gains(service, question):
     """Tell whether Placement gives a host for a question that had none."""
     try:
-        answer = facts.candidates(service, question.request())
+        answer = allocation_candidates.ask(service, question.request())
     except (Refusal, PlacementRefuses):
         return False
     hosts = {host.uuid for host in read.providers(service).hosts}

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.app.isolation import foresee
-from osc_traitsched.cloud import facts, memberships, read, write
+from osc_traitsched.cloud import allocation_candidates, memberships, read, write
 from osc_traitsched.cloud.aggregate_state import holders
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.retry import Patience
@@ -232,7 +232,7 @@ class World:
         try:
             request = question.request()
             if request.query() not in answers:
-                answer = facts.candidates(self.cloud.placement, request)
+                answer = allocation_candidates.ask(self.cloud.placement, request)
                 answers[request.query()] = answer.roots & roots
             return answers[request.query()]
         except (Refusal, PlacementRefuses):

@@ -46,7 +46,9 @@ class Explanation:
     :ivar request: None where Nova refuses the question
     :ivar refusal: Nova's, or Placement's, of the request as a whole
     :ivar facts: None where there was nothing to judge; so is the verdict
-    :ivar seen: how many candidates Nova looks at, of all that there are
+    :ivar named: the hosts whose whole story was asked for, by name
+    :ivar answers: how many allocation requests Placement gave; Nova looks at no more
+        than its limit
     :ivar computes: Nova's compute nodes, by the UUID of their provider
     """
 
@@ -56,6 +58,7 @@ class Explanation:
     facts: Facts | None = None
     matcher: Matcher | None = None
     verdict: Verdict | None = None
+    named: tuple[Provider, ...] = ()
     answers: int = 0
     option_impacts: tuple[OptionImpact, ...] = ()
     fixes: tuple[Fix, ...] = ()

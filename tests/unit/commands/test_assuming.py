@@ -4,6 +4,7 @@ import argparse
 
 import pytest
 
+from osc_traitsched.app import settings
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
 from osc_traitsched.core.nova import assumption
@@ -17,7 +18,8 @@ def parse(*argv):
 
 
 def assume(*argv, maximum=None):
-    return scheduler_args.assumptions(parse(*argv), maximum)
+    asked = scheduler_args.settings(parse(*argv))
+    return settings.assumptions(asked, settings.read_files(asked), maximum)
 
 
 def test_without_any_option_the_newest_release_is_assumed():

@@ -1,4 +1,4 @@
-"""From Placement's answers to the facts that one request's verdict needs."""
+"""Reads what explains Placement's answer: the facts that hosts are matched by."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import memberships, read
+from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.bulk import Bulk
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
@@ -21,60 +22,6 @@ _SHORT_ANSWER = "1.4"
 
 #: At most this many providers are read one by one.
 MOST_READ_ONE_BY_ONE = 25
-
-
-@dataclasses.dataclass(frozen=True)
-class Answer:
-    """What Placement gave for Nova's own query.
-
-    :ivar roots: UUIDs of the hosts that could take the server
-    :ivar count: how many allocation requests there are, of which Nova takes no
-        more than its limit
-    :ivar body: Placement's answer, as it came
-    """
-
-    roots: frozenset[str]
-    count: int
-    body: Mapping[str, Any]
-
-
-def candidates(placement: Service, request: Request) -> Answer:
-    """Ask Placement what Nova would ask, but for the limit.
-
-    With a dedicated CPU policy Nova asks a second time, and takes both answers.
-
-    :raises PlacementRefuses: when Placement takes no such request
-    """
-    answer = _ask(placement, request)
-    if request.fallback is None:
-        return answer
-    second = _ask(placement, request.fallback)
-    body = {
-        "allocation_requests": answer.body["allocation_requests"]
-        + second.body["allocation_requests"],
-        "provider_summaries": {
-            **second.body["provider_summaries"],
-            **answer.body["provider_summaries"],
-        },
-    }
-    return Answer(answer.roots | second.roots, answer.count + second.count, body)
-
-
-def _ask(placement: Service, request: Request) -> Answer:
-    query = dataclasses.replace(request, limit=None).query()
-    try:
-        body = placement.get(
-            f"/allocation_candidates?{query}", microversion=request.microversion
-        )
-    except errors.CloudBroke as exc:
-        if exc.status == 400:
-            raise errors.PlacementRefuses(exc.reason) from exc
-        raise
-    roots = frozenset(
-        summary.get("root_provider_uuid", uuid)
-        for uuid, summary in body["provider_summaries"].items()
-    )
-    return Answer(roots, len(body["allocation_requests"]), body)
 
 
 def gather(

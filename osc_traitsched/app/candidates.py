@@ -1,0 +1,25 @@
+"""Which hosts Placement would give for a server."""
+
+from __future__ import annotations
+
+from osc_traitsched.app import request
+from osc_traitsched.cloud import allocation_candidates, lookup, read
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.placement import candidate
+from osc_traitsched.core.placement.candidate import Candidate
+
+
+def candidates(cloud: Cloud, question: Question) -> tuple[Candidate, ...]:
+    """Ask Placement what Nova would ask, and return the hosts by name.
+
+    :raises Refusal: when Nova refuses the server
+    :raises NotForProject: for a flavor or an image that the project may not use
+    :raises PlacementRefuses: when Placement takes no such request
+    :raises CloudBroke: when a service can't be read
+    """
+    accepted = request.accepted(cloud, question)
+    answer = allocation_candidates.ask(cloud.placement, accepted)
+    snapshot = read.providers(cloud.placement)
+    nova = read.view(lookup.computes(cloud), question.aggregates)
+    return candidate.candidates(answer.body, snapshot.with_nova(nova))

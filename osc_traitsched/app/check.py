@@ -1,0 +1,89 @@
+"""What breaks the prefilters, or leaves them without effect, in the whole cloud."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.app import settings
+from osc_traitsched.app.settings import SchedulerSettings
+from osc_traitsched.cloud import evidence, lookup, read
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.topology import read_topology
+from osc_traitsched.core import check as core
+from osc_traitsched.core.check.finding import Finding, Rule
+from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.nova.assumption import Assumptions
+
+#: The most images that Glance gives at once, unless it is set lower.
+_IMAGES_PER_PAGE = "1000"
+
+
+@dataclasses.dataclass(frozen=True)
+class Checked:
+    """What was looked at, and what the rules found, the worst first."""
+
+    survey: Survey
+    findings: tuple[Finding, ...]
+
+
+def check(
+    cloud: Cloud,
+    scheduler: SchedulerSettings,
+    rules: Iterable[Rule] = core.RULES,
+    flavors: Iterable[str] = (),
+    images: Iterable[str] = (),
+) -> Checked:
+    """Read the whole cloud, and run rules on it.
+
+    :param rules: as ``core.check.select`` returns them
+    :param flavors: names or IDs: only what concerns one of these, or of the images
+    :param images: names or IDs
+    :raises NothingMatches: for a flavor that is not there, or an image that is not
+        there or not active
+    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
+    :raises CloudBroke: when Nova, Placement or Glance can't be read
+    """
+    files = settings.read_files(scheduler)
+    assumed = settings.assumptions(scheduler, files, cloud.compute_maximum)
+    found = survey(cloud, assumed)
+    wanted = core.named(found, flavors, images)
+    return Checked(found, core.concerning(core.run(rules, found), wanted))
+
+
+def survey(cloud: Cloud, assumptions: Assumptions) -> Survey:
+    """Read everything once.
+
+    Beyond the lists it takes two requests for traits and figures, some for the
+    mirror, and two for each sharing provider. Hosts that are full add one each, or
+    one for each trait in use, whichever is fewer.
+
+    :param assumptions: returned in the survey, with what the cloud tells of them
+    :raises CloudBroke: when Nova, Placement or Glance can't be read
+    """
+    topology = read_topology(cloud)
+    placement, snapshot = cloud.placement, topology.snapshot
+    bulk = read.everything(placement, snapshot.providers)
+    return Survey(
+        snapshot,
+        _with_compute_versions(assumptions, snapshot, bulk.traits),
+        aggregates=topology.aggregates,
+        flavors=lookup.flavors(cloud),
+        images=lookup.images(cloud, {"status": "active", "limit": _IMAGES_PER_PAGE}),
+        traits=bulk.traits,
+        known_traits=read.known_traits(placement),
+        members=topology.members,
+        shared=evidence.shared(placement, snapshot),
+        stock=bulk.stock,
+        projects=lookup.project_names(cloud),
+    )
+
+
+def _with_compute_versions(
+    assumptions: Assumptions, snapshot: Snapshot, traits: Mapping[str, frozenset[str]]
+) -> Assumptions:
+    computes = snapshot.nova.computes if snapshot.nova else ()
+    nodes = {each.uuid for each in computes if each.uuid in snapshot.by_uuid}
+    unmarked = {uuid for uuid in nodes if settings.OWNER_MARK not in traits[uuid]}
+    return settings.with_compute_versions(assumptions, nodes, unmarked)

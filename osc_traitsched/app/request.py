@@ -1,0 +1,123 @@
+"""From what a user would give ``openstack server create`` to what Nova would ask."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from osc_traitsched.app import settings
+from osc_traitsched.app.settings import SchedulerSettings
+from osc_traitsched.cloud import lookup, read
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.errors import NotForProject, Refusal
+from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.request import Request, check_zone
+
+
+@dataclasses.dataclass(frozen=True)
+class ServerRequest:
+    """The server that a user wants, in the user's own names.
+
+    :ivar flavor: a name or an ID
+    :ivar image: a name or an ID; None for a volume that has no image metadata
+    :ivar zone: the availability zone; None for any
+    :ivar project: a name or an ID; None for the user's own
+    :ivar boot_from_volume: the root disk is a volume; it is without an image
+    :ivar count: how many such servers
+    :ivar flavor_properties: extra specs that the flavor is imagined to have; an empty
+        value takes a key away
+    :ivar image_properties: the same of the image
+    """
+
+    flavor: str
+    image: str | None = None
+    zone: str | None = None
+    project: str | None = None
+    boot_from_volume: bool = False
+    count: int = 1
+    flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.image is None and self.image_properties:
+            raise ValueError("image properties go with an image")
+
+
+def question(
+    cloud: Cloud, asked: ServerRequest, scheduler: SchedulerSettings
+) -> Question:
+    """Return the question that the server is for Nova, with what its names stand for.
+
+    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
+    :raises NothingMatches: for a flavor, image or project that is not there
+    :raises AmbiguousName: for a name that several images or projects have
+    :raises CloudBroke: when Nova, Glance or Keystone can't be read
+    """
+    assumptions = settings.of_cloud(cloud, scheduler)
+    image = None if asked.image is None else lookup.image(cloud, asked.image)
+    found = Question(
+        flavor=lookup.flavor(cloud, asked.flavor),
+        image=image,
+        aggregates=read.aggregates(cloud.compute),
+        assumptions=assumptions,
+        zone=asked.zone,
+        project=lookup.project(cloud, asked.project),
+        boot_from_volume=asked.boot_from_volume or image is None,
+        count=asked.count,
+        on_behalf=asked.project is not None,
+        is_what_if=bool(asked.flavor_properties or asked.image_properties),
+    )
+    found = found.with_flavor(asked.flavor_properties)
+    return found if image is None else found.with_image(asked.image_properties)
+
+
+def accepted(cloud: Cloud, question: Question) -> Request:
+    """Return what Nova would ask Placement, of a server that Nova does not refuse.
+
+    :raises Refusal: for flavor and image, or for an availability zone
+    :raises NotForProject: for a flavor or an image that the project may not use
+    :raises CloudBroke: when Nova or Glance can't be read
+    """
+    request = question.request()
+    check_visible(cloud, question)
+    refusal = zone_refusal(cloud, question)
+    if refusal is not None:
+        raise refusal
+    return request
+
+
+def check_visible(cloud: Cloud, question: Question) -> None:
+    """Accept only a flavor and an image that a project named by the user may use.
+
+    An administrator who asks without naming a project may use all of them.
+
+    :raises NotForProject: for one that it may not
+    :raises CloudBroke: when Nova or Glance can't be read
+    """
+    project, flavor, image = question.project, question.flavor, question.image
+    if not question.on_behalf or project is None:
+        return
+    is_public = flavor.get("os-flavor-access:is_public", True)
+    if not is_public and project not in lookup.flavor_projects(cloud, flavor):
+        raise NotForProject("flavor", flavor["name"])
+    if image is not None and not _is_image_for(cloud, project, image):
+        raise NotForProject("image", image["name"] or image["id"])
+
+
+def _is_image_for(cloud: Cloud, project: str, image: Body) -> bool:
+    if image["visibility"] in ("public", "community"):
+        return True
+    is_shared = image["visibility"] == "shared"
+    members = lookup.image_members(cloud, image) if is_shared else frozenset[str]()
+    return project == image["owner"] or project in members
+
+
+def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:
+    """Return what nova-api says of the availability zone, or None if it takes it.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    zone = question.needed_zone
+    if zone is None:
+        return None
+    return check_zone.zone_refusal(zone, lookup.zones(cloud))

@@ -1,0 +1,54 @@
+"""Which traits hosts have, and which hosts have a trait."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from osc_traitsched.app.targets import targets
+from osc_traitsched.cloud import read
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.selection import Selectors, Targets
+from osc_traitsched.core.inventory.snapshot import Provider
+
+
+@dataclasses.dataclass(frozen=True)
+class ByTrait:
+    """The providers that have a trait, of those that were selected.
+
+    :ivar providers: for each trait that one of them has, and for each custom trait
+        that there is
+    :ivar without_provider: as of :class:`Targets`
+    """
+
+    providers: Mapping[str, tuple[Provider, ...]]
+    without_provider: tuple[str, ...]
+
+
+def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
+    """Return the hosts that the selectors match, with their traits.
+
+    :param tree: the nested providers of the hosts, too
+    :raises UnknownTrait: for a filter's trait that the cloud does not know
+    :raises NothingMatches: for a selector that matches nothing
+    :raises CloudBroke: when Placement can't be read
+    """
+    names_traits = selectors.having or selectors.lacking
+    known = read.known_traits(cloud.placement) if names_traits else frozenset[str]()
+    return targets(cloud, selectors, known, tree)
+
+
+def by_trait(cloud: Cloud, selectors: Selectors, tree: bool = False) -> ByTrait:
+    """Return the traits of the hosts that the selectors match, with those hosts.
+
+    :param tree: and :raises: as of :func:`by_host`
+    """
+    known = read.known_traits(cloud.placement)
+    found = targets(cloud, selectors, known, tree)
+    having: dict[str, list[Provider]] = {n: [] for n in known if trait.is_custom(n)}
+    for holding in found.held:
+        for name in holding.traits:
+            having.setdefault(name, []).append(holding.provider)
+    providers = {name: tuple(each) for name, each in having.items()}
+    return ByTrait(providers, found.without_provider)

@@ -1,0 +1,65 @@
+"""Asks Placement what nova-scheduler would ask: ``GET /allocation_candidates``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from osc_traitsched.cloud.service import Service
+from osc_traitsched.core import errors
+from osc_traitsched.core.nova.request import Request
+
+
+@dataclasses.dataclass(frozen=True)
+class Answer:
+    """What Placement gave for Nova's own query.
+
+    :ivar roots: UUIDs of the hosts that could take the server
+    :ivar count: how many allocation requests there are, of which Nova takes no
+        more than its limit
+    :ivar body: Placement's answer, as it came
+    """
+
+    roots: frozenset[str]
+    count: int
+    body: Mapping[str, Any]
+
+
+def ask(placement: Service, request: Request) -> Answer:
+    """Ask Placement what Nova would ask, but for the limit.
+
+    With a dedicated CPU policy Nova asks a second time, and takes both answers.
+
+    :raises PlacementRefuses: when Placement takes no such request
+    """
+    answer = _answer(placement, request)
+    if request.fallback is None:
+        return answer
+    second = _answer(placement, request.fallback)
+    body = {
+        "allocation_requests": answer.body["allocation_requests"]
+        + second.body["allocation_requests"],
+        "provider_summaries": {
+            **second.body["provider_summaries"],
+            **answer.body["provider_summaries"],
+        },
+    }
+    return Answer(answer.roots | second.roots, answer.count + second.count, body)
+
+
+def _answer(placement: Service, request: Request) -> Answer:
+    query = dataclasses.replace(request, limit=None).query()
+    try:
+        body = placement.get(
+            f"/allocation_candidates?{query}", microversion=request.microversion
+        )
+    except errors.CloudBroke as exc:
+        if exc.status == 400:
+            raise errors.PlacementRefuses(exc.reason) from exc
+        raise
+    roots = frozenset(
+        summary.get("root_provider_uuid", uuid)
+        for uuid, summary in body["provider_summaries"].items()
+    )
+    return Answer(roots, len(body["allocation_requests"]), body)

@@ -1,0 +1,93 @@
+"""The hosts that Placement gives for a request, and what each would give of what."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Nova,
+    Provider,
+    Snapshot,
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Allocation:
+    """An amount of a resource class that one provider would give a server.
+
+    :ivar free: how much of it the provider has left now
+    :ivar capacity: how much it has in all
+    """
+
+    provider: Provider
+    resource_class: str
+    amount: int
+    free: int
+    capacity: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A host, with the first of the allocations that Placement offers there.
+
+    :ivar host: its root provider
+    :ivar allocations: by provider and class
+    :ivar aggregates: the host aggregates that it is in by Nova
+    """
+
+    host: Provider
+    allocations: tuple[Allocation, ...]
+    aggregates: tuple[Aggregate, ...]
+
+
+def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate, ...]:
+    """Return the compute nodes of an answer, by name.
+
+    :param answer: the body of ``GET /allocation_candidates``
+    :param snapshot: with Nova's view; a root that is no compute node is left out
+    """
+    nova = snapshot.nova or Nova()
+    nodes = {node.uuid: node for node in nova.computes}
+    aggregates = _by_host(nova.aggregates)
+    summaries = answer["provider_summaries"]
+    first: dict[str, Mapping[str, Any]] = {}
+    for request in answer["allocation_requests"]:
+        for uuid in request["allocations"]:
+            root = summaries[uuid]["root_provider_uuid"]
+            if root in nodes and root in snapshot.by_uuid:
+                first.setdefault(root, request["allocations"])
+    found = (
+        Candidate(
+            snapshot.by_uuid[root],
+            tuple(_allocations(allocations, summaries, snapshot)),
+            aggregates.get(nodes[root].service_host, ()),
+        )
+        for root, allocations in first.items()
+    )
+    return tuple(sorted(found, key=lambda candidate: candidate.host.name))
+
+
+def _allocations(
+    allocations: Mapping[str, Any], summaries: Mapping[str, Any], snapshot: Snapshot
+) -> Iterator[Allocation]:
+    for uuid, each in sorted(allocations.items()):
+        for name, amount in sorted(each["resources"].items()):
+            stock = summaries[uuid]["resources"][name]
+            yield Allocation(
+                snapshot.by_uuid[uuid],
+                name,
+                amount,
+                free=stock["capacity"] - stock["used"],
+                capacity=stock["capacity"],
+            )
+
+
+def _by_host(aggregates: Iterable[Aggregate]) -> dict[str, tuple[Aggregate, ...]]:
+    found: dict[str, tuple[Aggregate, ...]] = {}
+    for aggregate in aggregates:
+        for host in aggregate.hosts:
+            found[host] = (*found.get(host, ()), aggregate)
+    return found
