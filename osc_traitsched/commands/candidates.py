@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.app import candidates, request
-from osc_traitsched.commands import base, request_args
+from osc_traitsched.commands import base, request_args, scheduler_args
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views.traits import Table
 
@@ -38,7 +38,8 @@ class ListCandidates(base.Lister):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Ask, and show."""
         cloud = self.cloud()
-        question = request_args.question(cloud, args)
+        asked = request_args.server_request(args)
+        question = request.question(cloud, asked, scheduler_args.settings(args))
         if args.print_query:
             return views.queries(request.accepted(cloud, question))
         found = candidates.candidates(cloud, question)

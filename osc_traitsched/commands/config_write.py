@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import logging
 
+from osc_traitsched.app import fragment
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.commands.configuring import Configuring
-from osc_traitsched.config import baseline, fragment
-from osc_traitsched.config.joining import Named
+from osc_traitsched.config import baseline
 from osc_traitsched.core.nova import assumption, switch
-from osc_traitsched.core.nova.switch import Switched
 from osc_traitsched.views import config
 
 LOG = logging.getLogger(__name__)
@@ -37,22 +36,14 @@ class _WriteConfig(Configuring):
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, think, and print."""
-        named, assumptions = self.read(args)
-        turned = switch.switched(args.wanted, assumptions)
-        body = self.body(turned, named)
-        cautions = config.cautions(turned, named.is_a_file, self.replaces(named))
+        files, assumptions = self.read(args)
+        found = fragment.turn_on(self.deployment, args.wanted, files, assumptions)
+        cautions = config.cautions(found.turned, found.extends_file, found.replaces)
         for each in cautions:
             LOG.warning("%s", each)
-        top = config.comments(self.deployment, turned, cautions, bool(body))
-        self.app.stdout.write(top + body)
-
-    def body(self, turned: Switched, named: Named) -> str:
-        """Return the fragment without its comments."""
-        raise NotImplementedError
-
-    def replaces(self, named: Named) -> bool:
-        """Tell whether the fragment takes the place of what nobody named."""
-        return False
+        has_text = bool(found.text)
+        top = config.comments(self.deployment, found.turned, cautions, has_text)
+        self.app.stdout.write(top + found.text)
 
 
 class WriteNovaConf(_WriteConfig):
@@ -63,11 +54,7 @@ class WriteNovaConf(_WriteConfig):
     --nova-release no cloud is asked.
     """
 
-    deployment = "nova-conf"
-
-    def body(self, turned: Switched, named: Named) -> str:
-        """Return INI text."""
-        return fragment.nova_conf(turned.values)
+    deployment = fragment.NOVA_CONF
 
 
 class WriteTripleo(_WriteConfig):
@@ -79,17 +66,13 @@ class WriteTripleo(_WriteConfig):
     no cloud is asked.
     """
 
-    deployment = "tripleo"
+    deployment = fragment.TRIPLEO
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser = super().get_parser(prog_name)
         parser.set_defaults(baseline=baseline.TRIPLEO)
         return parser
-
-    def body(self, turned: Switched, named: Named) -> str:
-        """Return YAML with the parameters."""
-        return fragment.environment(turned.values, turned.assumptions.release)
 
 
 class WriteRhoso(_WriteConfig):
@@ -101,7 +84,7 @@ class WriteRhoso(_WriteConfig):
     of Nova's release 2023.1.
     """
 
-    deployment = "rhoso"
+    deployment = fragment.RHOSO
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
@@ -110,12 +93,3 @@ class WriteRhoso(_WriteConfig):
             baseline=baseline.RHOSO, nova_release=assumption.RHOSO_RELEASE
         )
         return parser
-
-    def body(self, turned: Switched, named: Named) -> str:
-        """Return YAML, with the text that there is and what comes after it."""
-        there_is = named.control_plane.text if named.control_plane else ""
-        return fragment.control_plane(turned.values, there_is)
-
-    def replaces(self, named: Named) -> bool:
-        """Tell whether nobody named the control plane."""
-        return named.control_plane is None

@@ -7,8 +7,8 @@ import json
 
 import yaml
 
-from osc_traitsched.app import explain
-from osc_traitsched.commands import base, request_args
+from osc_traitsched.app import explain, request
+from osc_traitsched.commands import base, request_args, scheduler_args
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.views.explain import document, prose
 
@@ -60,9 +60,10 @@ class Explain(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
         cloud = self.cloud()
+        asked = request_args.server_request(args, args.count)
         found = explain.explain(
             cloud,
-            request_args.question(cloud, args, args.count),
+            request.question(cloud, asked, scheduler_args.settings(args)),
             named=args.hosts,
             want_figures=args.format != "text",
             want_fixes=not args.no_fixes,

@@ -1,15 +1,12 @@
-"""What a request is made of: the options, and the question they ask."""
+"""What a request is made of: the options."""
 
 from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.app import request
 from osc_traitsched.app.request import ServerRequest
-from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova.question import Question
 
 #: Instead of an image: boot from a volume that has no image metadata.
 NO_IMAGE = "-"
@@ -60,18 +57,7 @@ def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
         )
 
 
-def question(cloud: Cloud, args: argparse.Namespace, servers: int = 1) -> Question:
-    """Return the question that the options ask of a cloud.
-
-    :raises BadUsage: for options that do not go together
-    :raises BadConfiguration: for a file or a value that can't be
-    :raises NothingMatches: for a flavor, image or project that is not there
-    """
-    asked = _server_request(args, servers)
-    return request.question(cloud, asked, scheduler_args.settings(args))
-
-
-def _server_request(args: argparse.Namespace, servers: int) -> ServerRequest:
+def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
     """Return the server that the options ask for.
 
     :raises BadUsage: for image properties without an image
@@ -85,7 +71,7 @@ def _server_request(args: argparse.Namespace, servers: int) -> ServerRequest:
         zone=args.availability_zone,
         project=args.project,
         boot_from_volume=args.boot_from_volume,
-        count=servers,
+        count=count,
         flavor_properties=dict(args.flavor_property),
         image_properties=dict(args.image_property),
     )
