@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core.inventory import mirror
 from osc_traitsched.core.inventory.mirror import Difference
+from osc_traitsched.core.inventory.snapshot import Snapshot
 
 
-def differences(cloud: Cloud) -> tuple[Difference, ...]:
-    """Compare each host aggregate with Placement's of the same UUID, by name.
+@dataclasses.dataclass(frozen=True)
+class Compared:
+    """Nova's host aggregates against Placement's.
 
-    :returns: one difference an aggregate; it is empty of nodes if the two are in step
+    :ivar snapshot: all providers, with Nova's view
+    :ivar differences: one an aggregate, by name; without nodes where it is in step
+    """
+
+    snapshot: Snapshot
+    differences: tuple[Difference, ...]
+
+
+def compare(cloud: Cloud) -> Compared:
+    """Compare each host aggregate with Placement's of the same UUID.
+
     :raises CloudBroke: when Nova or Placement can't be read
     """
     found = read_topology(cloud)
-    return mirror.differences(found.snapshot, found.members)
+    return Compared(found.snapshot, mirror.differences(found.snapshot, found.members))

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.settings import SchedulerSettings
+from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import evidence, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
@@ -30,7 +30,7 @@ class Checked:
 
 def check(
     cloud: Cloud,
-    scheduler: SchedulerSettings,
+    sources: SettingsSources,
     rules: Iterable[Rule] = core.RULES,
     flavors: Iterable[str] = (),
     images: Iterable[str] = (),
@@ -45,8 +45,8 @@ def check(
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises CloudBroke: when Nova, Placement or Glance can't be read
     """
-    files = settings.read_files(scheduler)
-    assumed = settings.assumptions(scheduler, files, cloud.compute_maximum)
+    files = settings.read_files(sources)
+    assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)
     wanted = core.named(found, flavors, images)
     return Checked(found, core.concerning(core.run(rules, found), wanted))

@@ -53,9 +53,9 @@ def _uncollected() -> Iterator[None]:
 def explain(
     cloud: Cloud,
     question: Question,
-    named: Sequence[str],
-    want_figures: bool,
-    want_fixes: bool,
+    named: Sequence[str] = (),
+    want_figures: bool = False,
+    want_fixes: bool = True,
 ) -> Explanation:
     """Find out who could take the request, who could not, and why.
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.settings import SchedulerSettings
+from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import NotForProject, Refusal
@@ -43,9 +43,7 @@ class ServerRequest:
             raise ValueError("image properties go with an image")
 
 
-def question(
-    cloud: Cloud, asked: ServerRequest, scheduler: SchedulerSettings
-) -> Question:
+def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Question:
     """Return the question that the server is for Nova, with what its names stand for.
 
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
@@ -53,7 +51,7 @@ def question(
     :raises AmbiguousName: for a name that several images or projects have
     :raises CloudBroke: when Nova, Glance or Keystone can't be read
     """
-    assumptions = settings.of_cloud(cloud, scheduler)
+    assumptions = settings.of_cloud(cloud, sources)
     image = None if asked.image is None else lookup.image(cloud, asked.image)
     found = Question(
         flavor=lookup.flavor(cloud, asked.flavor),

@@ -18,8 +18,8 @@ OWNER_MARK = "OWNER_NOVA"
 
 
 @dataclasses.dataclass(frozen=True)
-class SchedulerSettings:
-    """What a user says of nova-scheduler's configuration, which no API shows.
+class SettingsSources:
+    """Where nova-scheduler's settings are to be found, since no API shows them.
 
     :ivar nova_release: Nova's major version, such as 23; None for the last release
         that has the compute API's highest microversion
@@ -39,13 +39,13 @@ class SchedulerSettings:
     options: tuple[tuple[str, str], ...] = ()
 
 
-def of_cloud(cloud: Cloud, settings: SchedulerSettings) -> Assumptions:
-    """Return what the settings say, and what the cloud tells of its scheduler.
+def of_cloud(cloud: Cloud, sources: SettingsSources) -> Assumptions:
+    """Return what the sources say, and what the cloud tells of its scheduler.
 
     :raises BadConfiguration: for a file or a value that can't be
     :raises CloudBroke: when Nova or Placement can't be read
     """
-    assumed = assumptions(settings, read_files(settings), cloud.compute_maximum)
+    assumed = resolve(sources, read_files(sources), cloud.compute_maximum)
     if assumed.release < assumption.OWNER_NOVA_RELEASE:
         return assumed
     try:
@@ -59,32 +59,32 @@ def of_cloud(cloud: Cloud, settings: SchedulerSettings) -> Assumptions:
     return with_compute_versions(assumed, nodes, unmarked)
 
 
-def read_files(settings: SchedulerSettings) -> Named:
-    """Return what the settings name; of a control plane what it says.
+def read_files(sources: SettingsSources) -> Named:
+    """Return what the sources name; of a control plane what it says.
 
     :raises BadConfiguration: for a control plane that can't be read
     """
-    path = settings.control_plane
+    path = sources.control_plane
     return Named(
-        settings.nova_conf,
-        settings.environments,
+        sources.nova_conf,
+        sources.environments,
         None if path is None else rhoso.read(path),
-        settings.baseline,
-        settings.options,
+        sources.baseline,
+        sources.options,
     )
 
 
-def assumptions(
-    settings: SchedulerSettings, files: Named, max_microversion: str | None
+def resolve(
+    sources: SettingsSources, files: Named, max_microversion: str | None
 ) -> Assumptions:
-    """Return what the settings and the files they name say.
+    """Return what the sources and the files they name say.
 
     :param files: as :func:`read_files` returns them
     :param max_microversion: the compute API's highest, such as ``2.96``, or None
         where it is not known; it tells the release that nobody named
     :raises BadConfiguration: for a file or a value that can't be
     """
-    return joining.assumptions(files, *_release(settings, max_microversion))
+    return joining.assumptions(files, *_release(sources, max_microversion))
 
 
 def with_compute_versions(
@@ -106,15 +106,13 @@ def with_compute_versions(
     return dataclasses.replace(assumed, all_computes_new=new)
 
 
-def _release(
-    settings: SchedulerSettings, max_microversion: str | None
-) -> tuple[int, str]:
+def _release(sources: SettingsSources, max_microversion: str | None) -> tuple[int, str]:
     """Return Nova's release, and one line for a person on how it is known."""
-    if settings.nova_release is not None:
-        return settings.nova_release, "--nova-release"
+    if sources.nova_release is not None:
+        return sources.nova_release, "--nova-release"
     if max_microversion:
-        is_rhoso = settings.control_plane is not None or (
-            settings.baseline == baseline.RHOSO
+        is_rhoso = sources.control_plane is not None or (
+            sources.baseline == baseline.RHOSO
         )
         likely = assumption.RHOSO_RELEASE if is_rhoso else None
         return assumption.release_behind(max_microversion, likely)

@@ -28,4 +28,5 @@ class ListAggregates(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
-        return views.rows(aggregates.differences(self.cloud()), args.long)
+        found = aggregates.compare(self.cloud())
+        return views.rows(found.differences, args.long)

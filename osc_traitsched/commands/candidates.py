@@ -39,7 +39,7 @@ class ListCandidates(base.Lister):
         """Ask, and show."""
         cloud = self.cloud()
         asked = request_args.server_request(args)
-        question = request.question(cloud, asked, scheduler_args.settings(args))
+        question = request.question(cloud, asked, scheduler_args.sources(args))
         if args.print_query:
             return views.queries(request.accepted(cloud, question))
         found = candidates.candidates(cloud, question)

@@ -20,12 +20,12 @@ class Configuring(base.Command):
 
         :raises CloudBroke: when the release has to be asked for and can't be
         """
-        asked = scheduler_args.settings(args)
-        files = settings.read_files(asked)
+        sources = scheduler_args.sources(args)
+        files = settings.read_files(sources)
         maximum = None
-        if asked.nova_release is None:
+        if sources.nova_release is None:
             # What osc-lib does before it runs a command that needs a login.
             self.auth_required = True
             self.app.prepare_to_run_command(self)
             maximum = self.cloud().compute_maximum
-        return files, settings.assumptions(asked, files, maximum)
+        return files, settings.resolve(sources, files, maximum)

@@ -63,7 +63,7 @@ class Explain(base.Command):
         asked = request_args.server_request(args, args.count)
         found = explain.explain(
             cloud,
-            request.question(cloud, asked, scheduler_args.settings(args)),
+            request.question(cloud, asked, scheduler_args.sources(args)),
             named=args.hosts,
             want_figures=args.format != "text",
             want_fixes=not args.no_fixes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.app.settings import SchedulerSettings
+from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import baseline
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import assumption
@@ -66,14 +66,14 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def settings(args: argparse.Namespace) -> SchedulerSettings:
-    """Return what the options say of the scheduler.
+def sources(args: argparse.Namespace) -> SettingsSources:
+    """Return what the options name.
 
     :raises BadUsage: for options that do not go together
     """
     if args.environments and args.control_plane is not None:
         raise BadUsage("--environment and --control-plane: a cloud has one of the two")
-    return SchedulerSettings(
+    return SettingsSources(
         nova_release=args.nova_release,
         baseline=args.baseline,
         nova_conf=tuple(args.nova_conf),

@@ -18,8 +18,8 @@ def parse(*argv):
 
 
 def assume(*argv, maximum=None):
-    asked = scheduler_args.settings(parse(*argv))
-    return settings.assumptions(asked, settings.read_files(asked), maximum)
+    asked = scheduler_args.sources(parse(*argv))
+    return settings.resolve(asked, settings.read_files(asked), maximum)
 
 
 def test_without_any_option_the_newest_release_is_assumed():

@@ -1,0 +1,278 @@
+"""A small cloud of recorded answers: no HTTP, no client, no login.
+
+Three hosts: cmp01 can take the flavor gold, cmp02 lacks its trait, and cmp03 has the
+trait, no memory left, and is missing in Placement's aggregate. cmp01 has a GPU.
+"""
+
+from __future__ import annotations
+
+from urllib import parse
+
+CMP01, CMP02, CMP03, GPU = (f"c000000{n}-0000-4000-8000-000000000000" for n in "1234")
+GOLD, AZ1 = (f"a000000{n}-0000-4000-8000-000000000000" for n in "12")
+IMAGE = "1a000001-0000-4000-8000-000000000000"
+OWN, OTHER = "5a1e0000000000000000000000000001", "5a1e0000000000000000000000000002"
+
+#: Of each host; only memory is in use.
+CAPACITY = {"VCPU": 64, "MEMORY_MB": 65024, "DISK_GB": 900}
+TRAITS = {
+    CMP01: ["COMPUTE_NODE", "CUSTOM_GOLD", "HW_CPU_X86_AVX512F"],
+    CMP02: ["COMPUTE_NODE", "HW_CPU_X86_AVX512F"],
+    CMP03: ["COMPUTE_NODE", "CUSTOM_GOLD"],
+    GPU: ["CUSTOM_A100"],
+}
+NAMES = {CMP01: "cmp01", CMP02: "cmp02", CMP03: "cmp03", GPU: "cmp01_gpu"}
+ROOTS = {CMP01: CMP01, CMP02: CMP02, CMP03: CMP03, GPU: CMP01}
+MEMORY_USED = {CMP01: 8192, CMP02: 8192, CMP03: 64512}
+
+
+class RecordedService:
+    """Answers a GET by its path and query, and raises KeyError for all others.
+
+    :ivar asked: what was asked for so far
+    """
+
+    def __init__(self, service_type, bodies):
+        self.service_type = service_type
+        self.asked = []
+        self._bodies = {_normal(key): body for key, body in bodies.items()}
+
+    def get(self, path, params=None, microversion=None):
+        if params:
+            path += ("&" if "?" in path else "?") + parse.urlencode(params)
+        self.asked.append(_normal(path))
+        return self._bodies[self.asked[-1]]
+
+
+class RecordedCloud:
+    """Services that answer what was recorded.
+
+    :param more: bodies by service type, path and query, beside those that always are
+    """
+
+    own_project = OWN
+    compute_maximum = "2.103"
+
+    def __init__(self, **more):
+        for service_type, bodies in BODIES.items():
+            known = {**bodies, **more.get(service_type, {})}
+            setattr(self, service_type, RecordedService(service_type, known))
+
+    def once(self, read):
+        return read(self)
+
+
+def _normal(key):
+    path, _, query = key.partition("?")
+    return path, tuple(sorted(parse.parse_qsl(query, keep_blank_values=True)))
+
+
+def providers(*uuids):
+    """Return what GET /resource_providers lists."""
+    return {"resource_providers": [_provider(uuid) for uuid in uuids]}
+
+
+def _provider(uuid):
+    return {
+        "uuid": uuid,
+        "name": NAMES[uuid],
+        "generation": 3,
+        "root_provider_uuid": ROOTS[uuid],
+        "parent_provider_uuid": None if ROOTS[uuid] == uuid else ROOTS[uuid],
+        "links": [{"rel": "self", "href": f"/resource_providers/{uuid}"}],
+    }
+
+
+def candidates(resources, *roots):
+    """Return what GET /allocation_candidates gives, with the trees of all roots."""
+    return {
+        "allocation_requests": [
+            {"allocations": {root: {"resources": resources}}, "mappings": {"": [root]}}
+            for root in roots
+        ],
+        "provider_summaries": {
+            uuid: _summary(uuid) for uuid, root in ROOTS.items() if root in roots
+        },
+    }
+
+
+def _summary(uuid):
+    stock = {"VGPU": {"capacity": 4, "used": 0}}
+    if ROOTS[uuid] == uuid:
+        stock = {name: {"capacity": n, "used": 0} for name, n in CAPACITY.items()}
+        stock["MEMORY_MB"]["used"] = MEMORY_USED[uuid]
+    return {
+        "resources": stock,
+        "traits": TRAITS[uuid],
+        "parent_provider_uuid": _provider(uuid)["parent_provider_uuid"],
+        "root_provider_uuid": ROOTS[uuid],
+    }
+
+
+def _inventory(total, reserved=0):
+    return {
+        "total": total,
+        "reserved": reserved,
+        "allocation_ratio": 1.0,
+        "min_unit": 1,
+        "max_unit": total,
+        "step_size": 1,
+    }
+
+
+def _node(uuid):
+    return {
+        "id": uuid,
+        "hypervisor_hostname": NAMES[uuid],
+        "service": {"host": NAMES[uuid], "id": uuid, "disabled_reason": None},
+        "state": "up",
+        "status": "enabled",
+    }
+
+
+def _aggregate(number, uuid, name, hosts, metadata):
+    return {
+        "id": number,
+        "uuid": uuid,
+        "name": name,
+        "hosts": hosts,
+        "metadata": metadata,
+        "availability_zone": metadata.get("availability_zone"),
+    }
+
+
+def flavor(name, **extra_specs):
+    """Return a flavor of 4 VCPU, 4 GB and 20 GB."""
+    return {
+        "id": name,
+        "name": name,
+        "vcpus": 4,
+        "ram": 4096,
+        "disk": 20,
+        "swap": 0,
+        "OS-FLV-EXT-DATA:ephemeral": 0,
+        "os-flavor-access:is_public": True,
+        "extra_specs": extra_specs,
+    }
+
+
+ROCKY = {
+    "id": IMAGE,
+    "name": "rocky",
+    "status": "active",
+    "visibility": "public",
+    "owner": OTHER,
+    "disk_format": "qcow2",
+    "size": 1073741824,
+    "min_disk": 0,
+    "min_ram": 0,
+    "os_hidden": False,
+}
+
+NEEDED = {"VCPU": 4, "MEMORY_MB": 4096, "DISK_GB": 20}
+_SIZE = "resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
+
+BODIES = {
+    "placement": {
+        "/traits": {
+            "traits": [
+                "COMPUTE_NODE",
+                "CUSTOM_A100",
+                "CUSTOM_GOLD",
+                "CUSTOM_SILVER",
+                "HW_CPU_X86_AVX512F",
+                "HW_CPU_X86_VMX",
+            ]
+        },
+        "/resource_providers": providers(CMP01, CMP02, CMP03, GPU),
+        "/resource_providers?required=MISC_SHARES_VIA_AGGREGATE": providers(),
+        "/resource_providers?resources=VCPU:4": providers(CMP01, CMP02, CMP03),
+        "/resource_providers?resources=MEMORY_MB:4096": providers(CMP01, CMP02),
+        "/resource_providers?resources=DISK_GB:20": providers(CMP01, CMP02, CMP03),
+        f"/resource_providers?member_of=in:{GOLD}": providers(CMP01),
+        f"/resource_providers?member_of=in:{AZ1}": providers(CMP01, CMP02),
+        "/allocation_candidates?required=CUSTOM_GOLD&root_required="
+        f"!COMPUTE_STATUS_DISABLED&{_SIZE}": candidates(NEEDED, CMP01),
+        f"/allocation_candidates?root_required=!COMPUTE_STATUS_DISABLED&{_SIZE}": (
+            candidates(NEEDED, CMP01, CMP02)
+        ),
+        "/allocation_candidates?required=CUSTOM_GOLD&root_required="
+        "!COMPUTE_STATUS_DISABLED&resources=DISK_GB:20,MEMORY_MB:512,VCPU:4": (
+            candidates({**NEEDED, "MEMORY_MB": 512}, CMP01, CMP03)
+        ),
+        "/allocation_candidates?resources=VCPU:1": candidates(
+            {"VCPU": 1}, CMP01, CMP02, CMP03
+        ),
+        f"/resource_providers/{CMP03}/inventories": {
+            "inventories": {
+                "VCPU": _inventory(64),
+                "MEMORY_MB": _inventory(65536, 512),
+                "DISK_GB": _inventory(900),
+            },
+            "resource_provider_generation": 3,
+        },
+        f"/resource_providers/{CMP03}/usages": {
+            "usages": {"VCPU": 0, "MEMORY_MB": MEMORY_USED[CMP03], "DISK_GB": 0},
+            "resource_provider_generation": 3,
+        },
+        **{
+            f"/resource_providers/{uuid}/traits": {
+                "traits": traits,
+                "resource_provider_generation": 3,
+            }
+            for uuid, traits in TRAITS.items()
+        },
+    },
+    "compute": {
+        "/flavors/detail?is_public=None": {
+            "flavors": [flavor("gold", **{"trait:CUSTOM_GOLD": "required"})]
+        },
+        "/os-aggregates": {
+            "aggregates": [
+                _aggregate(
+                    1,
+                    GOLD,
+                    "gold",
+                    ["cmp01", "cmp03"],
+                    {"trait:CUSTOM_GOLD": "required"},
+                ),
+                _aggregate(
+                    2, AZ1, "az1", ["cmp01", "cmp02"], {"availability_zone": "az1"}
+                ),
+            ]
+        },
+        "/os-hypervisors/detail": {
+            "hypervisors": [_node(uuid) for uuid in (CMP01, CMP02, CMP03)]
+        },
+        "/os-services?binary=nova-compute": {
+            "services": [
+                {"host": "cmp01", "zone": "az1"},
+                {"host": "cmp02", "zone": "az1"},
+                {"host": "cmp03", "zone": "nova"},
+            ]
+        },
+        "/os-availability-zone": {
+            "availabilityZoneInfo": [
+                {"zoneName": "az1", "zoneState": {"available": True}, "hosts": None},
+                {"zoneName": "nova", "zoneState": {"available": True}, "hosts": None},
+                {"zoneName": "az2", "zoneState": {"available": False}, "hosts": None},
+            ]
+        },
+    },
+    "image": {
+        "/images?name=rocky&visibility=all&os_hidden=false": {"images": [ROCKY]},
+        "/images?name=rocky&visibility=all&os_hidden=true": {"images": []},
+        "/images?limit=1000&os_hidden=false&status=active&visibility=all": {
+            "images": [ROCKY]
+        },
+        "/images?limit=1000&os_hidden=true&status=active&visibility=all": {
+            "images": []
+        },
+    },
+    "identity": {
+        "/projects": {
+            "projects": [{"id": OWN, "name": "admin"}, {"id": OTHER, "name": "demo"}],
+            "links": {"next": None, "self": "http://keystone/v3/projects"},
+        }
+    },
+}
