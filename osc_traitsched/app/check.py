@@ -25,31 +25,34 @@ class Checked:
     """What was looked at, and what the rules found, the worst first."""
 
     survey: Survey
+    rules: tuple[Rule, ...]
     findings: tuple[Finding, ...]
 
 
 def check(
     cloud: Cloud,
     sources: SettingsSources,
-    rules: Iterable[Rule] = core.RULES,
+    rules: Iterable[str] = (),
     flavors: Iterable[str] = (),
     images: Iterable[str] = (),
 ) -> Checked:
     """Read the whole cloud, and run rules on it.
 
-    :param rules: as ``core.check.select`` returns them
+    :param rules: IDs of rules and names of areas; all rules without any
     :param flavors: names or IDs: only what concerns one of these, or of the images
     :param images: names or IDs
-    :raises NothingMatches: for a flavor that is not there, or an image that is not
-        there or not active
+    :raises NothingMatches: for a rule or a flavor that is not there, or an image that
+        is not there or not active
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises CloudBroke: when Nova, Placement or Glance can't be read
     """
+    selected = core.select(rules)
     files = settings.read_files(sources)
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)
     wanted = core.named(found, flavors, images)
-    return Checked(found, core.concerning(core.run(rules, found), wanted))
+    findings = core.concerning(core.run(selected, found), wanted)
+    return Checked(found, selected, findings)
 
 
 def survey(cloud: Cloud, assumptions: Assumptions) -> Survey:

@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.cloud import evidence, lookup, requirers
-from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
+from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import isolation
@@ -26,9 +26,7 @@ from osc_traitsched.core.nova.assumption import Assumptions, Setting
 from osc_traitsched.core.nova.question import Body
 
 #: What Placement gives for a query that was not sent.
-_NOTHING = Answer(
-    frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}}
-)
+_NOTHING = Answer(frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}})
 
 
 @dataclasses.dataclass(frozen=True)

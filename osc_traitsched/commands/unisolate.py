@@ -6,7 +6,7 @@ import argparse
 
 from osc_traitsched.app import isolation as app
 from osc_traitsched.app import settings
-from osc_traitsched.commands import isolation_args, request_args, write_args
+from osc_traitsched.commands import isolation_args, scheduler_args, write_args
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table

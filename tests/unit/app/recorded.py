@@ -9,7 +9,7 @@ from __future__ import annotations
 from urllib import parse
 
 CMP01, CMP02, CMP03, GPU = (f"c000000{n}-0000-4000-8000-000000000000" for n in "1234")
-GOLD, AZ1 = (f"a000000{n}-0000-4000-8000-000000000000" for n in "12")
+GOLD, ZONE1 = (f"a000000{n}-0000-4000-8000-000000000000" for n in "12")
 IMAGE = "1a000001-0000-4000-8000-000000000000"
 OWN, OTHER = "5a1e0000000000000000000000000001", "5a1e0000000000000000000000000002"
 
@@ -29,6 +29,7 @@ MEMORY_USED = {CMP01: 8192, CMP02: 8192, CMP03: 64512}
 class RecordedService:
     """Answers a GET by its path and query, and raises KeyError for all others.
 
+    :param bodies: by path and query; an exception is raised instead
     :ivar asked: what was asked for so far
     """
 
@@ -41,7 +42,10 @@ class RecordedService:
         if params:
             path += ("&" if "?" in path else "?") + parse.urlencode(params)
         self.asked.append(_normal(path))
-        return self._bodies[self.asked[-1]]
+        body = self._bodies[self.asked[-1]]
+        if isinstance(body, Exception):
+            raise body
+        return body
 
 
 class RecordedCloud:
@@ -130,14 +134,14 @@ def _node(uuid):
     }
 
 
-def _aggregate(number, uuid, name, hosts, metadata):
+def _aggregate(number, uuid, name, hosts, key, value):
     return {
         "id": number,
         "uuid": uuid,
         "name": name,
-        "hosts": hosts,
-        "metadata": metadata,
-        "availability_zone": metadata.get("availability_zone"),
+        "hosts": [NAMES[host] for host in hosts],
+        "metadata": {key: value},
+        "availability_zone": value if key == "availability_zone" else None,
     }
 
 
@@ -190,7 +194,7 @@ BODIES = {
         "/resource_providers?resources=MEMORY_MB:4096": providers(CMP01, CMP02),
         "/resource_providers?resources=DISK_GB:20": providers(CMP01, CMP02, CMP03),
         f"/resource_providers?member_of=in:{GOLD}": providers(CMP01),
-        f"/resource_providers?member_of=in:{AZ1}": providers(CMP01, CMP02),
+        f"/resource_providers?member_of=in:{ZONE1}": providers(CMP01, CMP02),
         "/allocation_candidates?required=CUSTOM_GOLD&root_required="
         f"!COMPUTE_STATUS_DISABLED&{_SIZE}": candidates(NEEDED, CMP01),
         f"/allocation_candidates?root_required=!COMPUTE_STATUS_DISABLED&{_SIZE}": (
@@ -230,14 +234,10 @@ BODIES = {
         "/os-aggregates": {
             "aggregates": [
                 _aggregate(
-                    1,
-                    GOLD,
-                    "gold",
-                    ["cmp01", "cmp03"],
-                    {"trait:CUSTOM_GOLD": "required"},
+                    1, GOLD, "gold", (CMP01, CMP03), "trait:CUSTOM_GOLD", "required"
                 ),
                 _aggregate(
-                    2, AZ1, "az1", ["cmp01", "cmp02"], {"availability_zone": "az1"}
+                    2, ZONE1, "zone1", (CMP01, CMP02), "availability_zone", "zone1"
                 ),
             ]
         },
@@ -246,16 +246,16 @@ BODIES = {
         },
         "/os-services?binary=nova-compute": {
             "services": [
-                {"host": "cmp01", "zone": "az1"},
-                {"host": "cmp02", "zone": "az1"},
+                {"host": "cmp01", "zone": "zone1"},
+                {"host": "cmp02", "zone": "zone1"},
                 {"host": "cmp03", "zone": "nova"},
             ]
         },
         "/os-availability-zone": {
             "availabilityZoneInfo": [
-                {"zoneName": "az1", "zoneState": {"available": True}, "hosts": None},
+                {"zoneName": "zone1", "zoneState": {"available": True}, "hosts": None},
                 {"zoneName": "nova", "zoneState": {"available": True}, "hosts": None},
-                {"zoneName": "az2", "zoneState": {"available": False}, "hosts": None},
+                {"zoneName": "zone2", "zoneState": {"available": False}, "hosts": None},
             ]
         },
     },

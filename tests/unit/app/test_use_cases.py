@@ -1,0 +1,333 @@
+"""What can be asked of a cloud, of recorded answers: no HTTP and no client is there."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import osc_traitsched
+from osc_traitsched import app
+from osc_traitsched.app import (
+    aggregates,
+    candidates,
+    check,
+    explain,
+    request,
+    settings,
+    traits,
+)
+from osc_traitsched.app.request import ServerRequest
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.core.errors import (
+    AmbiguousName,
+    CloudBroke,
+    NotForProject,
+    NothingMatches,
+    PlacementRefuses,
+    Refusal,
+    UnknownTrait,
+)
+from osc_traitsched.core.inventory.selection import Selectors
+from tests.unit.app import recorded
+from tests.unit.app.recorded import (
+    CMP01,
+    CMP02,
+    CMP03,
+    IMAGE,
+    OTHER,
+    OWN,
+    ROCKY,
+    RecordedCloud,
+)
+
+ALL = Selectors(everything=True)
+GOLD = ServerRequest("gold", "rocky")
+PROJECT = {"projects": [{"id": OTHER, "name": "demo"}], "links": {"next": None}}
+UNMARKED = "/resource_providers?required=!OWNER_NOVA"
+
+
+@pytest.fixture
+def cloud():
+    return RecordedCloud()
+
+
+def ask(cloud, asked=GOLD, **sources):
+    return request.question(cloud, asked, SettingsSources(**sources))
+
+
+def on_behalf(flavor=None, image=None):
+    """Return a cloud, and what is asked for the project demo, of things not public."""
+    bodies = {"identity": {"/projects?name=demo": PROJECT}, "compute": {}, "image": {}}
+    if flavor is not None:
+        private = {**recorded.flavor("gold"), "os-flavor-access:is_public": False}
+        access = [{"flavor_id": "gold", "tenant_id": each} for each in flavor]
+        bodies["compute"] = {
+            "/flavors/detail?is_public=None": {"flavors": [private]},
+            "/flavors/gold/os-flavor-access": {"flavor_access": access},
+        }
+    if image is not None:
+        bodies["image"] = {
+            f"/images/{IMAGE}": {**ROCKY, "owner": OWN, **image.pop("body")},
+            f"/images/{IMAGE}/members": {
+                "members": [{"member_id": k, "status": v} for k, v in image.items()]
+            },
+        }
+    asked = ServerRequest("gold", IMAGE if image is not None else None, project="demo")
+    cloud = RecordedCloud(**bodies)
+    return cloud, ask(cloud, asked)
+
+
+def test_hosts_are_listed_with_their_traits(cloud):
+    found = traits.by_host(cloud, ALL)
+    assert [(each.provider.name, each.traits) for each in found.held] == [
+        ("cmp01", {"COMPUTE_NODE", "CUSTOM_GOLD", "HW_CPU_X86_AVX512F"}),
+        ("cmp02", {"COMPUTE_NODE", "HW_CPU_X86_AVX512F"}),
+        ("cmp03", {"COMPUTE_NODE", "CUSTOM_GOLD"}),
+    ]
+    assert found.without_provider == ()
+
+
+def test_nested_providers_are_listed_below_their_hosts(cloud):
+    found = traits.by_host(cloud, Selectors(hosts=("cmp01",)), tree=True)
+    assert [each.provider.name for each in found.held] == ["cmp01", "cmp01_gpu"]
+    assert found.held[1].traits == {"CUSTOM_A100"}
+
+
+def test_hosts_are_chosen_by_aggregate_and_by_trait(cloud):
+    selectors = Selectors(
+        aggregates=("gold",), lacking=frozenset({"HW_CPU_X86_AVX512F"})
+    )
+    found = traits.by_host(cloud, selectors)
+    assert [each.provider.name for each in found.held] == ["cmp03"]
+
+
+def test_a_trait_that_the_cloud_does_not_know_is_told_before_hosts_are_read(cloud):
+    selectors = Selectors(everything=True, having=frozenset({"CUSTOM_GOLDEN"}))
+    with pytest.raises(UnknownTrait):
+        traits.by_host(cloud, selectors)
+    assert [path for path, _ in cloud.placement.asked] == ["/traits"]
+
+
+def test_traits_are_listed_with_their_hosts_and_unused_custom_ones_with_none(cloud):
+    found = traits.by_trait(cloud, ALL)
+    assert {
+        name: [provider.name for provider in each]
+        for name, each in found.providers.items()
+    } == {
+        "COMPUTE_NODE": ["cmp01", "cmp02", "cmp03"],
+        "CUSTOM_A100": [],
+        "CUSTOM_GOLD": ["cmp01", "cmp03"],
+        "CUSTOM_SILVER": [],
+        "HW_CPU_X86_AVX512F": ["cmp01", "cmp02"],
+    }
+
+
+def test_aggregates_are_compared_with_placements(cloud):
+    gold, zone1 = aggregates.compare(cloud).differences
+    assert (zone1.aggregate.name, zone1.missing, zone1.extra) == ("zone1", (), ())
+    assert (gold.aggregate.name, gold.extra) == ("gold", ())
+    assert [node.node for node in gold.missing] == ["cmp03"]
+
+
+def test_a_candidate_says_what_it_would_give_and_where_it_is(cloud):
+    (found,) = candidates.candidates(cloud, ask(cloud))
+    assert found.host.uuid == CMP01
+    assert [
+        (each.provider.name, each.resource_class, each.amount, each.free)
+        for each in found.allocations
+    ] == [
+        ("cmp01", "DISK_GB", 20, 900),
+        ("cmp01", "MEMORY_MB", 4096, 65024 - 8192),
+        ("cmp01", "VCPU", 4, 64),
+    ]
+    assert [each.name for each in found.aggregates] == ["gold", "zone1"]
+
+
+def test_every_host_that_can_not_take_a_server_is_explained(cloud):
+    found = explain.explain(cloud, ask(cloud))
+    assert [host.name for host in found.candidates] == ["cmp01"]
+    assert found.agrees
+    assert set(found.verdict.rejections) == {CMP02, CMP03}
+    gained = {fix.hosts for fix in found.fixes}
+    assert gained == {(CMP02,), (CMP03,)}
+
+
+def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
+    found = explain.explain(cloud, ask(cloud), named=["cmp03"], want_fixes=False)
+    assert [host.name for host in found.named] == ["cmp03"]
+    assert found.fixes == ()
+    assert found.facts.stock[CMP03]["MEMORY_MB"].reserved == 512
+    with pytest.raises(NothingMatches):
+        explain.explain(cloud, ask(cloud), named=["cmp09"])
+
+
+def test_a_flavor_is_explained_as_it_would_be(cloud):
+    asked = ServerRequest("gold", "rocky", flavor_properties={"trait:CUSTOM_GOLD": ""})
+    question = ask(cloud, asked)
+    assert question.is_what_if
+    found = explain.explain(cloud, question, want_fixes=False)
+    assert [host.name for host in found.candidates] == ["cmp01", "cmp02"]
+
+
+def test_the_whole_cloud_is_checked(cloud):
+    found = check.check(cloud, SettingsSources())
+    assert [(each.rule, each.name) for each in found.findings] == [
+        ("isolation-off", "scheduler.enable_isolated_aggregate_filtering"),
+        ("az-nowhere", "nova"),
+        ("mirror-missing", "gold"),
+        ("traits-unused", "CUSTOM_SILVER"),
+    ]
+    assert found.survey.projects == {OWN: "admin", OTHER: "demo"}
+
+
+def test_a_check_can_be_of_some_rules_and_some_flavors(cloud):
+    wanted = ["mirror", "traits-unused"]
+    found = check.check(cloud, SettingsSources(), wanted)
+    assert [each.rule for each in found.findings] == ["mirror-missing", "traits-unused"]
+    assert check.check(cloud, SettingsSources(), wanted, ["gold"]).findings == ()
+    with pytest.raises(NothingMatches):
+        check.check(cloud, SettingsSources(), wanted, ["silver"])
+    with pytest.raises(NothingMatches):
+        check.check(cloud, SettingsSources(), ["mirrors"])
+
+
+def test_a_zone_without_an_enabled_compute_is_refused_with_names_like_it(cloud):
+    question = ask(cloud, ServerRequest("gold", "rocky", zone="zone2"))
+    with pytest.raises(Refusal) as caught:
+        candidates.candidates(cloud, question)
+    assert caught.value.reason == "no-enabled-nova-compute-in-the-zone"
+    assert caught.value.nearest == ("zone1",)
+    assert explain.explain(cloud, question).refusal.reason == caught.value.reason
+
+
+def test_nova_does_not_look_at_the_zone_where_a_host_is_named(cloud):
+    question = ask(cloud, ServerRequest("gold", "rocky", zone="zone2:cmp01"))
+    assert request.zone_refusal(cloud, question) is None
+
+
+@pytest.mark.parametrize(("projects", "is_for_demo"), [([OTHER], True), ([OWN], False)])
+def test_a_private_flavor_is_for_the_projects_that_have_access(projects, is_for_demo):
+    cloud, question = on_behalf(flavor=projects)
+    assert allowed(cloud, question) is is_for_demo
+
+
+@pytest.mark.parametrize(
+    ("body", "members", "is_for_demo"),
+    [
+        ({"visibility": "public"}, {}, True),
+        ({"visibility": "community"}, {}, True),
+        ({"visibility": "private"}, {}, False),
+        ({"visibility": "private", "owner": OTHER}, {}, True),
+        ({"visibility": "shared"}, {OTHER: "accepted"}, True),
+        ({"visibility": "shared"}, {OTHER: "pending"}, False),
+        ({"visibility": "shared"}, {OWN: "accepted"}, False),
+        ({"visibility": "shared", "owner": OTHER}, {}, True),
+    ],
+)
+def test_an_image_is_for_its_owner_and_those_who_accepted_it(
+    body, members, is_for_demo
+):
+    cloud, question = on_behalf(image={"body": body, **members})
+    assert allowed(cloud, question) is is_for_demo
+
+
+def allowed(cloud, question):
+    try:
+        request.check_visible(cloud, question)
+    except NotForProject:
+        return False
+    return True
+
+
+def test_what_is_not_the_projects_to_use_is_the_explanation():
+    cloud, question = on_behalf(flavor=[OWN])
+    found = explain.explain(cloud, question)
+    assert isinstance(found.refusal, NotForProject)
+    assert (found.refusal.kind, found.refusal.name) == ("flavor", "gold")
+    with pytest.raises(NotForProject):
+        candidates.candidates(cloud, question)
+
+
+def test_an_image_name_that_two_have_is_ambiguous():
+    twins = {"images": [ROCKY, {**ROCKY, "id": CMP01}]}
+    images = {"/images?name=rocky&visibility=all&os_hidden=false": twins}
+    with pytest.raises(AmbiguousName):
+        ask(RecordedCloud(image=images))
+
+
+def test_image_properties_without_an_image_are_no_request():
+    with pytest.raises(ValueError, match="go with an image"):
+        ServerRequest("gold", image_properties={"hw_disk_bus": "scsi"})
+
+
+def test_placement_may_refuse_the_request():
+    query = f"required=CUSTOM_GOLD&root_required=!COMPUTE_STATUS_DISABLED&{SIZE}"
+    refusal = CloudBroke("placement", "No such trait(s): CUSTOM_GOLD.", 400)
+    bodies = {f"/allocation_candidates?{query}": refusal}
+    cloud = RecordedCloud(placement=bodies)
+    with pytest.raises(PlacementRefuses):
+        candidates.candidates(cloud, ask(cloud))
+    assert isinstance(explain.explain(cloud, ask(cloud)).refusal, PlacementRefuses)
+
+
+SIZE = "resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
+
+
+@pytest.mark.parametrize(
+    ("unmarked", "are_new"),
+    [
+        (recorded.providers(recorded.GPU), True),
+        (recorded.providers(CMP02, recorded.GPU), False),
+        (CloudBroke("placement", "No such trait(s): OWNER_NOVA.", 400), False),
+    ],
+)
+def test_nova_computes_are_new_when_all_their_providers_are_marked(unmarked, are_new):
+    cloud = RecordedCloud(placement={UNMARKED: unmarked})
+    found = settings.of_cloud(cloud, SettingsSources(nova_release=34))
+    assert found.all_computes_new is are_new
+
+
+def test_a_cloud_without_compute_nodes_does_not_tell_whether_they_are_new():
+    nobody = {"/os-hypervisors/detail": {"hypervisors": []}}
+    cloud = RecordedCloud(placement={UNMARKED: recorded.providers()}, compute=nobody)
+    found = settings.of_cloud(cloud, SettingsSources(nova_release=34))
+    assert found.all_computes_new is None
+
+
+def test_a_placement_that_fails_is_no_answer_to_whether_they_are_new():
+    broken = CloudBroke("placement", "Internal Server Error", 500, passing=True)
+    cloud = RecordedCloud(placement={UNMARKED: broken})
+    with pytest.raises(CloudBroke):
+        settings.of_cloud(cloud, SettingsSources(nova_release=34))
+
+
+def test_an_older_release_does_not_ask(cloud):
+    assert settings.of_cloud(cloud, SettingsSources()).release == 33
+    assert cloud.placement.asked == []
+
+
+def test_no_use_case_imports_http_or_the_sdk():
+    names = [each.name for each in pkgutil.iter_modules(app.__path__)]
+    assert {"aggregates", "candidates", "check", "explain", "traits"} <= set(names)
+    program = (
+        "import importlib, sys\n"
+        f"for name in {names}:\n"
+        "    importlib.import_module('osc_traitsched.app.' + name)\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    )
+    root = pathlib.Path(osc_traitsched.__path__[0]).parent
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = set(done.stdout.split())
+    assert "osc_traitsched" in loaded
+    assert not loaded & {"keystoneauth1", "openstack", "osc_lib", "requests", "urllib3"}
