@@ -6,8 +6,9 @@ import argparse
 
 from osc_traitsched.config import baseline, joining, rhoso
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import releases
+from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -66,7 +67,9 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def assumptions(args: argparse.Namespace, max_microversion: str | None) -> Assumptions:
+def assumptions(
+    args: argparse.Namespace, max_microversion: str | None
+) -> SchedulerSettings:
     """Return what the options and the files they name say.
 
     :param max_microversion: the compute API's highest, such as ``2.96``, or None
@@ -104,26 +107,26 @@ def release(args: argparse.Namespace, max_microversion: str | None) -> tuple[int
         return args.nova_release, "--nova-release"
     if max_microversion:
         is_rhoso = args.control_plane is not None or args.baseline == "rhoso"
-        likely = assumption.RHOSO_RELEASE if is_rhoso else None
-        return assumption.release_behind(max_microversion, likely)
-    return Assumptions.release, Assumptions.release_source
+        likely = releases.RHOSO_RELEASE if is_rhoso else None
+        return releases.release_behind(max_microversion, likely)
+    return SchedulerSettings.release, SchedulerSettings.release_source
 
 
 def _release(text: str) -> int:
-    found = assumption.release_named(text)
+    found = releases.release_named(text)
     if found is None:
-        known = ", ".join(assumption.RELEASES.values())
+        known = ", ".join(releases.RELEASES.values())
         raise argparse.ArgumentTypeError(f"{text!r} is not one of {known}")
     return found
 
 
 def _given(text: str) -> tuple[str, str]:
     written, equals, value = text.partition("=")
-    names = {option.name.lower(): option.name for option in assumption.OPTIONS}
+    names = {name.lower(): name for name in OPTIONS}
     name = names.get(written.strip().lower())
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not SECTION.OPTION=VALUE")
     if name is None:
-        known = ", ".join(option.name for option in assumption.OPTIONS)
+        known = ", ".join(OPTIONS)
         raise argparse.ArgumentTypeError(f"{written!r} is not one of {known}")
     return name, value.strip()
