@@ -81,8 +81,7 @@ class _Reader:
         try:
             value = values.parse(option, text)
         except ValueError as exc:
-            named = f"[{option.section}] {option.key}"
-            reason = f"{named} is not {values.expected(option)}"
+            reason = f"[{option.section}] {option.key} is not {exc}"
             raise BadConfiguration(entry.path, entry.line, reason, text) from exc
         return Setting(value, entry.source, given=True)
 

@@ -8,29 +8,30 @@ from oslo_config import types
 
 from osc_traitsched.core.nova.option import Kind, Option, Value
 
-_WORDS = {
+# oslo.config refuses no list, and no string that is free.
+_EXPECTED = {
     Kind.BOOLEAN: "true or false",
     Kind.INTEGER: "a whole number",
     Kind.FLOAT: "a number",
-    Kind.STRING: "a text",
-    Kind.LIST: "a list",
 }
 
 
 def parse(option: Option, text: str) -> Value:
     """Return the value that Nova reads from a text.
 
-    :raises ValueError: for a text that Nova refuses
+    :raises ValueError: for a text that Nova refuses; says what Nova takes instead
     """
-    value: Any = _type(option)(text)
+    try:
+        value: Any = _type(option)(text)
+    except ValueError as exc:
+        raise ValueError(_expected(option)) from exc
     return tuple(value) if option.kind is Kind.LIST else value
 
 
-def expected(option: Option) -> str:
-    """Return what Nova takes for an option, in words that follow "is not"."""
+def _expected(option: Option) -> str:
     if option.choices:
         return f"one of {', '.join(option.choices)}"
-    words = _WORDS[option.kind]
+    words = _EXPECTED[option.kind]
     return words if option.minimum is None else f"{words} of {option.minimum} or more"
 
 
