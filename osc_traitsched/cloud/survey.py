@@ -11,15 +11,15 @@ from osc_traitsched.cloud.connection import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: The most images that Glance gives at once, unless it is set lower.
 _IMAGES_PER_PAGE = "1000"
 
 
-def survey(cloud: Cloud, assumptions: Assumptions) -> Survey:
+def survey(cloud: Cloud, assumptions: SchedulerSettings) -> Survey:
     """Read everything once.
 
     Beyond the lists it takes two requests for traits and figures, some for the
@@ -116,14 +116,14 @@ def _projects(cloud: Cloud) -> dict[str, str] | None:
 
 
 def _told(
-    assumptions: Assumptions,
+    assumptions: SchedulerSettings,
     snapshot: Snapshot,
     traits: Mapping[str, frozenset[str]],
-) -> Assumptions:
+) -> SchedulerSettings:
     """Add whether all nova-computes are new, as ``catalog.all_computes_are_new``."""
     nova = snapshot.nova or Nova()
     known = [c.uuid for c in nova.computes if c.uuid in snapshot.by_uuid]
-    if assumptions.release < assumption.OWNER_NOVA_RELEASE or not known:
+    if assumptions.release < releases.OWNER_NOVA_RELEASE or not known:
         return assumptions
     marked = all("OWNER_NOVA" in traits[uuid] for uuid in known)
     return dataclasses.replace(assumptions, all_computes_new=marked)

@@ -9,9 +9,9 @@ from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.connection import Cloud
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: Instead of an image: boot from a volume that has no image metadata.
 NO_IMAGE = "-"
@@ -87,14 +87,14 @@ def question(cloud: Cloud, args: argparse.Namespace, servers: int = 1) -> Questi
     return found.with_image(dict(args.image_property)) if image is not None else found
 
 
-def assumptions(cloud: Cloud, args: argparse.Namespace) -> Assumptions:
+def assumptions(cloud: Cloud, args: argparse.Namespace) -> SchedulerSettings:
     """Return what the options say of the scheduler, and what the cloud tells of it.
 
     :raises BadUsage: for options that do not go together
     :raises BadConfiguration: for a file or a value that can't be
     """
     found = scheduler_args.assumptions(args, cloud.compute_maximum)
-    if found.release < assumption.OWNER_NOVA_RELEASE:
+    if found.release < releases.OWNER_NOVA_RELEASE:
         return found
     new = lookup.all_computes_are_new(cloud)
     return dataclasses.replace(found, all_computes_new=new)

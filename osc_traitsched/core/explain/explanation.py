@@ -14,13 +14,13 @@ from osc_traitsched.core.explain.verdict import (
     rejection,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource
 from osc_traitsched.core.nova.option import Consumer
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
 
@@ -196,7 +196,7 @@ def switches(question: Question) -> Iterator[tuple[str, Question]]:
         value = assumptions.value(option.name)
         if isinstance(value, bool):
             other = assumptions.changed(option.name, not value)
-        elif option.name == assumption.DEFAULT_ZONE and value:
+        elif option.name == options.DEFAULT_ZONE and value:
             other = assumptions.changed(option.name, None)
         else:
             continue
