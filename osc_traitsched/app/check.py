@@ -14,7 +14,7 @@ from osc_traitsched.core import check as core
 from osc_traitsched.core.check.finding import Finding, Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: The most images that Glance gives at once, unless it is set lower.
 _IMAGES_PER_PAGE = "1000"
@@ -55,7 +55,7 @@ def check(
     return Checked(found, selected, findings)
 
 
-def survey(cloud: Cloud, assumptions: Assumptions) -> Survey:
+def survey(cloud: Cloud, assumptions: SchedulerSettings) -> Survey:
     """Read everything once.
 
     Beyond the lists it takes two requests for traits and figures, some for the
@@ -84,8 +84,10 @@ def survey(cloud: Cloud, assumptions: Assumptions) -> Survey:
 
 
 def _with_compute_versions(
-    assumptions: Assumptions, snapshot: Snapshot, traits: Mapping[str, frozenset[str]]
-) -> Assumptions:
+    assumptions: SchedulerSettings,
+    snapshot: Snapshot,
+    traits: Mapping[str, frozenset[str]],
+) -> SchedulerSettings:
     computes = snapshot.nova.computes if snapshot.nova else ()
     nodes = {each.uuid for each in computes if each.uuid in snapshot.by_uuid}
     unmarked = {uuid for uuid in nodes if settings.OWNER_MARK not in traits[uuid]}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from osc_traitsched.config import fragment
 from osc_traitsched.config.joining import Named
 from osc_traitsched.core.nova import switch
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import Switched
 
 NOVA_CONF, TRIPLEO, RHOSO = "nova-conf", "tripleo", "rhoso"
@@ -30,7 +30,7 @@ class Fragment:
 
 
 def turn_on(
-    deployment: str, wanted: Iterable[str], files: Named, assumptions: Assumptions
+    deployment: str, wanted: Iterable[str], files: Named, assumptions: SchedulerSettings
 ) -> Fragment:
     """Return what turns on the names out of ``switch.SWITCHES``.
 

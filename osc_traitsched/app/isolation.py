@@ -21,9 +21,9 @@ from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.traits import RevertedByNova, reverted_by_nova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import required_by
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions, Setting
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
 #: What Placement gives for a query that was not sent.
 _NOTHING = Answer(frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}})
@@ -58,7 +58,7 @@ def plan_isolate(
     cloud: Cloud,
     aggregate: str,
     names: Sequence[str],
-    assumptions: Assumptions,
+    assumptions: SchedulerSettings,
     *,
     flavors: Iterable[str] = (),
     images: Iterable[str] = (),
@@ -88,7 +88,7 @@ def plan_isolate(
         tuple(names),
         plan,
         _effects(cloud.placement, state, plan, bodies, assumptions, force),
-        assumptions.setting(assumption.ISOLATION),
+        assumptions.setting(options.ISOLATION),
         is_closed_to_all=not (chosen or bodies or is_required),
     )
 
@@ -97,7 +97,7 @@ def plan_unisolate(
     cloud: Cloud,
     aggregate: str,
     names: Sequence[str],
-    assumptions: Assumptions,
+    assumptions: SchedulerSettings,
     *,
     keep_traits: bool = False,
     force: bool = False,
@@ -122,7 +122,7 @@ def plan_unisolate(
         names,
         plan,
         _effects(cloud.placement, state, plan, images, assumptions, force),
-        assumptions.setting(assumption.ISOLATION),
+        assumptions.setting(options.ISOLATION),
         unknown=trait.vanished(names, state.traits),
     )
 
@@ -136,14 +136,14 @@ def _effects(
     state: AggregateState,
     plan: Plan,
     images: Iterable[Body],
-    assumptions: Assumptions,
+    assumptions: SchedulerSettings,
     force: bool,
 ) -> tuple[Effect, ...]:
     """Find out what becomes of each flavor if the scheduler isolates aggregates.
 
     :raises LeavesNoHost: when one would be left without a host, unless forced
     """
-    on = assumptions.changed(assumption.ISOLATION, True)
+    on = assumptions.changed(options.ISOLATION, True)
     now = PredictedCloud.now(state, images)
     found = foresee(placement, isolation.predicted_stages(now, plan), on)
     without_host = [effect for effect in found if effect.leaves_no_host]
@@ -153,7 +153,7 @@ def _effects(
 
 
 def foresee(
-    placement: Service, clouds: Sequence[PredictedCloud], assumptions: Assumptions
+    placement: Service, clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
 ) -> tuple[Effect, ...]:
     """Read what decides about hosts, and find out what becomes of each flavor.
 

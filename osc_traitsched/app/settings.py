@@ -10,8 +10,8 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import baseline, joining, rhoso
 from osc_traitsched.config.joining import Named
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import releases
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: The trait with which a nova-compute of 2026.2 or later marks its providers.
 OWNER_MARK = "OWNER_NOVA"
@@ -39,14 +39,14 @@ class SettingsSources:
     options: tuple[tuple[str, str], ...] = ()
 
 
-def of_cloud(cloud: Cloud, sources: SettingsSources) -> Assumptions:
+def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
     """Return what the sources say, and what the cloud tells of its scheduler.
 
     :raises BadConfiguration: for a file or a value that can't be
     :raises CloudBroke: when Nova or Placement can't be read
     """
     assumed = resolve(sources, read_files(sources), cloud.compute_maximum)
-    if assumed.release < assumption.OWNER_NOVA_RELEASE:
+    if assumed.release < releases.OWNER_NOVA_RELEASE:
         return assumed
     try:
         unmarked = read.lackers(cloud.placement, OWNER_MARK)
@@ -76,7 +76,7 @@ def read_files(sources: SettingsSources) -> Named:
 
 def resolve(
     sources: SettingsSources, files: Named, max_microversion: str | None
-) -> Assumptions:
+) -> SchedulerSettings:
     """Return what the sources and the files they name say.
 
     :param files: as :func:`read_files` returns them
@@ -88,8 +88,8 @@ def resolve(
 
 
 def with_compute_versions(
-    assumed: Assumptions, nodes: Set[str], unmarked: Set[str]
-) -> Assumptions:
+    assumed: SchedulerSettings, nodes: Set[str], unmarked: Set[str]
+) -> SchedulerSettings:
     """Return the assumptions with whether every nova-compute is of 2026.2 or later.
 
     That is what such a Nova's scheduler asks. No API shows their versions, but those
@@ -100,7 +100,7 @@ def with_compute_versions(
         marked, and does not tell
     :param unmarked: the UUIDs of the providers that lack OWNER_NOVA
     """
-    if assumed.release < assumption.OWNER_NOVA_RELEASE:
+    if assumed.release < releases.OWNER_NOVA_RELEASE:
         return assumed
     new = not nodes & unmarked if nodes else None
     return dataclasses.replace(assumed, all_computes_new=new)
@@ -114,6 +114,6 @@ def _release(sources: SettingsSources, max_microversion: str | None) -> tuple[in
         is_rhoso = sources.control_plane is not None or (
             sources.baseline == baseline.RHOSO
         )
-        likely = assumption.RHOSO_RELEASE if is_rhoso else None
-        return assumption.release_behind(max_microversion, likely)
-    return Assumptions.release, Assumptions.release_source
+        likely = releases.RHOSO_RELEASE if is_rhoso else None
+        return releases.release_behind(max_microversion, likely)
+    return SchedulerSettings.release, SchedulerSettings.release_source

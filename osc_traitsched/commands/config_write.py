@@ -9,7 +9,7 @@ from osc_traitsched.app import fragment
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.commands.configuring import Configuring
 from osc_traitsched.config import baseline
-from osc_traitsched.core.nova import assumption, switch
+from osc_traitsched.core.nova import releases, switch
 from osc_traitsched.views import config
 
 LOG = logging.getLogger(__name__)
@@ -90,6 +90,6 @@ class WriteRhoso(_WriteConfig):
         """Return the parser of this command's options."""
         parser = super().get_parser(prog_name)
         parser.set_defaults(
-            baseline=baseline.RHOSO, nova_release=assumption.RHOSO_RELEASE
+            baseline=baseline.RHOSO, nova_release=releases.RHOSO_RELEASE
         )
         return parser

@@ -7,7 +7,7 @@ import argparse
 from osc_traitsched.app import settings
 from osc_traitsched.commands import base, scheduler_args
 from osc_traitsched.config.joining import Named
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
 class Configuring(base.Command):
@@ -15,7 +15,7 @@ class Configuring(base.Command):
 
     auth_required = False
 
-    def read(self, args: argparse.Namespace) -> tuple[Named, Assumptions]:
+    def read(self, args: argparse.Namespace) -> tuple[Named, SchedulerSettings]:
         """Return what the options name, and what all that says together.
 
         :raises CloudBroke: when the release has to be asked for and can't be

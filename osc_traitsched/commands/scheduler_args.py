@@ -7,7 +7,8 @@ import argparse
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import baseline
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import releases
+from osc_traitsched.core.nova.options import OPTIONS
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -84,20 +85,20 @@ def sources(args: argparse.Namespace) -> SettingsSources:
 
 
 def _release(text: str) -> int:
-    found = assumption.release_named(text)
+    found = releases.release_named(text)
     if found is None:
-        known = ", ".join(assumption.RELEASES.values())
+        known = ", ".join(releases.RELEASES.values())
         raise argparse.ArgumentTypeError(f"{text!r} is not one of {known}")
     return found
 
 
 def _given(text: str) -> tuple[str, str]:
     written, equals, value = text.partition("=")
-    names = {option.name.lower(): option.name for option in assumption.OPTIONS}
+    names = {name.lower(): name for name in OPTIONS}
     name = names.get(written.strip().lower())
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not SECTION.OPTION=VALUE")
     if name is None:
-        known = ", ".join(option.name for option in assumption.OPTIONS)
+        known = ", ".join(OPTIONS)
         raise argparse.ArgumentTypeError(f"{written!r} is not one of {known}")
     return name, value.strip()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting, Value
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.option import Value
+from osc_traitsched.core.nova.settings import Setting
 
 UPSTREAM, TRIPLEO, RHOSO = "upstream", "tripleo", "rhoso"
 
@@ -13,24 +14,24 @@ _BASELINES: Mapping[str, Mapping[str, Value]] = {
     UPSTREAM: {},
     # tripleo-heat-templates, deployment/nova/nova-scheduler-container-puppet.yaml
     TRIPLEO: {
-        assumption.IMAGE_TYPE: True,
-        assumption.ISOLATION: False,
-        assumption.TENANT: False,
-        assumption.TENANT_REQUIRED: False,
-        assumption.AZ_QUERY: False,
-        assumption.ROUTED_NETWORKS: False,
+        options.IMAGE_TYPE: True,
+        options.ISOLATION: False,
+        options.TENANT: False,
+        options.TENANT_REQUIRED: False,
+        options.AZ_QUERY: False,
+        options.ROUTED_NETWORKS: False,
     },
     # openstack-k8s-operators/nova-operator, templates/nova/nova.conf
     RHOSO: {
-        assumption.ISOLATION: True,
-        assumption.TENANT: True,
-        assumption.TENANT_REQUIRED: False,
-        assumption.AZ_QUERY: True,
-        assumption.IMAGE_TYPE: True,
-        assumption.IMAGE_METADATA: True,
-        assumption.ROUTED_NETWORKS: True,
-        assumption.NO_PCPU_FALLBACK: True,
-        assumption.ENABLED_FILTERS: (
+        options.ISOLATION: True,
+        options.TENANT: True,
+        options.TENANT_REQUIRED: False,
+        options.AZ_QUERY: True,
+        options.IMAGE_TYPE: True,
+        options.IMAGE_METADATA: True,
+        options.ROUTED_NETWORKS: True,
+        options.NO_PCPU_FALLBACK: True,
+        options.ENABLED_FILTERS: (
             "AggregateInstanceExtraSpecsFilter",
             "ComputeFilter",
             "ComputeCapabilitiesFilter",

@@ -8,8 +8,8 @@ import yaml
 
 from osc_traitsched.config import ini, rhoso, tripleo
 from osc_traitsched.core.errors import NoParameter
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Value
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.option import Value
 
 Values = Mapping[str, Value]
 
@@ -64,7 +64,7 @@ def _parameters(
     values: Values, release: int
 ) -> Iterator[tuple[str, Value | list[str]]]:
     names = {option: parameter for parameter, option in tripleo.PARAMETERS.items()}
-    names[assumption.ENABLED_FILTERS] = tripleo.filters_parameter(release)
+    names[options.ENABLED_FILTERS] = tripleo.filters_parameter(release)
     for option, value in values.items():
         # An empty list is one that nobody gave.
         if option not in names or value == ():

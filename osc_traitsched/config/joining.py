@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 
 from osc_traitsched.config import baseline, ini, nova_conf, tripleo
-from osc_traitsched.core.nova.assumption import OPTIONS, Assumptions
+from osc_traitsched.core.nova.options import options_in
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Named:
 BY_HAND = "--set"
 
 
-def assumptions(named: Named, release: int, release_source: str) -> Assumptions:
+def assumptions(named: Named, release: int, release_source: str) -> SchedulerSettings:
     """Join what was named: what comes later here has the last word.
 
     The release's defaults, the baseline, TripleO's files or the control plane,
@@ -49,15 +50,15 @@ def assumptions(named: Named, release: int, release_source: str) -> Assumptions:
     plane = [] if named.control_plane is None else [ini.parse(named.control_plane)]
     files = (*plane, *nova_conf.read(named.nova_conf), _by_hand(named))
     settings.update(nova_conf.settings(files, release, settings))
-    without_provider = {option.name for option in OPTIONS if not option.is_in(release)}
-    return Assumptions(
+    known = {option.name for option in options_in(release)}
+    return SchedulerSettings(
         release,
-        {name: each for name, each in settings.items() if name not in without_provider},
+        {name: each for name, each in settings.items() if name in known},
         release_source,
         ignored=tuple(
             (name, each.source)
             for name, each in settings.items()
-            if name in without_provider and each.given
+            if name not in known and each.given
         ),
     )
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 
-from oslo_config import cfg, types
+from oslo_config import cfg
 
-from osc_traitsched.config import file, ini
+from osc_traitsched.config import file, ini, values
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova.assumption import OPTIONS, Option, Setting, Value
-
-_OPTIONS = {option.name: option for option in OPTIONS}
+from osc_traitsched.core.nova.option import Option
+from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.settings import Setting
 
 
 def read(paths: Iterable[str]) -> tuple[ini.Ini, ...]:
@@ -43,7 +43,7 @@ def settings(
     :raises BadConfiguration: for a value that Nova refuses
     """
     reader = _Reader(files, release, below)
-    found = ((option.name, reader.setting(option)) for option in OPTIONS)
+    found = ((option.name, reader.setting(option)) for option in OPTIONS.values())
     return {name: setting for name, setting in found if setting is not None}
 
 
@@ -77,14 +77,12 @@ class _Reader:
             return None
         if not option.is_in(self._release):
             return Setting(entry.value, entry.source, given=True)
-        section, _ = ini.section_and_key(option.name)
-        text = self._substituted(entry, section, asking)
+        text = self._substituted(entry, option.section, asking)
         try:
-            value = _typed(option, text)
+            value = values.parse(option, text)
         except ValueError as exc:
-            raise BadConfiguration(
-                entry.path, entry.line, _refusal(option), text
-            ) from exc
+            reason = f"[{option.section}] {option.key} is not {exc}"
+            raise BadConfiguration(entry.path, entry.line, reason, text) from exc
         return Setting(value, entry.source, given=True)
 
     def _entry(self, names: Iterable[tuple[str, str]]) -> ini.Entry | None:
@@ -100,16 +98,19 @@ class _Reader:
         if entry in asking:
             reason = "refers to itself"
             raise BadConfiguration(entry.path, entry.line, reason, entry.value)
-        others = _Others(self, section, (*asking, entry))
+        asking = (*asking, entry)
         template = cfg.ConfigOpts.Template(entry.value.replace(r"\$", "$$"))
-        return template.safe_substitute(others)
+        found = template.pattern.finditer(template.template)
+        names = (match["named"] or match["braced"] for match in found)
+        others = {name: self._other(name, section, asking) for name in names if name}
+        return str(template.safe_substitute(others))
 
-    def other(self, key: str, section: str, asking: tuple[ini.Entry, ...]) -> str:
+    def _other(self, key: str, section: str, asking: tuple[ini.Entry, ...]) -> str:
         """Return what ``$key`` stands for in a section, as text."""
         in_default = f"{ini.DEFAULT}.{key}"
         names = (key,) if "." in key else (f"{section}.{key}", in_default)
         for each, key in map(ini.section_and_key, names):
-            option = _OPTIONS.get(f"{each}.{key}")
+            option = OPTIONS.get(f"{each}.{key}")
             if option is not None and option.is_in(self._release):
                 return self._text(option, asking)
             entry = self._entry([(each, key)])
@@ -125,42 +126,3 @@ class _Reader:
         if isinstance(value, tuple):
             return str(list(value))
         return "" if value is None else str(value)
-
-
-class _Others(dict[str, str]):
-    """The other options, as a template asks for them."""
-
-    def __init__(
-        self, reader: _Reader, section: str, asking: tuple[ini.Entry, ...]
-    ) -> None:
-        super().__init__()
-        self._reader = reader
-        self._section = section
-        self._asking = asking
-
-    def __missing__(self, key: str) -> str:
-        return self._reader.other(key, self._section, self._asking)
-
-
-def _typed(option: Option, text: str) -> Value:
-    """Return a value of the type that Nova registers the option with.
-
-    :raises ValueError: for a text that the type refuses
-    """
-    if isinstance(option.default, bool):
-        return bool(types.Boolean()(text))
-    if isinstance(option.default, int):
-        number = types.Integer(min=option.minimum)(text)
-        return None if number is None else int(number)
-    if isinstance(option.default, tuple):
-        return tuple(types.List()(text))
-    return str(types.String()(text))
-
-
-def _refusal(option: Option) -> str:
-    section, key = ini.section_and_key(option.name)
-    if isinstance(option.default, bool):
-        wanted = "true or false"
-    else:
-        wanted = f"a whole number of {option.minimum} or more"
-    return f"[{section}] {key} is not {wanted}"

@@ -10,20 +10,19 @@ from collections.abc import Iterable, Mapping
 
 from osc_traitsched.config import document
 from osc_traitsched.config.document import Branch
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting, Value
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.option import Value
+from osc_traitsched.core.nova.settings import Setting
 
 #: Parameters of tripleo-heat-templates, deployment/nova/
 #: nova-scheduler-container-puppet.yaml, and what they set in nova.conf.
 PARAMETERS: Mapping[str, str] = {
-    "NovaSchedulerQueryImageType": assumption.IMAGE_TYPE,
-    "NovaSchedulerEnableIsolatedAggregateFiltering": assumption.ISOLATION,
-    "NovaSchedulerLimitTenantsToPlacementAggregate": assumption.TENANT,
-    "NovaSchedulerPlacementAggregateRequiredForTenants": assumption.TENANT_REQUIRED,
-    "NovaSchedulerQueryPlacementForAvailabilityZone": assumption.AZ_QUERY,
-    "NovaSchedulerQueryPlacementForRoutedNetworkAggregates": (
-        assumption.ROUTED_NETWORKS
-    ),
+    "NovaSchedulerQueryImageType": options.IMAGE_TYPE,
+    "NovaSchedulerEnableIsolatedAggregateFiltering": options.ISOLATION,
+    "NovaSchedulerLimitTenantsToPlacementAggregate": options.TENANT,
+    "NovaSchedulerPlacementAggregateRequiredForTenants": options.TENANT_REQUIRED,
+    "NovaSchedulerQueryPlacementForAvailabilityZone": options.AZ_QUERY,
+    "NovaSchedulerQueryPlacementForRoutedNetworkAggregates": options.ROUTED_NETWORKS,
 }
 
 #: The older one counts only where the newer one is empty.
@@ -64,7 +63,7 @@ def settings(paths: Iterable[str]) -> Mapping[str, Setting]:
         filters = _list(given[parameter]) if parameter in given else ()
         if filters:
             made = _setting(parameter, given[parameter], filters)
-            found.setdefault(assumption.ENABLED_FILTERS, made)
+            found.setdefault(options.ENABLED_FILTERS, made)
     return found
 
 

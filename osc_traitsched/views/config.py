@@ -7,8 +7,10 @@ from typing import Any
 
 from cliff import columns
 
-from osc_traitsched.core.nova import assumption, switch
-from osc_traitsched.core.nova.assumption import OPTIONS, Assumptions, Value
+from osc_traitsched.core.nova import switch
+from osc_traitsched.core.nova.option import Value
+from osc_traitsched.core.nova.options import ENABLED_FILTERS, options_in
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import Switched
 from osc_traitsched.views import options
 from osc_traitsched.views.explain import words
@@ -43,7 +45,7 @@ class _Release(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignor
         return options.release(int(self._value))
 
 
-def rows(assumptions: Assumptions, release_is_given: bool) -> Table:
+def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
     """One row for the release, one an option that it has, one an ignored option.
 
     ``status`` is ``given`` where somebody said so, else ``assumed``; or ``ignored``
@@ -58,11 +60,10 @@ def rows(assumptions: Assumptions, release_is_given: bool) -> Table:
             status,
         )
     ]
-    for option in OPTIONS:
-        if option.is_in(assumptions.release):
-            setting = assumptions.setting(option.name)
-            status = _GIVEN if setting.given else _ASSUMED
-            found.append((option.name, _cell(setting.value), setting.source, status))
+    for option in options_in(assumptions.release):
+        setting = assumptions.setting(option.name)
+        status = _GIVEN if setting.given else _ASSUMED
+        found.append((option.name, _cell(setting.value), setting.source, status))
     for name, source in assumptions.ignored:
         found.append((name, _cell(None), source, _IGNORED))
     return COLUMNS, found
@@ -75,9 +76,9 @@ def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
     :param replaces: a text that nobody named goes when the fragment comes
     """
     found = []
-    filters = turned.assumptions.setting(assumption.ENABLED_FILTERS)
+    filters = turned.assumptions.setting(ENABLED_FILTERS)
     if not filters.given and not is_from_file:
-        if assumption.ENABLED_FILTERS in turned.values:
+        if ENABLED_FILTERS in turned.values:
             found.append(
                 f"the filters are {filters.source} without {switch.AZ_FILTER}; if your "
                 "cloud has others, they are lost unless you name the file with them"

@@ -24,8 +24,8 @@ from osc_traitsched.core.change.model import (
     Status,
 )
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting
+from osc_traitsched.core.nova.options import ISOLATION
+from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import problems
 from osc_traitsched.views.options import option
 from osc_traitsched.views.problems import listed, quoted
@@ -134,7 +134,7 @@ def without_effect(setting: Setting) -> str | None:
     """Return a line on a scheduler that may not isolate at all; None if it does."""
     if setting.value:
         return None
-    name = option(assumption.ISOLATION)
+    name = option(ISOLATION)
     known = f"{name} is off" if setting.given else f"nothing says that {name} is on"
     return (
         f"{known} ({setting.source}): without it no aggregate is isolated; what is "

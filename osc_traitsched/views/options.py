@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.nova.assumption import RELEASES
+from osc_traitsched.core.nova.releases import RELEASES
 
 
 def option(name: str) -> str:

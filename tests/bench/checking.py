@@ -15,7 +15,7 @@ from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import check
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import check as views
 from tests.bench import lists
 from tests.services.fill import fill
@@ -92,7 +92,7 @@ def _figures(cloud: _Cloud) -> Iterator[tuple[str, float, str]]:
         "query_placement_for_image_type_support": True,
     }
     wall, start = time.perf_counter(), time.process_time()
-    found = survey(cloud, Assumptions.of(33, **options))  # type: ignore[arg-type]
+    found = survey(cloud, SchedulerSettings.of(33, **options))  # type: ignore[arg-type]
     reading = time.process_time() - start
     yield "reading: seconds", time.perf_counter() - wall, f"{reading:.2f} of CPU"
     beyond = [each for each in cloud.placement.paths if each not in _LISTS]

@@ -12,9 +12,9 @@ from osc_traitsched.app import explain
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain import verdict as verdicts
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.clause import Origin, RootTrait
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import document, prose
 from tests.services.fill import fill
@@ -51,7 +51,7 @@ def _figures(cloud: HalfCloud) -> Iterator[tuple[str, float, str]]:
     for flavor in (_PLAIN, _PICKY):
         options = {"query_placement_for_image_type_support": True}
         # The hosts here have no OWNER_NOVA, which 2026.2 would ask for.
-        assumptions = Assumptions.of(release=33, **options)
+        assumptions = SchedulerSettings.of(release=33, **options)
         question = Question(flavor, _IMAGE, (), assumptions)
         found, seconds, sent = _compared(cloud, question)
         for form in _FORMS:

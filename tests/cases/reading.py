@@ -31,9 +31,9 @@ import yaml
 
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.verdict import Verdict, reach
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import words
@@ -76,9 +76,9 @@ class Case:
             project=self.body.get("project"),
         )
 
-    def _assumptions(self) -> Assumptions:
+    def _assumptions(self) -> SchedulerSettings:
         options = self.body.get("options", {})
-        return Assumptions.of(self.body.get("release", 33), **options)
+        return SchedulerSettings.of(self.body.get("release", 33), **options)
 
     def _aggregates(self) -> Iterator[dict[str, Any]]:
         for number, (name, body) in enumerate(self.body.get("aggregates", {}).items()):

@@ -22,7 +22,7 @@ from osc_traitsched.core.change.isolation import (
     unisolate_plan,
 )
 from osc_traitsched.core.change.model import Kind, Status
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.cloud.making import PLACEMENT, making, providers
 from tests.functional import shell
 from tests.functional.proxy import CutBefore, Instead, Proxy
@@ -31,7 +31,7 @@ GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 REQUIRED = {f"trait:{GOLD}": "required"}
 INSIDE, OUTSIDE = {"cmp00", "cmp01"}, {"cmp02", "cmp03"}
 EVERYWHERE = INSIDE | OUTSIDE
-ISOLATING = Assumptions.of(34, enable_isolated_aggregate_filtering=True)
+ISOLATING = SchedulerSettings.of(34, enable_isolated_aggregate_filtering=True)
 UNFILTERED = "scheduler.enable_isolated_aggregate_filtering"
 AS_IN_NOVA_CONF = "[scheduler]enable_isolated_aggregate_filtering"
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from osc_traitsched.core.nova import request
-from osc_traitsched.core.nova.assumption import Assumptions, Setting
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
 Case = Mapping[str, Any]
 Answer = Mapping[str, Any]
@@ -57,7 +57,7 @@ def build(case: Case, release: int) -> request.Request:
         availability_zone=case.get("availability_zone"),
         project_id=case.get("project_id", "project"),
         boot_from_volume=case.get("boot_from_volume", False),
-        assumptions=Assumptions(
+        assumptions=SchedulerSettings(
             release=release,
             settings={
                 name: Setting(value, "the case") for name, value in given.items()

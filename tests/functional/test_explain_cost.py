@@ -7,8 +7,8 @@ import gc
 import pytest
 
 from osc_traitsched.app import explain
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.services.nova import HalfCloud, MadeUpNova
 
 #: Beside one for each set of aggregates in the request, and one by one those of a
@@ -56,7 +56,7 @@ def explained(placement, nova, flavor, release=33, **options):
 
     service.get = count
     question = Question(
-        flavor, IMAGE, tuple(nova.aggregates), Assumptions.of(release, **options)
+        flavor, IMAGE, tuple(nova.aggregates), SchedulerSettings.of(release, **options)
     )
     found = explain.explain(cloud, question, (), want_figures=True, want_fixes=True)
     single = [p for p in sent if p.endswith(("/inventories", "/usages"))]

@@ -11,14 +11,14 @@ from osc_traitsched.core.change.isolation import (
     isolate_plan,
     predicted_stages,
 )
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import Placement
 from tests.services import fill
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer
 
 GOLD = "CUSTOM_GOLD"
-ISOLATING = Assumptions.of(33, enable_isolated_aggregate_filtering=True)
+ISOLATING = SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True)
 #: Ten sizes: four numbers of processors, five of memory, one of disks.
 SIZES = [(1 + n % 4, 512 * (1 + n % 5)) for n in range(20)]
 AMOUNTS = 4 + 5 + 1

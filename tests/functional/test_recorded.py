@@ -9,8 +9,8 @@ import pytest
 
 from osc_traitsched.app import aggregates, explain, traits
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views.explain.document import document
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.unit.app.recorded import RecordedService
@@ -68,7 +68,7 @@ def nova(placement):
 def all_answers(cloud, nova):
     """Ask everything, and return what a program could print of it."""
     nova._bodies["/os-services"] = {"services": []}
-    question = Question(FLAVOR, None, tuple(nova.aggregates), Assumptions.of(33))
+    question = Question(FLAVOR, None, tuple(nova.aggregates), SchedulerSettings.of(33))
     found = explain.explain(cloud, question, want_figures=True)
     everything = Selectors(everything=True)
     return (

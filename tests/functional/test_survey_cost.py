@@ -7,7 +7,7 @@ import collections
 import pytest
 
 from osc_traitsched.app.check import survey
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.bench import lists
 from tests.functional.placement import Placement
 from tests.services import fill
@@ -78,7 +78,7 @@ def test_a_thousand_hosts_cost_less_than_twenty_requests_beyond_the_lists(large,
     missing, extra = drawn[0], drawn[1]
     put(placement, missing.uuid, missing.aggregates[1:])
     put(placement, extra.uuid, {*extra.aggregates, *drawn[2].aggregates})
-    found = survey(cloud, Assumptions())
+    found = survey(cloud, SchedulerSettings())
     assert cloud.placement.requests - LISTS <= MOST
     put(placement, missing.uuid, missing.aggregates)
     put(placement, extra.uuid, extra.aggregates)

@@ -13,10 +13,10 @@ from osc_traitsched.core.explain.fix.values import MOST_OF_HOSTS
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import Ownership, ownership
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.clause import MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.property import clouds
@@ -46,7 +46,7 @@ def question() -> Question:
     )
     size = {"vcpus": 1, "ram": 1, "disk": 1}
     flavor = {"id": "1", "name": "flavor", **size, "extra_specs": {}}
-    return Question(flavor, None, aggregates, Assumptions(all_computes_new=True))
+    return Question(flavor, None, aggregates, SchedulerSettings(all_computes_new=True))
 
 
 def of(matcher: Matcher, verdict: Verdict) -> tuple[HostFix, ...]:

@@ -16,8 +16,8 @@ from osc_traitsched.cloud import allocation_candidates, evidence, read
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.verdict import reach
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.functional.placement import Placement
 from tests.property import building, clouds
@@ -86,7 +86,7 @@ def test_no_fewer_keys_could_be_dropped_than_is_suggested(server, service, part)
 
 def check(service, snapshot, extra_specs):
     """Compare with each small set of keys, and return whether there was no host."""
-    assumptions = Assumptions(release=33)
+    assumptions = SchedulerSettings(release=33)
     flavor = {**SIZE, "extra_specs": extra_specs}
     question = Question(flavor, None, (), assumptions, boot_from_volume=True)
     request = question.request()

@@ -31,14 +31,14 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import Placement
 from tests.property import building, clouds
 
 CLOUDS = int(os.environ.get("TRAITSCHED_CLOUDS", "12"))
 
-ISOLATING = Assumptions.of(33, enable_isolated_aggregate_filtering=True)
+ISOLATING = SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True)
 #: The last does not exist at first.
 BY = ("CUSTOM_A", "CUSTOM_B", "HW_CPU_X86_AVX", "CUSTOM_NEW")
 REQUIRED, FORBIDDEN = "required", "forbidden"

@@ -13,13 +13,13 @@ from osc_traitsched.core.check.demand import (
     prefilter,
 )
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, RootTrait
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import properties
 from osc_traitsched.core.nova.server.flavor import EPHEMERAL
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: Large enough for what any image says that it needs.
 _ANY_FLAVOR: Body = {"name": "", "vcpus": 1, "ram": 2**40, "disk": 2**40}
@@ -50,7 +50,7 @@ class Builder:
     :ivar built: how many were built
     """
 
-    assumptions: Assumptions
+    assumptions: SchedulerSettings
     built: int = 0
     _known: dict[object, Request | Refusal] = dataclasses.field(default_factory=dict)
 
@@ -120,7 +120,7 @@ class Builder:
         request = found if isinstance(found, Request) else _NOTHING
         clauses = [c for c in request.clauses if _is_of_image(c)]
         devices = [c for c in clauses if prefilter(c) == IMAGE_METADATA_PREFILTER]
-        if not self.assumptions.value(assumption.IMAGE_METADATA):
+        if not self.assumptions.value(options.IMAGE_METADATA):
             clauses = [c for c in clauses if c not in devices]
         return Demand(
             "image",
@@ -133,8 +133,8 @@ class Builder:
         )
 
     def _with_all_prefilters(self, image: Body) -> Request | Refusal:
-        assumptions = self.assumptions.changed(assumption.IMAGE_TYPE, True)
-        assumptions = assumptions.changed(assumption.IMAGE_METADATA, True)
+        assumptions = self.assumptions.changed(options.IMAGE_TYPE, True)
+        assumptions = assumptions.changed(options.IMAGE_METADATA, True)
         return self._asked(Question(_ANY_FLAVOR, image, (), assumptions))
 
 

@@ -14,7 +14,7 @@ from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import mirror
 from osc_traitsched.core.inventory.mirror import Difference
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Body
 
 #: An image that makes a flavor without a CPU policy ask for pinned CPUs.
@@ -46,7 +46,7 @@ class Study(Survey):
 
     def has_filter(self, name: str) -> bool:
         """Tell whether a host filter is in the list of those that are on."""
-        filters = self.assumptions.value(assumption.ENABLED_FILTERS)
+        filters = self.assumptions.value(options.ENABLED_FILTERS)
         return isinstance(filters, tuple) and name in filters
 
     @functools.cached_property

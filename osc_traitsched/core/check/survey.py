@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
 
 
@@ -32,7 +32,7 @@ class Survey:
     """
 
     snapshot: Snapshot
-    assumptions: Assumptions
+    assumptions: SchedulerSettings
     aggregates: tuple[Body, ...] = ()
     flavors: tuple[Body, ...] = ()
     images: tuple[Body, ...] = ()

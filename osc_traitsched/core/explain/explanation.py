@@ -14,11 +14,13 @@ from osc_traitsched.core.explain.verdict import (
     rejection,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource
+from osc_traitsched.core.nova.option import Consumer
+from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
 
@@ -181,19 +183,23 @@ class Explanation:
         return len(self.hosts) + len(self.without_provider) + len(self.unmanaged_roots)
 
 
+_AFTER_PLACEMENT = frozenset([Consumer.FILTER, Consumer.WEIGHER])
+
+
 def switches(question: Question) -> Iterator[tuple[str, Question]]:
     """Yield each option that could be otherwise, and the question if it were.
 
-    Those that are on or off, and the default zone where there is one.
+    Those that are on or off, and the default zone where there is one. What filters
+    and weighers read is left out, since it comes after Placement's answer.
     """
     assumptions = question.assumptions
-    for option in assumption.OPTIONS:
-        if not option.is_in(assumptions.release):
+    for option in options_in(assumptions.release):
+        if option.consumer in _AFTER_PLACEMENT:
             continue
         value = assumptions.value(option.name)
         if isinstance(value, bool):
             other = assumptions.changed(option.name, not value)
-        elif option.name == assumption.DEFAULT_ZONE and value:
+        elif option.name == options.DEFAULT_ZONE and value:
             other = assumptions.changed(option.name, None)
         else:
             continue

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.core.nova import assumption, request
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 Body = Mapping[str, Any]
 
@@ -59,7 +59,7 @@ class Question:
     flavor: Body
     image: Body | None
     aggregates: tuple[Body, ...]
-    assumptions: Assumptions
+    assumptions: SchedulerSettings
     zone: str | None = None
     project: str | None = None
     boot_from_volume: bool = False
@@ -88,7 +88,7 @@ class Question:
 
         nova/compute/api.py, ``parse_availability_zone``: it does not for a host.
         """
-        default = self.assumptions.value(assumption.DEFAULT_ZONE)
+        default = self.assumptions.value(options.DEFAULT_ZONE)
         zone, colon, _ = (self.zone or str(default or "")).partition(":")
         return zone if zone and not colon else None
 

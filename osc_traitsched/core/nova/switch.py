@@ -6,8 +6,10 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.errors import NotInRelease
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import OPTIONS, Assumptions, Value
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.option import Value
+from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 AZ = "az"
 
@@ -15,19 +17,17 @@ AZ = "az"
 #: not look at the one that requires aggregates without the one that limits
 #: tenants to them (nova/scheduler/request_filter.py, require_tenant_aggregate).
 SWITCHES: Mapping[str, tuple[str, ...]] = {
-    "image-type": (assumption.IMAGE_TYPE,),
-    "image-metadata": (assumption.IMAGE_METADATA,),
-    "isolation": (assumption.ISOLATION,),
-    AZ: (assumption.AZ_QUERY,),
-    "tenant": (assumption.TENANT,),
-    "tenant-required": (assumption.TENANT, assumption.TENANT_REQUIRED),
-    "routed-networks": (assumption.ROUTED_NETWORKS,),
+    "image-type": (options.IMAGE_TYPE,),
+    "image-metadata": (options.IMAGE_METADATA,),
+    "isolation": (options.ISOLATION,),
+    AZ: (options.AZ_QUERY,),
+    "tenant": (options.TENANT,),
+    "tenant-required": (options.TENANT, options.TENANT_REQUIRED),
+    "routed-networks": (options.ROUTED_NETWORKS,),
 }
 
 #: The host filter that does after Placement what :data:`AZ` does in Placement.
 AZ_FILTER = "AvailabilityZoneFilter"
-
-_OPTIONS = {option.name: option for option in OPTIONS}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Switched:
 
     wanted: tuple[str, ...]
     values: Mapping[str, Value]
-    assumptions: Assumptions
+    assumptions: SchedulerSettings
 
 
 def az_is_always_on(release: int) -> bool:
@@ -50,10 +50,10 @@ def az_is_always_on(release: int) -> bool:
     Such a Nova has no AvailabilityZoneFilter, and its scheduler does not start
     with that name in enabled_filters.
     """
-    return release >= _OPTIONS[assumption.AZ_QUERY].until
+    return release >= OPTIONS[options.AZ_QUERY].until
 
 
-def switched(wanted: Iterable[str], assumptions: Assumptions) -> Switched:
+def switched(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
     """Return what turns on these names out of :data:`SWITCHES`.
 
     AvailabilityZoneFilter goes out of the filters with :data:`AZ`, which does its
@@ -66,7 +66,7 @@ def switched(wanted: Iterable[str], assumptions: Assumptions) -> Switched:
     values: dict[str, Value] = {}
     for name in wanted:
         for option in SWITCHES[name]:
-            if _OPTIONS[option].is_in(assumptions.release):
+            if OPTIONS[option].is_in(assumptions.release):
                 values[option] = True
             elif not (name == AZ and always):
                 raise NotInRelease(name, option, assumptions.release)
@@ -75,9 +75,9 @@ def switched(wanted: Iterable[str], assumptions: Assumptions) -> Switched:
     return Switched(wanted, values, assumptions)
 
 
-def _without_az_filter(assumptions: Assumptions) -> Mapping[str, Value]:
-    filters = assumptions.value(assumption.ENABLED_FILTERS)
+def _without_az_filter(assumptions: SchedulerSettings) -> Mapping[str, Value]:
+    filters = assumptions.value(options.ENABLED_FILTERS)
     if not isinstance(filters, tuple) or AZ_FILTER not in filters:
         return {}
     kept = tuple(each for each in filters if each != AZ_FILTER)
-    return {assumption.ENABLED_FILTERS: kept}
+    return {options.ENABLED_FILTERS: kept}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.check.finding import Finding, Rule
 from osc_traitsched.core.check.survey import Survey
-from osc_traitsched.core.nova.assumption import OPTIONS
+from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.views.check import (
     az,
     config,
@@ -56,7 +56,7 @@ def nothing(rules: Iterable[Rule], survey: Survey) -> str:
         "aggregates": len(survey.aggregates),
         "hosts": len(survey.snapshot.hosts),
         "traits": len(survey.known_traits),
-        "options": sum(option.is_in(release) for option in OPTIONS),
+        "options": len(options_in(release)),
     }
     rules = tuple(rules)
     looked = dict.fromkeys(rule.looks_at for rule in rules)

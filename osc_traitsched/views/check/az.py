@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from osc_traitsched.core.check.finding import Finding
 from osc_traitsched.core.check.rules.az import ANYBODY, FILTERED, NOBODY
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.switch import AZ_FILTER
 from osc_traitsched.views.check import mirror
 from osc_traitsched.views.check.wording import Wording, Words, command, count, off
 from osc_traitsched.views.options import option, release
 
-_FILTERS = option(assumption.ENABLED_FILTERS)
+_FILTERS = option(options.ENABLED_FILTERS)
 _ENABLE = command("trait-sched", "config", "nova-conf", "--enable", "az")
 
 

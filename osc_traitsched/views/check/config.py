@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from osc_traitsched.core.check.finding import Finding
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 from osc_traitsched.views.check.wording import Wording, Words, command, count, off
 from osc_traitsched.views.options import option, release
 
@@ -41,7 +41,7 @@ def _tenant_off(finding: Finding) -> Words:
 def _tenant_required(finding: Finding) -> Words:
     return Words(
         f"on ({finding.text('source')}), and without effect as long as "
-        f"{option(assumption.TENANT)} is off",
+        f"{option(options.TENANT)} is off",
         command("trait-sched", "config", "nova-conf", "--enable", "tenant-required"),
     )
 

@@ -10,8 +10,9 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import Fix, HostFix
 from osc_traitsched.core.explain.hitting_sets import Mask
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.assumption import OPTIONS, RELEASES
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait
+from osc_traitsched.core.nova.options import options_in
+from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain import fixes, mirror, not_evaluated, words
 
@@ -82,9 +83,7 @@ def _request(explanation: Explanation) -> dict[str, Any]:
 def _assumptions(explanation: Explanation) -> Iterator[dict[str, Any]]:
     assumptions = explanation.question.assumptions
     option_impacts = {each.name: each for each in explanation.option_impacts}
-    for option in OPTIONS:
-        if not option.is_in(assumptions.release):
-            continue
+    for option in options_in(assumptions.release):
         setting = assumptions.setting(option.name)
         matter = option_impacts.get(option.name)
         value = setting.value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.server import not_evaluated as kinds
 
 #: Host filters that decide about a server that has neither hints nor networks.
-_FILTERS = assumption.ENABLED_FILTERS
+_FILTERS = options.ENABLED_FILTERS
 
 
 def items(explanation: Explanation) -> list[dict[str, str]]:

@@ -11,7 +11,7 @@ from osc_traitsched.core.explain.fix import RequestFix
 from osc_traitsched.core.explain.hitting_sets import Mask
 from osc_traitsched.core.explain.verdict import grouped_rejections
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain import fixes, mirror, not_evaluated, words
@@ -84,7 +84,7 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
 
 def _assumptions(explanation: Explanation) -> Iterator[str]:
     assumptions = explanation.question.assumptions
-    release = assumption.RELEASES[assumptions.release]
+    release = releases.RELEASES[assumptions.release]
     yield ""
     yield "Assumed:"
     yield f"  Nova {assumptions.release} ({release}): {assumptions.release_source}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.nova.assumption import Value
 from osc_traitsched.core.nova.clause import (
     Clause,
     MemberOf,
@@ -13,6 +12,7 @@ from osc_traitsched.core.nova.clause import (
     Resource,
     RootTrait,
 )
+from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Stock
 

@@ -7,7 +7,8 @@ import pytest
 from osc_traitsched.app import settings
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options, releases
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import problems
 
 
@@ -23,7 +24,7 @@ def assume(*argv, maximum=None):
 
 
 def test_without_any_option_the_newest_release_is_assumed():
-    assert assume() == assumption.Assumptions()
+    assert assume() == SchedulerSettings()
 
 
 @pytest.mark.parametrize(
@@ -98,8 +99,8 @@ def test_else_the_compute_api_tells_the_release(maximum, release, source):
 
 
 def test_every_release_has_a_microversion_and_none_goes_back():
-    assert list(assumption.MICROVERSIONS) == list(assumption.RELEASES)
-    numbers = list(assumption.MICROVERSIONS.values())
+    assert list(releases.MICROVERSIONS) == list(releases.RELEASES)
+    numbers = list(releases.MICROVERSIONS.values())
     assert numbers == sorted(numbers)
 
 
@@ -109,7 +110,7 @@ def test_files_and_options_are_taken_in_the_order_given(tmp_path, monkeypatch):
         text = f"[scheduler]\nmax_placement_results = {n + 1}\n"
         (tmp_path / name).write_text(text, encoding="utf-8")
     found = assume("--nova-conf", "b.conf", "--nova-conf", "a.conf")
-    assert found.setting(assumption.MAX_RESULTS).source == "a.conf:2"
+    assert found.setting(options.MAX_RESULTS).source == "a.conf:2"
 
 
 def test_options_are_set_by_hand():
@@ -118,10 +119,10 @@ def test_options_are_set_by_hand():
         *("--set", "filter_scheduler.enabled_filters=A,B"),
         *("--set", "default.default_schedule_zone=a=b"),
     )
-    assert found.value(assumption.MAX_RESULTS) == 7
-    assert found.value(assumption.ENABLED_FILTERS) == ("A", "B")
-    assert found.value(assumption.DEFAULT_ZONE) == "a=b"
-    assert found.setting(assumption.DEFAULT_ZONE).source == "--set"
+    assert found.value(options.MAX_RESULTS) == 7
+    assert found.value(options.ENABLED_FILTERS) == ("A", "B")
+    assert found.value(options.DEFAULT_ZONE) == "a=b"
+    assert found.setting(options.DEFAULT_ZONE).source == "--set"
 
 
 @pytest.mark.parametrize(

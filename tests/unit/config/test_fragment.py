@@ -7,8 +7,8 @@ import yaml
 
 from osc_traitsched.config import fragment, joining, rhoso, tripleo
 from osc_traitsched.core.errors import NoParameter
-from osc_traitsched.core.nova import assumption, switch
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import options, releases, switch
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 WANTED = [
     wanted
@@ -78,14 +78,12 @@ def possible(release, wanted):
 
 def check(before, after, wanted):
     """What was wanted is on, the filter is out, and all else is as before."""
-    options = {name for each in wanted for name in switch.SWITCHES[each]}
-    for option in assumption.OPTIONS:
-        if not option.is_in(before.release):
-            continue
+    turned_on = {name for each in wanted for name in switch.SWITCHES[each]}
+    for option in options.options_in(before.release):
         expected = before.value(option.name)
-        if option.name in options:
+        if option.name in turned_on:
             expected = True
-        if option.name == assumption.ENABLED_FILTERS and (
+        if option.name == options.ENABLED_FILTERS and (
             "az" in wanted or before.release >= 28
         ):
             expected = tuple(n for n in expected if n != "AvailabilityZoneFilter")
@@ -102,7 +100,7 @@ def write(tmp_path):
 
 
 @pytest.mark.parametrize("conf", CONFS)
-@pytest.mark.parametrize("release", assumption.RELEASES)
+@pytest.mark.parametrize("release", releases.RELEASES)
 def test_nova_conf_with_the_fragment_last_says_what_was_asked(write, release, conf):
     files = (write("10.conf", CONFS[conf]),)
     before = joining.assumptions(joining.Named(nova_conf=files), release, "")
@@ -148,7 +146,7 @@ def custom_config(text):
 
 def test_a_control_planes_own_text_stays_word_by_word_and_in_lines(write):
     text = rhoso.read(write("plane.yaml", PLANES["a text"])).text
-    written = fragment.control_plane({assumption.ISOLATION: True}, text + "x = 1  \n")
+    written = fragment.control_plane({options.ISOLATION: True}, text + "x = 1  \n")
     assert custom_config(written) == (
         text.strip("\n") + "\nx = 1\n\n"
         "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
@@ -168,9 +166,9 @@ def test_nothing_to_set_is_nothing_to_write():
 
 def test_ini_has_each_section_once():
     values = {
-        assumption.ISOLATION: True,
-        assumption.ENABLED_FILTERS: ("A", "B"),
-        assumption.TENANT: True,
+        options.ISOLATION: True,
+        options.ENABLED_FILTERS: ("A", "B"),
+        options.TENANT: True,
     }
     assert fragment.nova_conf(values) == (
         "[scheduler]\nenable_isolated_aggregate_filtering = true\n"
@@ -180,7 +178,7 @@ def test_ini_has_each_section_once():
 
 
 def test_tripleo_before_wallaby_has_the_older_parameter_for_filters():
-    values = {assumption.ENABLED_FILTERS: ("A",)}
+    values = {options.ENABLED_FILTERS: ("A",)}
     for release, parameter in [
         (20, "NovaSchedulerDefaultFilters"),
         (22, "NovaSchedulerDefaultFilters"),
@@ -192,10 +190,10 @@ def test_tripleo_before_wallaby_has_the_older_parameter_for_filters():
 
 def test_every_switch_but_image_metadata_is_a_parameter_of_tripleo():
     switches = {name for names in switch.SWITCHES.values() for name in names}
-    assert switches - set(tripleo.PARAMETERS.values()) == {assumption.IMAGE_METADATA}
+    assert switches - set(tripleo.PARAMETERS.values()) == {options.IMAGE_METADATA}
     with pytest.raises(NoParameter) as caught:
-        fragment.environment({assumption.IMAGE_METADATA: True}, 23)
-    assert caught.value.option == assumption.IMAGE_METADATA
+        fragment.environment({options.IMAGE_METADATA: True}, 23)
+    assert caught.value.option == options.IMAGE_METADATA
 
 
 def test_filters_that_tripleo_would_take_for_novas_own_are_refused(write):
@@ -211,10 +209,10 @@ def test_filters_that_tripleo_would_take_for_novas_own_are_refused(write):
 
 
 def test_a_fragment_needs_no_baseline(write):
-    values = switch.switched(["isolation", "tenant"], Assumptions(27)).values
+    values = switch.switched(["isolation", "tenant"], SchedulerSettings(27)).values
     last = write("99.conf", fragment.nova_conf(values))
     for baseline in ("upstream", "tripleo", "rhoso"):
         named = joining.Named(nova_conf=(last,), baseline=baseline)
         after = joining.assumptions(named, 27, "")
-        assert after.setting(assumption.ISOLATION).given
-        assert after.setting(assumption.TENANT).given
+        assert after.setting(options.ISOLATION).given
+        assert after.setting(options.TENANT).given

@@ -4,8 +4,8 @@ import pytest
 
 from osc_traitsched.config import baseline, joining, rhoso
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting
+from osc_traitsched.core.nova import options, releases
+from osc_traitsched.core.nova.settings import Setting
 
 WALLABY, ANTELOPE, BOBCAT = 23, 27, 28
 
@@ -34,78 +34,77 @@ def test_with_nothing_named_the_releases_defaults_hold():
     found = join()
     assert found.settings == {}
     assert (found.release, found.release_source) == (ANTELOPE, "a test")
-    assert found.setting(assumption.MAX_RESULTS).source == "the default of 2023.1"
+    assert found.setting(options.MAX_RESULTS).source == "the default of 2023.1"
 
 
 def test_a_baseline_is_assumed_and_names_itself():
     expected = Setting(True, "the baseline tripleo")
-    assert join(baseline="tripleo").settings[assumption.IMAGE_TYPE] == expected
+    assert join(baseline="tripleo").settings[options.IMAGE_TYPE] == expected
 
 
 def test_rhosos_baseline_has_the_schedulers_filters_and_workaround_too():
     found = join(baseline="rhoso")
-    assert found.value(assumption.NO_PCPU_FALLBACK) is True
-    assert "NUMATopologyFilter" in found.value(assumption.ENABLED_FILTERS)
-    assert found.value(assumption.TENANT_REQUIRED) is False
+    assert found.value(options.NO_PCPU_FALLBACK) is True
+    assert "NUMATopologyFilter" in found.value(options.ENABLED_FILTERS)
+    assert found.value(options.TENANT_REQUIRED) is False
 
 
 def test_environment_files_imply_tripleo_and_have_the_word_over_it():
     found = join(environments=("env.yaml",))
     given = Setting(False, "env.yaml:1 (NovaSchedulerQueryImageType)", given=True)
-    assert found.setting(assumption.IMAGE_TYPE) == given
-    assert found.setting(assumption.AZ_QUERY).source == "the baseline tripleo"
+    assert found.setting(options.IMAGE_TYPE) == given
+    assert found.setting(options.AZ_QUERY).source == "the baseline tripleo"
 
 
 def test_a_control_plane_implies_rhoso_and_has_the_word_over_it():
     found = join(control_plane=rhoso.read("cp.yaml"))
     given = Setting(False, "cp.yaml:2", given=True)
-    assert found.setting(assumption.IMAGE_METADATA) == given
-    assert found.setting(assumption.ISOLATION).source == "the baseline rhoso"
+    assert found.setting(options.IMAGE_METADATA) == given
+    assert found.setting(options.ISOLATION).source == "the baseline rhoso"
 
 
 def test_a_baseline_that_is_named_is_not_implied():
     found = join(environments=("env.yaml",), baseline="upstream")
-    assert list(found.settings) == [assumption.IMAGE_TYPE]
+    assert list(found.settings) == [options.IMAGE_TYPE]
 
 
 def test_nova_conf_has_the_word_over_the_deployments_files():
     tripleo = join(environments=("env.yaml",), nova_conf=("nova.conf",))
-    assert tripleo.setting(assumption.IMAGE_TYPE).source == "nova.conf:3"
+    assert tripleo.setting(options.IMAGE_TYPE).source == "nova.conf:3"
     plane = join(control_plane=rhoso.read("cp.yaml"), nova_conf=("nova.conf",))
-    assert plane.setting(assumption.MAX_RESULTS).source == "nova.conf:2"
-    assert plane.setting(assumption.IMAGE_METADATA).source == "cp.yaml:2"
+    assert plane.setting(options.MAX_RESULTS).source == "nova.conf:2"
+    assert plane.setting(options.IMAGE_METADATA).source == "cp.yaml:2"
 
 
 def test_what_is_set_by_hand_has_the_last_word_and_the_last_of_that():
-    given = ((assumption.MAX_RESULTS, "3"), (assumption.MAX_RESULTS, "4"))
+    given = ((options.MAX_RESULTS, "3"), (options.MAX_RESULTS, "4"))
     found = join(nova_conf=("nova.conf",), given=given)
-    assert found.setting(assumption.MAX_RESULTS) == Setting(4, "--set", given=True)
+    assert found.setting(options.MAX_RESULTS) == Setting(4, "--set", given=True)
 
 
 def test_what_is_set_by_hand_has_the_options_type():
     with pytest.raises(BadConfiguration) as caught:
-        join(given=((assumption.MAX_RESULTS, "0"),))
+        join(given=((options.MAX_RESULTS, "0"),))
     assert (caught.value.path, caught.value.line) == ("--set", None)
     assert caught.value.value == "0"
 
 
 def test_an_option_that_the_release_has_no_more_is_kept_out_and_noted():
     found = join(BOBCAT, nova_conf=("az.conf",))
-    assert assumption.AZ_QUERY not in found.settings
-    assert found.ignored == ((assumption.AZ_QUERY, "az.conf:2"),)
+    assert options.AZ_QUERY not in found.settings
+    assert found.ignored == ((options.AZ_QUERY, "az.conf:2"),)
     assert join(ANTELOPE, nova_conf=("az.conf",)).ignored == ()
 
 
 def test_an_option_that_the_release_has_not_yet_is_kept_out_and_noted():
-    found = join(WALLABY, given=((assumption.PCI_IN_PLACEMENT, "perhaps"),))
-    assert assumption.PCI_IN_PLACEMENT not in found.settings
-    assert found.ignored == ((assumption.PCI_IN_PLACEMENT, "--set"),)
+    found = join(WALLABY, given=((options.PCI_IN_PLACEMENT, "perhaps"),))
+    assert options.PCI_IN_PLACEMENT not in found.settings
+    assert found.ignored == ((options.PCI_IN_PLACEMENT, "--set"),)
 
 
 @pytest.mark.parametrize("name", baseline.NAMES)
-@pytest.mark.parametrize("release", assumption.RELEASES)
+@pytest.mark.parametrize("release", releases.RELEASES)
 def test_what_a_baseline_sets_for_other_releases_is_nobodys_mistake(name, release):
     found = join(release, baseline=name)
     assert found.ignored == ()
-    options = {option.name: option for option in assumption.OPTIONS}
-    assert all(options[each].is_in(release) for each in found.settings)
+    assert all(options.OPTIONS[each].is_in(release) for each in found.settings)

@@ -7,38 +7,75 @@ from oslo_config import cfg
 
 from osc_traitsched.config import nova_conf
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova.option import Consumer, Kind, Option
+from osc_traitsched.core.nova.options import OPTIONS
 
 WALLABY = 23
 REFUSED = "refused"
+#: Of the kinds and limits that no row of the table has.
+MORE = (
+    Option("filter_scheduler.ram", Kind.FLOAT, 1.0, Consumer.WEIGHER),
+    Option("filter_scheduler.pci", Kind.FLOAT, 1.0, Consumer.WEIGHER, minimum=0),
+    Option("metrics.down_time", Kind.INTEGER, 60, Consumer.FILTER),
+    Option(
+        "DEFAULT.architecture",
+        Kind.STRING,
+        None,
+        Consumer.FILTER,
+        choices=("A", "az1"),
+        deprecated_names=(("metrics.arch", 24), ("DEFAULT.older", WALLABY)),
+    ),
+    Option("metrics.setting", Kind.LIST, (), Consumer.WEIGHER),
+)
+TABLE = {**OPTIONS, **{option.name: option for option in MORE}}
+KINDS = {
+    Kind.BOOLEAN: cfg.BoolOpt,
+    Kind.INTEGER: cfg.IntOpt,
+    Kind.FLOAT: cfg.FloatOpt,
+    Kind.STRING: cfg.StrOpt,
+    Kind.LIST: cfg.ListOpt,
+}
 BOOLEANS = ["true", "Off", "1", "'no'", "ye", "", "2", "$image_metadata_prefilter"]
 NUMBERS = ["1", "0", "-5", "1000", "x", "", " 77", "0x10", "'12'", "1_000"]
+FLOATS = [*NUMBERS, "0.5", "-1.0", "1e6", ".5", "inf", "1,5", "$ram", "${metrics.ram}"]
 TEXTS = ["az1", '"az', "a=b:c", "x\n y", r"\$d", "$$d", "$1", "$nope", "${a.b}"]
 LISTS = ["A", " A , B ,", "[A,B]", "A\n  ,B\n\tC", "A,,B", "A\n# no\n  B"]
-TEXTS += ["$default_schedule_zone", "${scheduler.max_placement_results}"]
-LISTS += ["$default_schedule_zone", "$enabled_filters"]
+TEXTS += ["$default_schedule_zone", "${scheduler.max_placement_results}", "$setting"]
+LISTS += ["$default_schedule_zone", "$enabled_filters", "$pci,${metrics.down_time}"]
+VALUES = {
+    Kind.BOOLEAN: BOOLEANS,
+    Kind.INTEGER: NUMBERS,
+    Kind.FLOAT: FLOATS,
+    Kind.STRING: TEXTS,
+    Kind.LIST: LISTS,
+}
 ODD = ["", "# a", "; a=b", "[other]", "workers = 1"]
 BROKEN = ["junk", "  cont", "=x", "[]", "[x"]
+
+
+@pytest.fixture(autouse=True)
+def with_more_rows(monkeypatch):
+    monkeypatch.setattr(nova_conf, "OPTIONS", TABLE)
 
 
 def registered():
     """Return the options as Nova's release 23 registers them."""
     conf = cfg.ConfigOpts()
     for option in existing():
-        section, key = split(option.name)
-        if isinstance(option.default, bool):
-            conf.register_opt(cfg.BoolOpt(key, default=False), section)
-    number = cfg.IntOpt("max_placement_results", default=1000, min=1)
-    conf.register_opt(number, "scheduler")
-    filters = cfg.ListOpt(
-        "enabled_filters",
-        default=assumption.Assumptions(WALLABY).value(assumption.ENABLED_FILTERS),
-        deprecated_name="scheduler_default_filters",
-        deprecated_group="DEFAULT",
-    )
-    conf.register_opt(filters, "filter_scheduler")
-    conf.register_opt(cfg.StrOpt("default_schedule_zone"))
+        section = None if option.section == "DEFAULT" else option.section
+        conf.register_opt(as_oslo_has_it(option), section)
     return conf
+
+
+def as_oslo_has_it(option):
+    old_names = map(split, option.names_in(WALLABY)[1:])
+    limits = {"min": option.minimum, "choices": option.choices}
+    return KINDS[option.kind](
+        option.key,
+        default=plain(option.default_in(WALLABY)),
+        deprecated_opts=[cfg.DeprecatedOpt(key, section) for section, key in old_names],
+        **{name: limit for name, limit in limits.items() if limit not in (None, ())},
+    )
 
 
 def split(name):
@@ -49,24 +86,15 @@ def split(name):
 def text(dice):
     lines = []
     for _ in range(dice.randint(1, 5)):
-        section, key = split(dice.choice(assumption.OPTIONS).name)
+        option = dice.choice(list(TABLE.values()))
+        section, key = split(dice.choice(option.names_in(WALLABY)))
         lines.append(f"[{dice.choice([section, section, section.title()])}]")
         lines += dice.sample(ODD[:3], dice.randint(0, 2))
-        lines.append(f"{key}{dice.choice(['=', ' = ', ': '])}{value(dice, key)}")
-        if dice.random() < 0.1:
-            lines += ["[DEFAULT]", f"scheduler_default_filters={dice.choice(LISTS)}"]
+        value = dice.choice(VALUES[option.kind])
+        lines.append(f"{key}{dice.choice(['=', ' = ', ': '])}{value}")
         lines += dice.sample(ODD, dice.randint(0, 2))
         lines += [dice.choice(BROKEN)] if dice.random() < 0.02 else []
     return dice.choice(["\n", "\n", "\r\n"]).join(lines)
-
-
-def value(dice, key):
-    kinds = {
-        "max_placement_results": NUMBERS,
-        "enabled_filters": LISTS,
-        "default_schedule_zone": TEXTS,
-    }
-    return dice.choice(kinds.get(key, BOOLEANS))
 
 
 def by_oslo(paths):
@@ -78,12 +106,12 @@ def by_oslo(paths):
     except cfg.ConfigFileParseError:
         return REFUSED
     found = {}
-    for section, key in (split(option.name) for option in existing()):
+    for option in existing():
         try:
-            group = conf if section == "DEFAULT" else conf[section]
-            found[f"{section}.{key}"] = plain(group[key])
+            group = conf if option.section == "DEFAULT" else conf[option.section]
+            found[option.name] = plain(group[option.key])
         except (ValueError, RecursionError, cfg.Error):
-            found[f"{section}.{key}"] = REFUSED
+            found[option.name] = REFUSED
     return found
 
 
@@ -106,7 +134,7 @@ def by_ourselves(paths):
 
 
 def existing():
-    return [option for option in assumption.OPTIONS if option.is_in(WALLABY)]
+    return [option for option in TABLE.values() if option.is_in(WALLABY)]
 
 
 def plain(found):

@@ -7,10 +7,10 @@ import pytest
 
 from osc_traitsched.config import nova_conf
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting
+from osc_traitsched.core.nova import options, releases
+from osc_traitsched.core.nova.settings import Setting
 
-WALLABY, XENA, NEWEST = 23, 24, assumption.NEWEST
+WALLABY, XENA, NEWEST = 23, 24, releases.NEWEST
 
 
 @pytest.fixture(autouse=True)
@@ -60,13 +60,11 @@ def test_a_value_is_known_with_its_file_and_line(write):
         'disable_fallback_pcpu_query = "True"',
     )
     assert settings("nova.conf") == {
-        assumption.DEFAULT_ZONE: Setting("az1", "nova.conf:5", given=True),
-        assumption.MAX_RESULTS: Setting(50, "nova.conf:7", given=True),
-        assumption.IMAGE_METADATA: Setting(True, "nova.conf:8", given=True),
-        assumption.ENABLED_FILTERS: Setting(
-            ("A", "B", "C"), "nova.conf:10", given=True
-        ),
-        assumption.NO_PCPU_FALLBACK: Setting(True, "nova.conf:15", given=True),
+        options.DEFAULT_ZONE: Setting("az1", "nova.conf:5", given=True),
+        options.MAX_RESULTS: Setting(50, "nova.conf:7", given=True),
+        options.IMAGE_METADATA: Setting(True, "nova.conf:8", given=True),
+        options.ENABLED_FILTERS: Setting(("A", "B", "C"), "nova.conf:10", given=True),
+        options.NO_PCPU_FALLBACK: Setting(True, "nova.conf:15", given=True),
     }
 
 
@@ -82,12 +80,12 @@ def test_options_and_sections_that_decide_nothing_here_are_passed_over(write):
 @pytest.mark.parametrize("text", ["true", "True", "1", "on", "YES", "'on'"])
 def test_oslo_takes_many_words_for_true(write, text):
     write("nova.conf", "[scheduler]", f"image_metadata_prefilter = {text}")
-    assert settings("nova.conf")[assumption.IMAGE_METADATA].value is True
+    assert settings("nova.conf")[options.IMAGE_METADATA].value is True
 
 
 def test_an_empty_number_is_no_limit_as_it_is_to_oslo(write):
     write("nova.conf", "[scheduler]", "max_placement_results =")
-    assert settings("nova.conf")[assumption.MAX_RESULTS].value is None
+    assert settings("nova.conf")[options.MAX_RESULTS].value is None
 
 
 def test_the_last_of_several_values_in_one_file_wins(write):
@@ -96,7 +94,7 @@ def test_the_last_of_several_values_in_one_file_wins(write):
         *("[scheduler]", "max_placement_results = 1"),
         *("[DEFAULT]", "[scheduler]", "max_placement_results = 2"),
     )
-    found = settings("nova.conf")[assumption.MAX_RESULTS]
+    found = settings("nova.conf")[options.MAX_RESULTS]
     assert (found.value, found.source) == (2, "nova.conf:5")
 
 
@@ -107,35 +105,35 @@ def test_the_last_of_several_files_wins_option_by_option(write):
     )
     write("b.conf", "[scheduler]", "max_placement_results = 2")
     found = settings("a.conf", "b.conf")
-    assert found[assumption.MAX_RESULTS].source == "b.conf:2"
-    assert found[assumption.IMAGE_METADATA].source == "a.conf:3"
-    assert settings("b.conf", "a.conf")[assumption.MAX_RESULTS].value == 1
+    assert found[options.MAX_RESULTS].source == "b.conf:2"
+    assert found[options.IMAGE_METADATA].source == "a.conf:3"
+    assert settings("b.conf", "a.conf")[options.MAX_RESULTS].value == 1
 
 
 def test_a_bad_value_that_a_later_file_replaces_does_no_harm(write):
     write("a.conf", "[scheduler]", "max_placement_results = x")
     write("b.conf", "[scheduler]", "max_placement_results = 2")
-    assert settings("a.conf", "b.conf")[assumption.MAX_RESULTS].value == 2
+    assert settings("a.conf", "b.conf")[options.MAX_RESULTS].value == 2
 
 
 def test_of_a_directory_the_conf_files_are_read_in_the_order_of_their_names(write):
     for n, name in enumerate(["9.conf", "10.conf", "Z.conf", ".z.conf", "z.conf.bak"]):
         write(f"conf.d/{name}", "[scheduler]", f"max_placement_results = {n + 1}")
-    found = settings("conf.d")[assumption.MAX_RESULTS]
+    found = settings("conf.d")[options.MAX_RESULTS]
     assert (found.value, found.source) == (3, "conf.d/Z.conf:2")
 
 
 def test_a_directory_and_a_file_count_in_the_order_given(write):
     write("conf.d/a.conf", "[scheduler]", "max_placement_results = 1")
     write("nova.conf", "[scheduler]", "max_placement_results = 2")
-    assert settings("conf.d", "nova.conf")[assumption.MAX_RESULTS].value == 2
-    assert settings("nova.conf", "conf.d")[assumption.MAX_RESULTS].value == 1
+    assert settings("conf.d", "nova.conf")[options.MAX_RESULTS].value == 2
+    assert settings("nova.conf", "conf.d")[options.MAX_RESULTS].value == 1
 
 
 def test_an_empty_directory_beside_a_file_is_usual(write, tmp_path):
     (tmp_path / "conf.d").mkdir()
     write("nova.conf", "[scheduler]", "max_placement_results = 2")
-    assert settings("nova.conf", "conf.d")[assumption.MAX_RESULTS].value == 2
+    assert settings("nova.conf", "conf.d")[options.MAX_RESULTS].value == 2
 
 
 def test_directories_without_any_file_are_a_mistake(tmp_path):
@@ -150,7 +148,7 @@ def test_the_case_of_a_section_does_not_matter_except_of_default(write):
         *("[Scheduler]", "max_placement_results = 2"),
         *("[default]", "default_schedule_zone = az1"),
     )
-    assert list(settings("nova.conf")) == [assumption.MAX_RESULTS]
+    assert list(settings("nova.conf")) == [options.MAX_RESULTS]
 
 
 def test_a_pipe_can_be_read_too(tmp_path):
@@ -159,14 +157,14 @@ def test_a_pipe_can_be_read_too(tmp_path):
     text = "[scheduler]\nmax_placement_results = 2\n"
     writer = threading.Thread(target=path.write_text, args=(text,))
     writer.start()
-    assert settings("pipe")[assumption.MAX_RESULTS].value == 2
+    assert settings("pipe")[options.MAX_RESULTS].value == 2
     writer.join()
 
 
 def test_a_home_directory_is_found(write, tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     write("nova.conf", "[scheduler]", "max_placement_results = 2")
-    assert settings("~/nova.conf")[assumption.MAX_RESULTS].source == "~/nova.conf:2"
+    assert settings("~/nova.conf")[options.MAX_RESULTS].source == "~/nova.conf:2"
 
 
 @pytest.mark.parametrize(
@@ -226,7 +224,7 @@ def test_what_may_not_be_read_is_refused(write, tmp_path, name):
 
 def test_an_old_name_counts_in_the_releases_that_know_it(write):
     write("nova.conf", "[DEFAULT]", "scheduler_default_filters = A,B")
-    found = settings("nova.conf", release=WALLABY)[assumption.ENABLED_FILTERS]
+    found = settings("nova.conf", release=WALLABY)[options.ENABLED_FILTERS]
     assert found == Setting(("A", "B"), "nova.conf:2", given=True)
     assert settings("nova.conf", release=XENA) == {}
 
@@ -239,16 +237,16 @@ def test_in_one_file_the_new_name_wins_and_over_files_the_later_one(write):
     )
     write("old.conf", "[DEFAULT]", "scheduler_default_filters = Older")
     one = settings("both.conf", release=WALLABY)
-    assert one[assumption.ENABLED_FILTERS].source == "both.conf:2"
+    assert one[options.ENABLED_FILTERS].source == "both.conf:2"
     two = settings("both.conf", "old.conf", release=WALLABY)
-    assert two[assumption.ENABLED_FILTERS].source == "old.conf:2"
+    assert two[options.ENABLED_FILTERS].source == "old.conf:2"
 
 
 def test_a_value_of_an_option_that_the_release_lacks_is_left_as_it_is(write):
     write(
         "nova.conf", "[scheduler]", "query_placement_for_availability_zone = whatever"
     )
-    found = settings("nova.conf", release=28)[assumption.AZ_QUERY]
+    found = settings("nova.conf", release=28)[options.AZ_QUERY]
     assert found == Setting("whatever", "nova.conf:2", given=True)
     assert refused("nova.conf", release=27)[1] == 2
 
@@ -263,10 +261,10 @@ def test_a_dollar_stands_for_another_option(write):
         *("[filter_scheduler]", "enabled_filters = $site,${other.number}"),
     )
     found = settings("nova.conf")
-    assert found[assumption.DEFAULT_ZONE].value == "az1"
-    assert found[assumption.IMAGE_METADATA].value is False
-    assert found[assumption.MAX_RESULTS].value == 7
-    assert found[assumption.ENABLED_FILTERS].value == ("az", "7")
+    assert found[options.DEFAULT_ZONE].value == "az1"
+    assert found[options.IMAGE_METADATA].value is False
+    assert found[options.MAX_RESULTS].value == 7
+    assert found[options.ENABLED_FILTERS].value == ("az", "7")
 
 
 def test_a_dollar_reaches_what_holds_below_the_files(write):
@@ -274,14 +272,14 @@ def test_a_dollar_reaches_what_holds_below_the_files(write):
         "nova.conf",
         *("[scheduler]", "image_metadata_prefilter = $max_placement_results"),
     )
-    below = {assumption.MAX_RESULTS: Setting(1, "the baseline of a test")}
+    below = {options.MAX_RESULTS: Setting(1, "the baseline of a test")}
     found = settings("nova.conf", below=below)
-    assert found[assumption.IMAGE_METADATA].value is True
+    assert found[options.IMAGE_METADATA].value is True
 
 
 def test_a_dollar_can_be_escaped(write):
     write("nova.conf", "[DEFAULT]", r"default_schedule_zone = \$a$$b")
-    assert settings("nova.conf")[assumption.DEFAULT_ZONE].value == "$a$b"
+    assert settings("nova.conf")[options.DEFAULT_ZONE].value == "$a$b"
 
 
 def test_a_dollar_that_leads_nowhere_or_in_a_circle_is_refused(write):

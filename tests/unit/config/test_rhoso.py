@@ -4,7 +4,7 @@ import pytest
 
 from osc_traitsched.config import ini, nova_conf, rhoso
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 
 PLANE = """\
 apiVersion: core.openstack.org/v1beta1
@@ -59,27 +59,27 @@ def refused(path):
 
 def test_the_schedulers_own_ini_is_read_with_the_lines_of_the_yaml(write):
     found = settings(write(PLANE))
-    assert found[assumption.MAX_RESULTS].value == 50
-    assert found[assumption.MAX_RESULTS].source == "cp.yaml:18"
-    assert found[assumption.IMAGE_METADATA].source == "cp.yaml:20"
+    assert found[options.MAX_RESULTS].value == 50
+    assert found[options.MAX_RESULTS].source == "cp.yaml:18"
+    assert found[options.IMAGE_METADATA].source == "cp.yaml:20"
 
 
 def test_the_control_plane_is_found_among_other_documents(write):
     found = settings(write(f"---\n---\n{SECRET}{PLANE}"))
-    assert found[assumption.MAX_RESULTS].source == "cp.yaml:23"
+    assert found[options.MAX_RESULTS].source == "cp.yaml:23"
 
 
 def test_the_control_plane_is_found_in_a_list(write):
     inside = "".join(f"    {line}\n" for line in PLANE.splitlines())
     found = settings(write(f"kind: List\nitems:\n  -\n{inside}"))
-    assert found[assumption.MAX_RESULTS].source == "cp.yaml:21"
+    assert found[options.MAX_RESULTS].source == "cp.yaml:21"
 
 
 def test_ini_in_quotes_stands_on_the_line_where_it_begins(write):
     ini = r'"[scheduler]\nmax_placement_results = 50\n"'
     found = settings(write(plane(f"{{customServiceConfig: {ini}}}")))
-    assert found[assumption.MAX_RESULTS].value == 50
-    assert found[assumption.MAX_RESULTS].source == "cp.yaml:2"
+    assert found[options.MAX_RESULTS].value == 50
+    assert found[options.MAX_RESULTS].source == "cp.yaml:2"
 
 
 @pytest.mark.parametrize(

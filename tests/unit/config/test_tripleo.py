@@ -4,8 +4,8 @@ import pytest
 
 from osc_traitsched.config import tripleo
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import Setting
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_a_parameter_sets_its_option_and_is_named_with_its_line(write):
         "  NovaSchedulerEnableIsolatedAggregateFiltering: true",
     )
     assert tripleo.settings(["env.yaml"]) == {
-        assumption.ISOLATION: Setting(
+        options.ISOLATION: Setting(
             True,
             "env.yaml:6 (NovaSchedulerEnableIsolatedAggregateFiltering)",
             given=True,
@@ -60,15 +60,15 @@ def test_every_switch_is_a_parameter(defaults, parameter):
 @pytest.mark.parametrize("written", ["false", "no", "'Off'", "0", "n"])
 def test_heat_takes_many_words_for_false(defaults, written):
     found = tripleo.settings([defaults(f"NovaSchedulerQueryImageType: {written}")])
-    assert found[assumption.IMAGE_TYPE].value is False
+    assert found[options.IMAGE_TYPE].value is False
 
 
 def test_the_last_of_several_files_wins(write):
     one = write("a.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: true}")
     two = write("b.yaml", "parameter_defaults: {NovaSchedulerQueryImageType: false}")
-    found = tripleo.settings([one, two])[assumption.IMAGE_TYPE]
+    found = tripleo.settings([one, two])[options.IMAGE_TYPE]
     assert found.source == "b.yaml:1 (NovaSchedulerQueryImageType)"
-    assert tripleo.settings([two, one])[assumption.IMAGE_TYPE].value is True
+    assert tripleo.settings([two, one])[options.IMAGE_TYPE].value is True
 
 
 def test_a_null_takes_back_what_an_earlier_file_gave(write):
@@ -80,7 +80,7 @@ def test_a_null_takes_back_what_an_earlier_file_gave(write):
 @pytest.mark.parametrize("written", ["[A, B]", "'A,B'", "A, B", "\n  - A\n  - B"])
 def test_filters_are_a_list_or_a_text_with_commas(defaults, written):
     found = tripleo.settings([defaults(f"NovaSchedulerEnabledFilters: {written}")])
-    assert found[assumption.ENABLED_FILTERS].value == ("A", "B")
+    assert found[options.ENABLED_FILTERS].value == ("A", "B")
 
 
 def test_the_older_list_of_filters_counts_only_where_the_newer_is_empty(defaults):
@@ -92,7 +92,7 @@ def test_the_older_list_of_filters_counts_only_where_the_newer_is_empty(defaults
         ([old, f"{new}[New]"], ("New",)),
     ]:
         found = tripleo.settings([defaults(*lines)])
-        assert found[assumption.ENABLED_FILTERS].value == expected
+        assert found[options.ENABLED_FILTERS].value == expected
 
 
 def test_empty_filters_leave_novas_own(defaults):
@@ -115,7 +115,7 @@ def test_anchors_and_merges_are_followed(write):
         "parameter_defaults:",
         "  <<: *base",
     )
-    found = tripleo.settings(["env.yaml"])[assumption.IMAGE_TYPE]
+    found = tripleo.settings(["env.yaml"])[options.IMAGE_TYPE]
     assert found.source == "env.yaml:2 (NovaSchedulerQueryImageType)"
 
 

@@ -17,7 +17,7 @@ from osc_traitsched.core.change.isolation import (
     unisolate_plan,
 )
 from osc_traitsched.core.change.model import Plan
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from tests.unit.core.isolated import (
     AGGREGATE,
@@ -29,7 +29,7 @@ from tests.unit.core.isolated import (
     state,
 )
 
-ON = Assumptions.of(33, enable_isolated_aggregate_filtering=True)
+ON = SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True)
 HOSTS = {"h1-uuid", "h2-uuid", "h3-uuid"}
 
 

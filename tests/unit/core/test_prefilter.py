@@ -2,10 +2,11 @@
 
 import pytest
 
-from osc_traitsched.core.nova.assumption import RELEASES, Assumptions
 from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait, Trait
 from osc_traitsched.core.nova.prefilter import PREFILTERS
+from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.core.nova.request import NotEvaluated, Refusal, build
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1, "swap": "", "extra_specs": {}}
 IMAGE = {"status": "active", "disk_format": "qcow2"}
@@ -25,7 +26,7 @@ def asked(*aggregates, specs=None, image=IMAGE, release=33, also=None, **options
         {**FLAVOR, "extra_specs": specs or {}},
         image,
         aggregates=aggregates,
-        assumptions=Assumptions.of(release, **options),
+        assumptions=SchedulerSettings.of(release, **options),
         **(also or {}),
     )
 
@@ -220,7 +221,7 @@ def test_one_trait_for_two_properties_has_both_as_origins():
 
 @pytest.mark.parametrize(("new", "required"), [(True, 1), (None, 1), (False, 0)])
 def test_nova_s_own_mark_is_required_unless_some_compute_is_old(new, required):
-    assumptions = Assumptions(34, all_computes_new=new)
+    assumptions = SchedulerSettings(34, all_computes_new=new)
 
     found = build(FLAVOR, IMAGE, aggregates=(), assumptions=assumptions)
 

@@ -3,7 +3,6 @@
 import pytest
 
 from osc_traitsched.core.nova import request
-from osc_traitsched.core.nova.assumption import Assumptions, Setting
 from osc_traitsched.core.nova.clause import Origin, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.request import (
     NotEvaluated,
@@ -11,6 +10,7 @@ from osc_traitsched.core.nova.request import (
     build,
     placement_query,
 )
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
 IMAGE = {"status": "active", "disk_format": "qcow2", "min_ram": 0, "min_disk": 0}
 
@@ -32,7 +32,7 @@ def flavor(**specs):
 def asked(body=None, image=IMAGE, release=33, **more):
     """Return the request for a flavor and an image, without options."""
     more.setdefault("aggregates", ())
-    more.setdefault("assumptions", Assumptions.of(release))
+    more.setdefault("assumptions", SchedulerSettings.of(release))
     return build(body or flavor(), image, **more)
 
 
@@ -60,7 +60,7 @@ def test_a_plain_flavor_asks_for_its_own_amounts_and_an_enabled_host():
 
 def test_the_query_is_that_of_the_built_request():
     query = placement_query(
-        flavor(), IMAGE, aggregates=(), assumptions=Assumptions.of(33)
+        flavor(), IMAGE, aggregates=(), assumptions=SchedulerSettings.of(33)
     )
 
     assert query == asked().query()
@@ -131,7 +131,7 @@ def test_pinned_cpus_come_from_the_policy_and_the_number_of_cpus():
 def test_an_old_name_of_a_property_is_the_origin_as_the_user_wrote_it():
     found = asked(
         image={**IMAGE, "architecture": "amd64"},
-        assumptions=Assumptions.of(33, image_metadata_prefilter=True),
+        assumptions=SchedulerSettings.of(33, image_metadata_prefilter=True),
     )
 
     assert origins(found, "HW_ARCH_X86_64") == [
@@ -150,7 +150,7 @@ def test_a_pinned_server_has_a_second_query_without_pinning():
 
 def test_the_second_query_can_be_switched_off():
     name = "workarounds.disable_fallback_pcpu_query"
-    assumptions = Assumptions(33, {name: Setting(True, "nova.conf")})
+    assumptions = SchedulerSettings(33, {name: Setting(True, "nova.conf")})
 
     found = asked(flavor(hw__cpu_policy="dedicated"), assumptions=assumptions)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.nova.assumption import RELEASES
 from osc_traitsched.core.nova.prefilter import PREFILTERS
+from osc_traitsched.core.nova.releases import RELEASES
 from tests.fidelity import recorded, rules
 
 RULES = rules.read()

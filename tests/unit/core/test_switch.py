@@ -3,8 +3,10 @@
 import pytest
 
 from osc_traitsched.core.errors import NotInRelease
-from osc_traitsched.core.nova import assumption, switch
-from osc_traitsched.core.nova.assumption import Assumptions, Setting
+from osc_traitsched.core.nova import options, switch
+from osc_traitsched.core.nova.option import Consumer
+from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
 HOST_FILTERS = (
     "ComputeFilter",
@@ -18,63 +20,60 @@ HOST_FILTERS = (
 def values(*wanted, release=23, filters=None):
     settings = {}
     if filters is not None:
-        settings[assumption.ENABLED_FILTERS] = Setting(filters, "a test", given=True)
-    return switch.switched(wanted, Assumptions(release, settings)).values
+        settings[options.ENABLED_FILTERS] = Setting(filters, "a test", given=True)
+    return switch.switched(wanted, SchedulerSettings(release, settings)).values
 
 
 def test_every_switch_of_nova_that_adds_clauses_can_be_asked_for():
-    switches = {o.name for o in assumption.OPTIONS if isinstance(o.default, bool)}
+    switches = {o.name for o in OPTIONS.values() if o.consumer is Consumer.PREFILTER}
     asked_for = {name for names in switch.SWITCHES.values() for name in names}
-    assert switches - asked_for == {
-        assumption.PCI_IN_PLACEMENT,
-        assumption.NO_PCPU_FALLBACK,
-    }
+    assert switches == asked_for
 
 
 def test_what_is_on_already_is_set_all_the_same():
-    on = {assumption.ISOLATION: Setting(True, "a test", given=True)}
-    turned = switch.switched(["isolation"], Assumptions(27, on))
-    assert turned.values == {assumption.ISOLATION: True}
+    on = {options.ISOLATION: Setting(True, "a test", given=True)}
+    turned = switch.switched(["isolation"], SchedulerSettings(27, on))
+    assert turned.values == {options.ISOLATION: True}
 
 
 def test_an_aggregate_is_only_required_of_tenants_that_are_limited():
-    assert values("tenant") == {assumption.TENANT: True}
+    assert values("tenant") == {options.TENANT: True}
     assert values("tenant-required") == {
-        assumption.TENANT: True,
-        assumption.TENANT_REQUIRED: True,
+        options.TENANT: True,
+        options.TENANT_REQUIRED: True,
     }
 
 
 @pytest.mark.parametrize("release", [20, 23])
 def test_zones_in_placement_take_the_filter_out_of_the_default(release):
     assert values("az", release=release) == {
-        assumption.AZ_QUERY: True,
-        assumption.ENABLED_FILTERS: HOST_FILTERS,
+        options.AZ_QUERY: True,
+        options.ENABLED_FILTERS: HOST_FILTERS,
     }
 
 
 @pytest.mark.parametrize("release", [24, 27])
 def test_a_default_without_the_filter_is_not_set(release):
-    assert values("az", release=release) == {assumption.AZ_QUERY: True}
+    assert values("az", release=release) == {options.AZ_QUERY: True}
 
 
 def test_filters_of_ones_own_stay_in_their_order():
     found = values("az", release=27, filters=("B", "AvailabilityZoneFilter", "A"))
-    assert found[assumption.ENABLED_FILTERS] == ("B", "A")
+    assert found[options.ENABLED_FILTERS] == ("B", "A")
 
 
 @pytest.mark.parametrize("release", [20, 27])
 def test_whoever_does_not_ask_for_zones_keeps_the_filter(release):
     found = values("isolation", release=release, filters=("AvailabilityZoneFilter",))
-    assert found == {assumption.ISOLATION: True}
+    assert found == {options.ISOLATION: True}
 
 
 @pytest.mark.parametrize("wanted", ["az", "isolation"])
 @pytest.mark.parametrize("release", [28, 34])
 def test_a_scheduler_that_would_not_start_with_the_filter_loses_it(release, wanted):
     found = values(wanted, release=release, filters=("AvailabilityZoneFilter", "A"))
-    assert found.pop(assumption.ENABLED_FILTERS) == ("A",)
-    assert found == ({} if wanted == "az" else {assumption.ISOLATION: True})
+    assert found.pop(options.ENABLED_FILTERS) == ("A",)
+    assert found == ({} if wanted == "az" else {options.ISOLATION: True})
 
 
 def test_zones_that_are_always_on_need_nothing():
@@ -92,5 +91,5 @@ def test_what_a_release_does_not_have_is_refused(wanted, release):
 
 
 def test_a_name_counts_once():
-    found = switch.switched(["isolation", "tenant", "isolation"], Assumptions(27))
+    found = switch.switched(["isolation", "tenant", "isolation"], SchedulerSettings(27))
     assert found.wanted == ("isolation", "tenant")

@@ -18,7 +18,7 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
 )
-from osc_traitsched.core.nova.assumption import Setting
+from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
 from tests.unit.core.isolated import GOLD, SILVER, aggregate, host, state

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement import matcher
 from osc_traitsched.core.placement.facts import Facts
 
@@ -82,7 +82,7 @@ class MatrixRow:
 
 
 def request_matrix(
-    clouds: Sequence[PredictedCloud], assumptions: Assumptions
+    clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
 ) -> tuple[MatrixRow, ...]:
     """Return all that can be asked for, each with its request in every cloud."""
     build = _Builder(assumptions)
@@ -138,7 +138,7 @@ def _pairs(cloud: PredictedCloud) -> Iterator[tuple[Body, Body]]:
 class _Builder:
     """Makes requests; what did not change from cloud to cloud is made once."""
 
-    def __init__(self, assumptions: Assumptions) -> None:
+    def __init__(self, assumptions: SchedulerSettings) -> None:
         self._assumptions = assumptions
         self._made: dict[tuple[int, ...], Request | None] = {}
 

@@ -9,7 +9,7 @@ from osc_traitsched.core.check.finding import Finding, Rule, Severity
 from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import Use
 from osc_traitsched.core.check.study import Study
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on
 
 #: Of requests for the default zone: who asks for it gets any host, none of those
@@ -105,10 +105,10 @@ def filtered(study: Study) -> Iterator[Finding]:
             "az-filter",
             Severity.ERROR if stops else Severity.WARNING,
             "option",
-            assumption.ENABLED_FILTERS,
+            options.ENABLED_FILTERS,
             {
                 "release": assumptions.release,
-                "source": assumptions.setting(assumption.ENABLED_FILTERS).source,
+                "source": assumptions.setting(options.ENABLED_FILTERS).source,
                 "stops": int(stops),
             },
         )
@@ -124,8 +124,8 @@ def ignored(study: Study) -> Iterator[Finding]:
         "az-ignored",
         Severity.ERROR,
         "option",
-        assumption.AZ_QUERY,
-        {"zones": zones, **study.told(assumption.AZ_QUERY)},
+        options.AZ_QUERY,
+        {"zones": zones, **study.told(options.AZ_QUERY)},
     )
 
 

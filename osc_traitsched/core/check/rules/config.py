@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from osc_traitsched.core.check.finding import Datum, Finding, Rule, Severity
 from osc_traitsched.core.check.rules.tenant import TENANT_FILTER
 from osc_traitsched.core.check.study import Study
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.nova.server import not_evaluated
 
@@ -35,7 +35,7 @@ def max_results(study: Study) -> Iterator[Finding]:
 
     nova/scheduler/client/report.py, ``get_allocation_candidates``.
     """
-    option = assumption.MAX_RESULTS
+    option = options.MAX_RESULTS
     limit = study.assumptions.value(option)
     total = len(study.all_hosts)
     if isinstance(limit, int) and total > limit:
@@ -55,11 +55,11 @@ def tenant_off(study: Study) -> Iterator[Finding]:
     The host filter of before does (nova/scheduler/filters/,
     ``aggregate_multitenancy_isolation.py``).
     """
-    option = assumption.TENANT
+    option = options.TENANT
     named = tuple(each.name for each in study.nova.aggregates if each.tenants)
     if named and not study.is_on(option) and not study.has_filter(TENANT_FILTER):
         data: dict[str, Datum] = {"aggregates": named, **study.told(option)}
-        given = study.is_given(option) and study.is_given(assumption.ENABLED_FILTERS)
+        given = study.is_given(option) and study.is_given(options.ENABLED_FILTERS)
         severity = Severity.ERROR if given else Severity.WARNING
         yield Finding("config-tenant-off", severity, "option", option, data)
 
@@ -70,8 +70,8 @@ def tenant_required(study: Study) -> Iterator[Finding]:
     nova/scheduler/request_filter.py, ``require_tenant_aggregate``, returns before
     it looks at it.
     """
-    option = assumption.TENANT_REQUIRED
-    if study.is_on(option) and not study.is_on(assumption.TENANT):
+    option = options.TENANT_REQUIRED
+    if study.is_on(option) and not study.is_on(options.TENANT):
         yield Finding(
             "config-tenant-required",
             Severity.WARNING,
@@ -86,8 +86,8 @@ def image_metadata_off(study: Study) -> Iterator[Finding]:
 
     nova/scheduler/request_filter.py, ``transform_image_metadata``.
     """
-    option = assumption.IMAGE_METADATA
-    exists = study.assumptions.release >= _since(option)
+    option = options.IMAGE_METADATA
+    exists = study.assumptions.release >= options.OPTIONS[option].since
     if study.is_on(option) or not exists or not study.all_hosts:
         return
     lacking: dict[str, list[str]] = {}
@@ -115,17 +115,12 @@ def _is_looked_at(clause: RootTrait) -> bool:
     return _FILTERED.isdisjoint(origin.key for origin in clause.origins)
 
 
-def _since(option: str) -> int:
-    (found,) = (each.since for each in assumption.OPTIONS if each.name == option)
-    return found
-
-
 def image_metadata_untold(study: Study) -> Iterator[Finding]:
     """Find images of which one value has no trait, so that none of them counts.
 
     nova/scheduler/request_filter.py, ``transform_image_metadata``.
     """
-    if not study.is_on(assumption.IMAGE_METADATA):
+    if not study.is_on(options.IMAGE_METADATA):
         return
     for image in study.of_images:
         for each in image.not_evaluated:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.finding import Datum, Finding, Rule, Severity
 from osc_traitsched.core.check.study import Study
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 
 
@@ -34,7 +34,7 @@ class _Format:
 
 def no_host(study: Study) -> Iterator[Finding]:
     """Find formats of images that no host supports."""
-    if not study.is_on(assumption.IMAGE_TYPE):
+    if not study.is_on(options.IMAGE_TYPE):
         return
     for each in _formats(study):
         if not each.hosts:
@@ -49,7 +49,7 @@ def few_hosts(study: Study) -> Iterator[Finding]:
 
     Not those that leave a flavor no host, which is worse.
     """
-    if not study.is_on(assumption.IMAGE_TYPE):
+    if not study.is_on(options.IMAGE_TYPE):
         return
     for each in _formats(study):
         partial = each.hosts and each.hosts != study.all_hosts
@@ -70,7 +70,7 @@ def flavor_no_host(study: Study) -> Iterator[Finding]:
 
     It is about servers whose disk is on the host.
     """
-    if not study.is_on(assumption.IMAGE_TYPE):
+    if not study.is_on(options.IMAGE_TYPE):
         return
     for each in _formats(study):
         flavors = _shut_out(study, each)
@@ -109,7 +109,7 @@ def _plain(each: _Format) -> tuple[str, ...]:
 
 def off(study: Study) -> Iterator[Finding]:
     """Find that formats are not looked at though not every host supports all."""
-    option = assumption.IMAGE_TYPE
+    option = options.IMAGE_TYPE
     if study.is_on(option):
         return
     partial = [each for each in _formats(study) if each.hosts != study.all_hosts]

@@ -12,7 +12,7 @@ from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.finding import Datum, Finding, Rule, Severity
 from osc_traitsched.core.check.isolated import Isolated
 from osc_traitsched.core.check.study import Study
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 
 
 def member_lacks_trait(study: Study) -> Iterator[Finding]:
@@ -62,7 +62,7 @@ def overlap(study: Study) -> Iterator[Finding]:
 
 def off(study: Study) -> Iterator[Finding]:
     """Find that aggregates say that they are isolated, and the option is off."""
-    option = assumption.ISOLATION
+    option = options.ISOLATION
     if study.isolated and not study.is_on(option):
         given = study.is_given(option)
         data: dict[str, Datum] = {
@@ -124,7 +124,7 @@ def _either(study: Study, aggregate: str) -> frozenset[str]:
 
 def shuts_out(study: Study) -> Iterator[Finding]:
     """Find flavors all whose hosts are isolated from them, with any image."""
-    if not study.is_on(assumption.ISOLATION):
+    if not study.is_on(options.ISOLATION):
         return
     for flavor in study.of_flavors:
         able = study.matching_hosts(flavor)
@@ -165,7 +165,7 @@ def _around(study: Study, hosts: frozenset[str]) -> tuple[str, ...]:
 
 def _severity(study: Study, on: Severity, off: Severity) -> Severity:
     """Return how bad a fault is, by whether isolation is on."""
-    return on if study.is_on(assumption.ISOLATION) else off
+    return on if study.is_on(options.ISOLATION) else off
 
 
 RULES: tuple[Rule, ...] = (

@@ -13,8 +13,8 @@ from osc_traitsched.core.check.finding import Finding, Rule, Severity
 from osc_traitsched.core.check.study import Study
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova, Provider
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import az_is_always_on
 
 #: What mends an aggregate: our own command, or Nova's where that is enough.
@@ -34,18 +34,18 @@ def use(aggregate: Aggregate, study: Study) -> Use:
     """Tell what Placement's aggregate decides now."""
     if aggregate.zone is not None and az_is_on(study.assumptions):
         return Use.AZ
-    if aggregate.tenants and study.is_on(assumption.TENANT):
+    if aggregate.tenants and study.is_on(options.TENANT):
         return Use.TENANT
     isolated = any(each.uuid == aggregate.uuid for each in study.isolated)
-    if isolated and study.is_on(assumption.ISOLATION):
+    if isolated and study.is_on(options.ISOLATION):
         return Use.ISOLATION
     return Use.NONE
 
 
-def az_is_on(assumptions: Assumptions) -> bool:
+def az_is_on(assumptions: SchedulerSettings) -> bool:
     """Tell whether Nova asks Placement for an availability zone's hosts."""
     always = az_is_always_on(assumptions.release)
-    return always or bool(assumptions.value(assumption.AZ_QUERY))
+    return always or bool(assumptions.value(options.AZ_QUERY))
 
 
 def differing(study: Study, rests: Use, rule: str) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import Use
 from osc_traitsched.core.check.study import Study
 from osc_traitsched.core.inventory.snapshot import Aggregate
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 
 #: The host filter that the prefilter took over from; it does split lists
 #: (nova/scheduler/filters/utils.py, ``aggregate_metadata_get_by_host``).
@@ -26,7 +26,7 @@ def lists(study: Study) -> Iterator[Finding]:
 
     nova/scheduler/request_filter.py, ``require_tenant_aggregate``.
     """
-    if study.is_on(assumption.TENANT):
+    if study.is_on(options.TENANT):
         severity = Severity.ERROR
     elif study.has_filter(TENANT_FILTER):
         severity = Severity.NOTE
@@ -50,7 +50,7 @@ def unknown(study: Study) -> Iterator[Finding]:
     for aggregate, key, value in _pairs(study):
         if "," not in value and value not in study.projects:
             named = _named(study, value)
-            meant = named and study.is_on(assumption.TENANT)
+            meant = named and study.is_on(options.TENANT)
             yield Finding(
                 "tenant-unknown",
                 Severity.ERROR if meant else Severity.WARNING,
@@ -68,9 +68,9 @@ def without(study: Study) -> Iterator[Finding]:
     assumptions = study.assumptions
     if study.projects is None:
         return
-    if not study.is_on(assumption.TENANT):
+    if not study.is_on(options.TENANT):
         return
-    if not study.is_on(assumption.TENANT_REQUIRED):
+    if not study.is_on(options.TENANT_REQUIRED):
         return
     meant: set[str] = set()
     for _, _, value in _pairs(study):
@@ -83,10 +83,10 @@ def without(study: Study) -> Iterator[Finding]:
             "tenant-without",
             Severity.ERROR if none else Severity.WARNING,
             "option",
-            assumption.TENANT_REQUIRED,
+            options.TENANT_REQUIRED,
             {
                 "projects": tuple(sorted(left)),
-                "source": assumptions.setting(assumption.TENANT_REQUIRED).source,
+                "source": assumptions.setting(options.TENANT_REQUIRED).source,
             },
         )
 

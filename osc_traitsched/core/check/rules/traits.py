@@ -11,7 +11,7 @@ from osc_traitsched.core.check.rules import refused, together
 from osc_traitsched.core.check.study import Study
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, names_trait
-from osc_traitsched.core.nova import assumption
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.server import not_evaluated
 
@@ -55,7 +55,7 @@ def unknown(study: Study) -> Iterator[Finding]:
 
 
 def _format(demand: Demand, study: Study) -> Iterator[Trait | RootTrait]:
-    if demand.format is not None and study.is_on(assumption.IMAGE_TYPE):
+    if demand.format is not None and study.is_on(options.IMAGE_TYPE):
         yield demand.format
 
 
@@ -64,7 +64,7 @@ def _severity(study: Study, namers: _Namers) -> Severity:
 
     Where only aggregates name it, it closes their hosts to everybody.
     """
-    closed = study.is_on(assumption.ISOLATION) and any(
+    closed = study.is_on(options.ISOLATION) and any(
         study.inside(each.uuid)
         for each in study.isolated
         if each.name in namers.aggregates

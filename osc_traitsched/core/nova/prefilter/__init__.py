@@ -10,15 +10,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import OLDEST, Assumptions
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
+from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.prefilter import aggregates, image_metadata, roots
+from osc_traitsched.core.nova.releases import OLDEST
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server
-
-_OPTIONS = {option.name: option for option in assumption.OPTIONS}
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,22 +33,24 @@ class Prefilter:
     """
 
     name: str
-    function: Callable[[SoFar, Server, Assumptions], Iterable[Found]]
+    function: Callable[[SoFar, Server, SchedulerSettings], Iterable[Found]]
     since: int = OLDEST
     option: str = ""
 
     def option_in(self, release: int) -> str:
         """Return the option, or nothing in a release that does not have it."""
-        gone = self.option and release >= _OPTIONS[self.option].until
+        gone = self.option and release >= OPTIONS[self.option].until
         return "" if gone else self.option
 
-    def is_on(self, assumptions: Assumptions) -> bool:
+    def is_on(self, assumptions: SchedulerSettings) -> bool:
         """Tell whether it runs in that release with those options."""
         option = self.option_in(assumptions.release)
         exists = assumptions.release >= self.since
         return exists and (not option or bool(assumptions.value(option)))
 
-    def add(self, so_far: SoFar, server: Server, assumptions: Assumptions) -> SoFar:
+    def add(
+        self, so_far: SoFar, server: Server, assumptions: SchedulerSettings
+    ) -> SoFar:
         """Return the request so far with what this one adds.
 
         :raises Refusal: for a request that it does not let through
@@ -58,7 +60,7 @@ class Prefilter:
         return so_far.with_all(_come_from(origin, each) for each in found)
 
 
-def run(server: Server, assumptions: Assumptions) -> SoFar:
+def run(server: Server, assumptions: SchedulerSettings) -> SoFar:
     """Return what all prefilters that are on add, in Nova's order.
 
     :raises Refusal: for a request that one of them does not let through
@@ -81,27 +83,27 @@ PREFILTERS: tuple[Prefilter, ...] = (
     Prefilter(
         "require_tenant_aggregate",
         aggregates.require_tenant_aggregate,
-        option=assumption.TENANT,
+        option=options.TENANT,
     ),
     Prefilter(
         "map_az_to_placement_aggregate",
         aggregates.map_az_to_placement_aggregate,
-        option=assumption.AZ_QUERY,
+        option=options.AZ_QUERY,
     ),
     Prefilter(
         "require_image_type_support",
         roots.require_image_type_support,
-        option=assumption.IMAGE_TYPE,
+        option=options.IMAGE_TYPE,
     ),
     Prefilter("compute_status_filter", roots.compute_status_filter),
     Prefilter(
-        "isolate_aggregates", aggregates.isolate_aggregates, option=assumption.ISOLATION
+        "isolate_aggregates", aggregates.isolate_aggregates, option=options.ISOLATION
     ),
     Prefilter(
         "transform_image_metadata",
         image_metadata.transform_image_metadata,
         since=21,
-        option=assumption.IMAGE_METADATA,
+        option=options.IMAGE_METADATA,
     ),
     Prefilter("accelerators_filter", roots.accelerators_filter, since=21),
     Prefilter("packed_virtqueue_filter", roots.packed_virtqueue_filter, since=29),

@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import isolating_keys, key_of
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Trait
 from osc_traitsched.core.nova.server import not_evaluated, translation
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
 def require_tenant_aggregate(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Restrict a project to the aggregates that name it.
 
@@ -38,20 +38,20 @@ def require_tenant_aggregate(
                 uuids.add(aggregate.uuid)
     if uuids:
         yield MemberOf(frozenset(uuids), False, tuple(origins))
-    elif assumptions.value(assumption.TENANT_REQUIRED):
+    elif assumptions.value(options.TENANT_REQUIRED):
         raise Refusal("RequestFilterFailed", "tenant-without-aggregate", ())
     else:
         yield NotEvaluated(not_evaluated.TENANT, server.project_id)
 
 
 def map_az_to_placement_aggregate(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Restrict the request to its availability zone's aggregates.
 
     A zone that no aggregate names restricts nothing here.
     """
-    zone = server.zone or str(assumptions.value(assumption.DEFAULT_ZONE) or "")
+    zone = server.zone or str(assumptions.value(options.DEFAULT_ZONE) or "")
     if not zone:
         return
     key = "availability_zone"
@@ -64,7 +64,7 @@ def map_az_to_placement_aggregate(
 
 
 def isolate_aggregates(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Leave out each aggregate that is for traits the request does not require.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from osc_traitsched.core.nova.assumption import Assumptions
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.nova.server import not_evaluated
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +50,7 @@ _TOLD = (
 
 
 def transform_image_metadata(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Require what the image's devices and architectures ask of a host.
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.assumption import OLDEST, Assumptions
 from osc_traitsched.core.nova.clause import Clause, Origin, RootTrait, Trait
+from osc_traitsched.core.nova.releases import OLDEST
 from osc_traitsched.core.nova.server import features, not_evaluated
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server, Switch
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: The disk formats that os-traits has a trait for, each with the release of Nova
 #: that came with such an os-traits.
@@ -27,7 +28,7 @@ _IMAGE_TYPES: Mapping[str, int] = {
 
 
 def require_image_type_support(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Require that a host can read the image's disk format, unless a volume boots."""
     if server.root_disk_is_a_volume or not server.image.body:
@@ -41,7 +42,7 @@ def require_image_type_support(
 
 
 def compute_status_filter(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Leave out hosts whose compute service is disabled."""
     yield _on_the_root(server, "COMPUTE_STATUS_DISABLED", True)
@@ -60,7 +61,7 @@ def _on_the_root(
 
 
 def accelerators_filter(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Require accelerators for a device profile; its groups are Cyborg's to say."""
     key = "accel:device_profile"
@@ -71,14 +72,14 @@ def accelerators_filter(
 
 
 def packed_virtqueue_filter(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Require packed virtqueues."""
     yield from _where(features.packed_ring(server), "COMPUTE_NET_VIRTIO_PACKED")
 
 
 def ephemeral_encryption_filter(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Require encryption of local disks, and of the format if one is said."""
     wanted, form = features.ephemeral_encryption(server)
@@ -90,7 +91,7 @@ def ephemeral_encryption_filter(
 
 
 def virtio_sound_filter(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Require virtio's sound device; every host has the others."""
     model = features.sound_model(server)
@@ -99,7 +100,7 @@ def virtio_sound_filter(
 
 
 def tpm_secret_security_filter(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Require the way in which a virtual TPM's secret is to be kept."""
     version, _ = features.tpm(server)
@@ -115,7 +116,7 @@ def tpm_secret_security_filter(
 
 
 def owner_nova_filter(
-    so_far: SoFar, server: Server, assumptions: Assumptions
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Require Nova's own mark, once every compute service is new enough to set it."""
     if assumptions.all_computes_new is not False:

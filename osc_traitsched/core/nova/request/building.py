@@ -7,8 +7,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova import assumption, prefilter
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.request import checks, unknowns
 from osc_traitsched.core.nova.request.model import Request
 from osc_traitsched.core.nova.server import cpu, extra_specs, translation
@@ -16,6 +15,7 @@ from osc_traitsched.core.nova.server.adding import SoFar
 from osc_traitsched.core.nova.server.flavor import read as read_flavor
 from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 API, SCHEDULER, NO_VALID_HOST = "api", "scheduler", "no valid host"
 
@@ -30,7 +30,7 @@ def build(
     availability_zone: str | None = None,
     project_id: str | None = None,
     boot_from_volume: bool = False,
-    assumptions: Assumptions,
+    assumptions: SchedulerSettings,
 ) -> Request:
     """Return the request that Nova's scheduler makes of a flavor and an image.
 
@@ -69,7 +69,7 @@ def placement_query(
     availability_zone: str | None = None,
     project_id: str | None = None,
     boot_from_volume: bool = False,
-    assumptions: Assumptions,
+    assumptions: SchedulerSettings,
 ) -> str:
     """Return the query string of that request, each byte as Nova sends it.
 
@@ -98,9 +98,9 @@ def microversion(release: int) -> str:
     return "1.35" if release < 24 else "1.36"
 
 
-def _request(server: Server, so_far: SoFar, assumptions: Assumptions) -> Request:
+def _request(server: Server, so_far: SoFar, assumptions: SchedulerSettings) -> Request:
     found = translation.translate(server, so_far)
-    limit = assumptions.value(assumption.MAX_RESULTS)
+    limit = assumptions.value(options.MAX_RESULTS)
     request = Request(
         clauses=found.clauses,
         group_policy=extra_specs.group_policy(server),
@@ -115,12 +115,12 @@ def _request(server: Server, so_far: SoFar, assumptions: Assumptions) -> Request
     return dataclasses.replace(request, fallback=second)
 
 
-def _asks_twice(server: Server, assumptions: Assumptions) -> bool:
+def _asks_twice(server: Server, assumptions: SchedulerSettings) -> bool:
     """Tell whether hosts that were set up before 20 are asked for as well.
 
     nova/scheduler/manager.py, ``select_destinations``.
     """
-    if assumptions.value(assumption.NO_PCPU_FALLBACK):
+    if assumptions.value(options.NO_PCPU_FALLBACK):
         return False
     return cpu.policy(server).value == "dedicated"
 

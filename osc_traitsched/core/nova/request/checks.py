@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 
-from osc_traitsched.core.nova.assumption import NEWEST, OLDEST
+from osc_traitsched.core.nova.releases import NEWEST, OLDEST
 from osc_traitsched.core.nova.request import check_cpu, check_image, check_numa
 from osc_traitsched.core.nova.server import cpu, features
 from osc_traitsched.core.nova.server.server import Server

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Assumptions
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.server import cpu, features, not_evaluated
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 _PCI_ALIAS = "pci_passthrough:alias"
 
 
-def of(server: Server, assumptions: Assumptions) -> Iterator[NotEvaluated]:
+def of(server: Server, assumptions: SchedulerSettings) -> Iterator[NotEvaluated]:
     """Yield it; the request is right if none of it is in the way."""
     yield from _pci_alias(server, assumptions)
     yield from _disk(server)
@@ -25,12 +25,14 @@ def of(server: Server, assumptions: Assumptions) -> Iterator[NotEvaluated]:
         )
 
 
-def _pci_alias(server: Server, assumptions: Assumptions) -> Iterator[NotEvaluated]:
+def _pci_alias(
+    server: Server, assumptions: SchedulerSettings
+) -> Iterator[NotEvaluated]:
     """Yield an alias, which only nova.conf explains (nova/pci/request.py)."""
     alias = server.flavor.specs.get(_PCI_ALIAS)
     if alias is None:
         return
-    asked = server.release >= 27 and assumptions.value(assumption.PCI_IN_PLACEMENT)
+    asked = server.release >= 27 and assumptions.value(options.PCI_IN_PLACEMENT)
     kind = not_evaluated.PCI_ALIAS_IN_PLACEMENT if asked else not_evaluated.PCI_ALIAS
     yield NotEvaluated(kind, _PCI_ALIAS, alias)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from osc_traitsched.core.nova.assumption import OLDEST
+from osc_traitsched.core.nova.releases import OLDEST
 
 #: The kinds of properties.
 CHOICE, SWITCH, NUMBER, TEXT, VERSIONS = (

@@ -10,8 +10,8 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from osc_traitsched.core.nova.assumption import OLDEST
 from osc_traitsched.core.nova.clause import Origin, Resource, Trait
+from osc_traitsched.core.nova.releases import OLDEST
 from osc_traitsched.core.nova.server import cpu, extra_specs, features, not_evaluated
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.flavor import EPHEMERAL

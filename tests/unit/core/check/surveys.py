@@ -17,7 +17,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.nova.assumption import Assumptions, Setting
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.facts import Stock
 
 #: What nova-compute gives each host, as far as rules look at it.
@@ -75,13 +75,13 @@ def identity(name: str) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_OID, name))
 
 
-def assumed(release: int = 33, given: bool = True, **options: Any) -> Assumptions:
+def assumed(release: int = 33, given: bool = True, **options: Any) -> SchedulerSettings:
     """Return assumptions with options of [scheduler] that somebody gave."""
     settings = {
         f"scheduler.{name}": Setting(value, "nova.conf:1", given)
         for name, value in options.items()
     }
-    return Assumptions(release, settings, "given")
+    return SchedulerSettings(release, settings, "given")
 
 
 def survey(

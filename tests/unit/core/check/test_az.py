@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting
+from osc_traitsched.core.nova.options import AZ_QUERY, ENABLED_FILTERS
+from osc_traitsched.core.nova.settings import Setting
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -30,7 +30,7 @@ def scheduler(release, filters=None, **options):
     found = assumed(release, **options)
     if filters is None:
         return found
-    given = {assumption.ENABLED_FILTERS: Setting(filters, "nova.conf:2", given=True)}
+    given = {ENABLED_FILTERS: Setting(filters, "nova.conf:2", given=True)}
     return dataclasses.replace(found, settings={**found.settings, **given})
 
 
@@ -164,14 +164,14 @@ def test_without_any_zone_nobody_is_out_of_one():
 def test_the_zones_filter_where_placement_looks(assumptions, severity, stops):
     (found,) = findings(of(assumptions))
     assert (found.rule, found.severity) == ("az-filter", severity)
-    assert (found.kind, found.name) == ("option", assumption.ENABLED_FILTERS)
+    assert (found.kind, found.name) == ("option", ENABLED_FILTERS)
     assert found.data["stops"] == stops
 
 
 def test_zones_that_nobody_looks_at():
     (found,) = findings(of(NEITHER))
     assert (found.rule, found.severity) == ("az-ignored", Severity.ERROR)
-    assert (found.kind, found.name) == ("option", assumption.AZ_QUERY)
+    assert (found.kind, found.name) == ("option", AZ_QUERY)
     assert found.data["zones"] == ("east", "west")
 
 

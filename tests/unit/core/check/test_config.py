@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.nova.assumption import Assumptions, Setting
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -56,7 +56,7 @@ def test_aggregates_of_projects_that_nothing_looks_at_are_found():
     assert found.data["aggregates"] == ("p",)
     given = {"filter_scheduler.enabled_filters": Setting((), "nova.conf:2", True)}
     both = {**assumed(limit_tenants_to_placement_aggregate=False).settings, **given}
-    of = dataclasses.replace(of, assumptions=Assumptions(33, both))
+    of = dataclasses.replace(of, assumptions=SchedulerSettings(33, both))
     (found,) = findings(of)
     assert found.severity is Severity.ERROR
 
@@ -67,7 +67,7 @@ def test_the_option_or_the_host_filter_is_enough_for_aggregates_of_projects():
     assert ids(dataclasses.replace(of, assumptions=on)) == []
     names = ("ComputeFilter", "AggregateMultiTenancyIsolation")
     filters = {"filter_scheduler.enabled_filters": Setting(names, "nova.conf:2", True)}
-    of = dataclasses.replace(of, assumptions=Assumptions(33, filters))
+    of = dataclasses.replace(of, assumptions=SchedulerSettings(33, filters))
     assert ids(of) == []
 
 

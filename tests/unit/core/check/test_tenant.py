@@ -7,8 +7,8 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.nova import assumption
-from osc_traitsched.core.nova.assumption import Setting
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import Setting
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -29,7 +29,7 @@ REQUIRED = assumed(
 HOST_FILTER = dataclasses.replace(
     OFF,
     settings={
-        assumption.ENABLED_FILTERS: Setting(
+        options.ENABLED_FILTERS: Setting(
             ("AggregateMultiTenancyIsolation",), "nova.conf:2", given=True
         )
     },
@@ -112,7 +112,7 @@ def test_without_a_word_from_keystone_no_project_is_unknown_or_left_out():
 def test_a_project_without_an_aggregate_where_each_has_to_have_one():
     (found,) = findings(of(REQUIRED, filter_tenant_id="1d1d"))
     assert (found.rule, found.severity) == ("tenant-without", Severity.WARNING)
-    assert found.name == assumption.TENANT_REQUIRED
+    assert found.name == options.TENANT_REQUIRED
     assert found.data["projects"] == ("blue",)
 
 

@@ -1,0 +1,67 @@
+"""The options of nova.conf that decide where a server can go: one row for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from osc_traitsched.core.nova.option import Consumer, Kind, Option
+
+ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
+TENANT = "scheduler.limit_tenants_to_placement_aggregate"
+TENANT_REQUIRED = "scheduler.placement_aggregate_required_for_tenants"
+AZ_QUERY = "scheduler.query_placement_for_availability_zone"
+IMAGE_TYPE = "scheduler.query_placement_for_image_type_support"
+IMAGE_METADATA = "scheduler.image_metadata_prefilter"
+ROUTED_NETWORKS = "scheduler.query_placement_for_routed_network_aggregates"
+MAX_RESULTS = "scheduler.max_placement_results"
+ENABLED_FILTERS = "filter_scheduler.enabled_filters"
+PCI_IN_PLACEMENT = "filter_scheduler.pci_in_placement"
+NO_PCPU_FALLBACK = "workarounds.disable_fallback_pcpu_query"
+DEFAULT_ZONE = "DEFAULT.default_schedule_zone"
+
+_HOST_FILTERS = (
+    "ComputeFilter",
+    "ComputeCapabilitiesFilter",
+    "ImagePropertiesFilter",
+    "ServerGroupAntiAffinityFilter",
+    "ServerGroupAffinityFilter",
+)
+
+# nova/conf/scheduler.py; for the last two sections workarounds.py and
+# availability_zone.py beside it.
+_ROWS = (
+    Option(ISOLATION, Kind.BOOLEAN, False, Consumer.PREFILTER),
+    Option(TENANT, Kind.BOOLEAN, False, Consumer.PREFILTER),
+    Option(TENANT_REQUIRED, Kind.BOOLEAN, False, Consumer.PREFILTER),
+    Option(
+        AZ_QUERY,
+        Kind.BOOLEAN,
+        False,
+        Consumer.PREFILTER,
+        changed_defaults=((24, True),),
+        until=28,
+    ),
+    Option(IMAGE_TYPE, Kind.BOOLEAN, False, Consumer.PREFILTER),
+    Option(IMAGE_METADATA, Kind.BOOLEAN, False, Consumer.PREFILTER, since=21),
+    Option(ROUTED_NETWORKS, Kind.BOOLEAN, False, Consumer.PREFILTER, since=23),
+    Option(MAX_RESULTS, Kind.INTEGER, 1000, Consumer.SCHEDULER, minimum=1),
+    Option(
+        ENABLED_FILTERS,
+        Kind.LIST,
+        ("AvailabilityZoneFilter", *_HOST_FILTERS),
+        Consumer.FILTER,
+        changed_defaults=((24, _HOST_FILTERS),),
+        deprecated_names=(("DEFAULT.scheduler_default_filters", 24),),
+    ),
+    Option(PCI_IN_PLACEMENT, Kind.BOOLEAN, False, Consumer.SCHEDULER, since=27),
+    Option(NO_PCPU_FALLBACK, Kind.BOOLEAN, False, Consumer.SCHEDULER),
+    Option(DEFAULT_ZONE, Kind.STRING, None, Consumer.API),
+)
+
+#: All of them by their names, section by section.
+OPTIONS: Mapping[str, Option] = {option.name: option for option in _ROWS}
+
+
+def options_in(release: int) -> tuple[Option, ...]:
+    """Return the options that a release has, in the order of :data:`OPTIONS`."""
+    return tuple(option for option in OPTIONS.values() if option.is_in(release))

@@ -1,0 +1,58 @@
+"""Texts as values of an option's kind, and what is said of those that are none."""
+
+import pytest
+
+from osc_traitsched.config import values
+from osc_traitsched.core.nova.option import Consumer, Kind, Option
+
+ARCHITECTURES = ("x86_64", "aarch64")
+
+
+def option(kind, **limits):
+    return Option("metrics.some", kind, None, Consumer.WEIGHER, **limits)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (Kind.BOOLEAN, "Yes", True),
+        (Kind.INTEGER, "-10", -10),
+        (Kind.INTEGER, "", None),
+        (Kind.FLOAT, "-1e4", -10000.0),
+        (Kind.FLOAT, "2", 2.0),
+        (Kind.STRING, " az 1", " az 1"),
+        (Kind.LIST, "a=1.0, b=-1.0,", ("a=1.0", "b=-1.0")),
+        (Kind.LIST, "", ()),
+    ],
+)
+def test_a_text_becomes_a_value_of_the_options_kind(kind, text, value):
+    found = values.parse(option(kind), text)
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits", "text", "words"),
+    [
+        (Kind.BOOLEAN, {}, "2", "true or false"),
+        (Kind.INTEGER, {}, "1.5", "a whole number"),
+        (Kind.INTEGER, {"minimum": -1}, "-2", "a whole number of -1 or more"),
+        (Kind.FLOAT, {}, "1,5", "a number"),
+        (Kind.FLOAT, {"minimum": 0}, "-0.5", "a number of 0 or more"),
+        (Kind.STRING, {"choices": ARCHITECTURES}, "arm", "one of x86_64, aarch64"),
+    ],
+)
+def test_what_nova_would_take_instead_is_said(kind, limits, text, words):
+    with pytest.raises(ValueError, match=f"^{words}$"):
+        values.parse(option(kind, **limits), text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits", "text"),
+    [
+        (Kind.INTEGER, {"minimum": -1}, "-1"),
+        (Kind.FLOAT, {"minimum": 0}, "0"),
+        (Kind.STRING, {"choices": ARCHITECTURES}, "aarch64"),
+    ],
+)
+def test_a_limit_is_within_itself(kind, limits, text):
+    assert str(values.parse(option(kind, **limits), text)).startswith(text)

@@ -1,0 +1,70 @@
+"""The options that are tried otherwise, since they may change the verdict."""
+
+import pytest
+
+from osc_traitsched.core.explain.explanation import switches
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.option import Consumer, Kind, Option
+from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+
+FLAVOR = {"name": "f", "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {}}
+ON_OR_OFF = {
+    options.ISOLATION,
+    options.TENANT,
+    options.TENANT_REQUIRED,
+    options.AZ_QUERY,
+    options.IMAGE_TYPE,
+    options.IMAGE_METADATA,
+    options.ROUTED_NETWORKS,
+    options.PCI_IN_PLACEMENT,
+    options.NO_PCPU_FALLBACK,
+}
+
+
+def otherwise(release=27, **settings):
+    """Return the value that each option gets which is tried."""
+    assumed = SchedulerSettings(release, settings)
+    tried = switches(Question(FLAVOR, None, (), assumed))
+    return {name: other.assumptions.value(name) for name, other in tried}
+
+
+def test_what_is_on_or_off_is_tried_the_other_way():
+    found = otherwise(**{options.TENANT: Setting(True, "a test")})
+    assert set(found) >= ON_OR_OFF
+    assert {name for name in ON_OR_OFF if found[name] is False} == {
+        options.TENANT,
+        options.AZ_QUERY,
+    }
+
+
+def test_a_default_zone_is_tried_without():
+    found = otherwise(**{options.DEFAULT_ZONE: Setting("az1", "a test")})
+    assert found[options.DEFAULT_ZONE] is None
+
+
+def test_an_option_that_the_release_does_not_have_is_not_tried():
+    assert ON_OR_OFF - set(otherwise(20)) == {
+        options.IMAGE_METADATA,
+        options.ROUTED_NETWORKS,
+        options.PCI_IN_PLACEMENT,
+    }
+
+
+@pytest.mark.parametrize(
+    ("consumer", "is_tried"),
+    [
+        (Consumer.API, True),
+        (Consumer.PREFILTER, True),
+        (Consumer.SCHEDULER, True),
+        (Consumer.FILTER, False),
+        (Consumer.WEIGHER, False),
+    ],
+)
+def test_what_is_read_after_placement_answered_is_not_tried(
+    monkeypatch, consumer, is_tried
+):
+    option = Option("metrics.required", Kind.BOOLEAN, True, consumer)
+    monkeypatch.setitem(OPTIONS, option.name, option)
+    assert (option.name in otherwise()) is is_tried

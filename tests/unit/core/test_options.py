@@ -1,0 +1,108 @@
+"""The table of Nova's options, and what a release makes of a row."""
+
+import pytest
+
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.option import Kind
+from osc_traitsched.core.nova.options import OPTIONS, options_in
+from osc_traitsched.core.nova.releases import RELEASES
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+TYPES = {
+    Kind.BOOLEAN: bool,
+    Kind.INTEGER: int,
+    Kind.FLOAT: float,
+    Kind.STRING: str,
+    Kind.LIST: tuple,
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
+def test_in_every_release_the_default_of_an_option_is_of_its_kind(option):
+    releases = [release for release in RELEASES if option.is_in(release)]
+    defaults = [option.default_in(release) for release in releases]
+    assert {type(each) for each in defaults} <= {TYPES[option.kind], type(None)}
+    assert releases
+
+
+@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
+def test_a_row_says_nothing_of_releases_that_do_not_have_the_option(option):
+    changes = [release for release, _ in option.changed_defaults]
+    assert changes == sorted(changes)
+    assert all(option.is_in(release) for release in changes)
+    assert all(until > option.since for _, until in option.deprecated_names)
+
+
+def test_every_option_that_has_a_constant_has_a_row():
+    constants = [value for name, value in vars(options).items() if name.isupper()]
+    named = {each for each in constants if isinstance(each, str)}
+    assert options.ISOLATION in named
+    assert named <= set(OPTIONS)
+
+
+def test_options_of_one_section_stand_together():
+    sections = [option.section for option in OPTIONS.values()]
+    changes = [a for a, b in zip(sections, [*sections[1:], None]) if a != b]
+    assert len(changes) == len(set(sections))
+
+
+def test_a_section_and_a_key_make_the_name():
+    option = OPTIONS[options.DEFAULT_ZONE]
+    assert (option.section, option.key) == ("DEFAULT", "default_schedule_zone")
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "last"),
+    [
+        (options.AZ_QUERY, 20, 27),
+        (options.IMAGE_METADATA, 21, 34),
+        (options.ROUTED_NETWORKS, 23, 34),
+        (options.PCI_IN_PLACEMENT, 27, 34),
+        (options.DEFAULT_ZONE, 20, 34),
+    ],
+)
+def test_a_release_has_the_options_that_came_and_did_not_go(name, first, last):
+    having = [r for r in RELEASES if OPTIONS[name] in options_in(r)]
+    assert having == list(range(first, last + 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        (options.AZ_QUERY, False, True),
+        (
+            options.ENABLED_FILTERS,
+            (
+                "AvailabilityZoneFilter",
+                "ComputeFilter",
+                "ComputeCapabilitiesFilter",
+                "ImagePropertiesFilter",
+                "ServerGroupAntiAffinityFilter",
+                "ServerGroupAffinityFilter",
+            ),
+            (
+                "ComputeFilter",
+                "ComputeCapabilitiesFilter",
+                "ImagePropertiesFilter",
+                "ServerGroupAntiAffinityFilter",
+                "ServerGroupAffinityFilter",
+            ),
+        ),
+    ],
+)
+def test_xena_looks_for_zones_in_placement_and_no_longer_in_a_filter(
+    name, before, after
+):
+    defaults = [SchedulerSettings(release).value(name) for release in range(20, 28)]
+    assert defaults == [before] * 4 + [after] * 4
+
+
+def test_xena_does_not_read_the_old_name_of_the_filters():
+    option = OPTIONS[options.ENABLED_FILTERS]
+    assert option.names_in(23) == (option.name, "DEFAULT.scheduler_default_filters")
+    assert option.names_in(24) == (option.name,)
+
+
+def test_an_option_that_is_not_in_the_table_has_no_value():
+    with pytest.raises(KeyError):
+        SchedulerSettings().value("scheduler.workers")
