@@ -13,12 +13,9 @@ from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain import verdict as verdicts
-from osc_traitsched.core.explain.explanation import (
-    Explanation,
-    option_impacts,
-    variations,
-)
+from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import HostFix, RequestFix
+from osc_traitsched.core.explain.option_impact import option_impacts, variations
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
@@ -78,17 +75,20 @@ def explain(
     computes = {compute.uuid: compute for compute in lookup.computes(cloud)}
     start = dataclasses.replace(start, computes=computes)
     try:
-        explanation = _judged(cloud, start, request, named, want_figures)
+        explanation, matcher = _judged(cloud, start, request, named, want_figures)
         if not explanation.agrees:
             # Something may have changed between two of the reads.
-            explanation = _judged(cloud, start, request, named, want_figures)
+            explanation, matcher = _judged(cloud, start, request, named, want_figures)
     except PlacementRefuses as refusal:
         return dataclasses.replace(start, refusal=unavailable or refusal)
     if not want_fixes:
         return explanation
     return dataclasses.replace(
         explanation,
-        fixes=(*_on_hosts(explanation), *_tried(cloud.placement, explanation)),
+        fixes=(
+            *_on_hosts(explanation, matcher),
+            *_tried(cloud.placement, explanation),
+        ),
     )
 
 
@@ -98,7 +98,7 @@ def _judged(
     request: Request,
     named: Sequence[str],
     want_figures: bool,
-) -> Explanation:
+) -> tuple[Explanation, Matcher]:
     """Ask Placement, read what explains its answer, and judge every host.
 
     :raises PlacementRefuses: when Placement takes no such request
@@ -119,19 +119,19 @@ def _judged(
         Matcher(second.clauses, second.group_policy, found) if second else None,
     )
     chosen = _named(named, snapshot)
-    shown = chosen or _examples(matcher, verdict, found)
+    shown = chosen or _examples(verdict, found)
     if want_figures:
-        found = evidence.with_figures(placement, found, _short(matcher, verdict, found))
+        found = evidence.with_figures(placement, found, _short(verdict, found))
     found = evidence.with_inventories(placement, found, shown)
-    return dataclasses.replace(
+    explanation = dataclasses.replace(
         start,
         facts=found,
-        matcher=matcher,
         verdict=verdict,
         named=chosen,
-        answers=answer.count,
+        allocation_request_count=answer.count,
         option_impacts=option_impacts(start.question, switched, found, verdict),
     )
+    return explanation, matcher
 
 
 def _by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]:
@@ -145,15 +145,11 @@ def _by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]
     return request, request.fallback
 
 
-def _on_hosts(explanation: Explanation) -> tuple[HostFix, ...]:
-    if explanation.matcher is None or explanation.verdict is None:
+def _on_hosts(explanation: Explanation, matcher: Matcher) -> tuple[HostFix, ...]:
+    if explanation.verdict is None:
         return ()
-    return fix.on_hosts(
-        explanation.matcher,
-        explanation.verdict,
-        explanation.question,
-        explanation.computes,
-    )
+    question, computes = explanation.question, explanation.computes
+    return fix.on_hosts(matcher, explanation.verdict, question, computes)
 
 
 def _named(patterns: Sequence[str], snapshot: Snapshot) -> tuple[Provider, ...]:
@@ -161,37 +157,33 @@ def _named(patterns: Sequence[str], snapshot: Snapshot) -> tuple[Provider, ...]:
     return selection.select(wanted, snapshot).providers
 
 
-def _examples(matcher: Matcher, verdict: Verdict, found: Facts) -> tuple[Provider, ...]:
-    """Return hosts that lack room, the first of each kind of those that are alike."""
-    short = {host.uuid for host in _short(matcher, verdict, found)}
-    kinds = verdicts.grouped_rejections(verdict, found.snapshot.hosts)
-    stand = [hosts[0] for _, hosts in kinds if hosts[0].uuid in short]
+def _examples(verdict: Verdict, found: Facts) -> tuple[Provider, ...]:
+    """Return hosts that lack room, the first of each group with the same reasons."""
+    short = {host.uuid for host in _short(verdict, found)}
+    groups = verdicts.grouped_rejections(verdict, found.snapshot.hosts)
+    stand = [hosts[0] for _, hosts in groups if hosts[0].uuid in short]
     return tuple(stand[:_MOST_FIGURES])
 
 
-def _short(matcher: Matcher, verdict: Verdict, found: Facts) -> list[Provider]:
+def _short(verdict: Verdict, found: Facts) -> list[Provider]:
     """Return the hosts that are out for what they have no room for."""
-    resources = sum(
-        1 << n for n, c in enumerate(matcher.clauses) if isinstance(c, Resource)
-    )
-    out = verdict.rejections
-    hosts = found.snapshot.hosts
-    return [h for h in hosts if h.uuid in out and out[h.uuid].named & resources]
+    return [
+        host
+        for host in found.snapshot.hosts
+        if (rejection := verdict.rejections.get(host.uuid)) is not None
+        and any(isinstance(each, Resource) for each in rejection.involved)
+    ]
 
 
 def _tried(placement: Service, explanation: Explanation) -> Iterator[RequestFix]:
     """Yield the changes of the request with which Placement gives more hosts."""
-    matcher, verdict, found = (
-        explanation.matcher,
-        explanation.verdict,
-        explanation.facts,
-    )
-    if matcher is None or verdict is None or found is None:
+    verdict, found = explanation.verdict, explanation.facts
+    if verdict is None or found is None:
         return
     question = explanation.question
     hosts = {host.uuid for host in explanation.hosts}
     now = {host.uuid for host in explanation.candidates}
-    for proposal in fix.on_request(question, matcher, found, verdict):
+    for proposal in fix.on_request(question, found, verdict):
         other = question
         for change in proposal.changes:
             other = change.applied(other)

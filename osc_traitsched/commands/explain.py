@@ -86,6 +86,6 @@ def _yaml(whole: object) -> str:
 def _exit_code(found: Explanation) -> int:
     if found.refusal is not None:
         return _NO_HOST
-    if found.verdict is not None and not found.verdict.agrees:
+    if not found.agrees:
         return _DISAGREEMENT
     return 0 if found.has_room else _NO_HOST

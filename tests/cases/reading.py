@@ -13,9 +13,9 @@ Each file has a list of cases. Of a case there are
     what is asked for; a flavor has 1 VCPU, 512 MB and 1 GB unless it says otherwise
 ``options``, ``release``
     of nova-scheduler, by the names of their section ``scheduler``; 33 without a word
-``candidates``, ``ways_in``, ``conflicts``
-    the verdict: who can take it, of each other host the smallest sets of conditions
-    without which it could, and what no host meets together
+``candidates``, ``correction_sets``, ``conflicts``
+    the verdict: the hosts that can take it, of each other host the minimal sets of
+    conditions without which it could, and those that no host meets together
 ``drops``
     the sets of keys that are suggested to be dropped, where it matters
 """
@@ -30,6 +30,7 @@ from typing import Any
 import yaml
 
 from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.verdict import Verdict, reach
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
@@ -93,7 +94,7 @@ class Case:
     @property
     def expected(self) -> dict[str, Any]:
         """The verdict, with all names as the file has them."""
-        parts = {"candidates": [], "ways_in": {}, "conflicts": []}
+        parts = {"candidates": [], "correction_sets": {}, "conflicts": []}
         parts.update({name: [] for name in ("drops",) if name in self.body})
         return {name: self.body.get(name, none) for name, none in parts.items()}
 
@@ -105,9 +106,9 @@ class Case:
         )
         verdict = reach(first, found, second)
         assert verdict.agrees, (verdict, request.query())
-        said = self._worded(first, verdict, found)
+        said = self._worded(verdict, found)
         if "drops" in self.body:
-            proposals = fix.on_request(self.question, first, found, verdict)
+            proposals = fix.on_request(self.question, found, verdict)
             said["drops"] = [
                 [change.key for change in each.changes]
                 for each in proposals
@@ -115,23 +116,23 @@ class Case:
             ]
         return said
 
-    def _worded(
-        self, matcher: Matcher, verdict: Verdict, found: Facts
-    ) -> dict[str, Any]:
-        ids = words.clause_ids(matcher.clauses)
+    def _worded(self, verdict: Verdict, found: Facts) -> dict[str, Any]:
+        ids = words.clause_ids(verdict.clauses)
         for aggregate in self.question.aggregates:
             uuid, name = str(aggregate["uuid"]), str(aggregate["name"])
             ids = tuple(each.replace(uuid, name) for each in ids)
+        by_clause = dict(zip(verdict.clauses, ids))
         hosts = found.snapshot.hosts
 
-        def named(mask: int) -> list[str]:
-            return [name for number, name in enumerate(ids) if mask >> number & 1]
+        def named(clauses: ClauseSet) -> list[str]:
+            return [by_clause[clause] for clause in clauses]
 
         return {
             "candidates": [h.name for h in hosts if h.uuid not in verdict.rejections],
-            "ways_in": {
+            "correction_sets": {
                 host.name: [
-                    named(way) for way in verdict.rejections[host.uuid].correction_sets
+                    named(each)
+                    for each in verdict.rejections[host.uuid].correction_sets
                 ]
                 for host in hosts
                 if host.uuid in verdict.rejections

@@ -167,7 +167,7 @@ def test_whatever_is_suggested_helps_and_can_be_taken_back(
             tried.update(kinds)
             given = logs.given(world.cloud, boot.request)
             is_there = boot.status == "ACTIVE" and boot.host in given
-            if is_there and given == set(fix["hosts"]):
+            if is_there and given == set(fix["gained_hosts"]):
                 helped.update(kinds)
             else:
                 failed.append((row.asked, fix, given, boot))

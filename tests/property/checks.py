@@ -5,12 +5,17 @@ from __future__ import annotations
 from osc_traitsched.cloud import allocation_candidates
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core.explain import hitting_sets
-from osc_traitsched.core.explain.hitting_sets import Mask, bits
+from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.nova.clause import Clause, Resource, Trait
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.core.placement.matcher import Host, Matcher, matching_hosts
+from osc_traitsched.core.placement.matcher import (
+    Host,
+    Mask,
+    Matcher,
+    matching_hosts,
+)
 from tests.property import clouds
 
 
@@ -29,28 +34,25 @@ class Asked:
         return self._roots[query]
 
 
-def reasons(
-    asked: Asked, request: Request, matcher: Matcher, verdict: Verdict, hosts: set[str]
-) -> None:
+def reasons(asked: Asked, request: Request, verdict: Verdict, hosts: set[str]) -> None:
     """Each host's reasons keep it out by themselves, and without them it is in."""
     assert verdict.agrees, (request.query(), verdict)
     assert asked.roots(request) & hosts == hosts - set(verdict.rejections)
     for root, rejection in verdict.rejections.items():
-        assert rejection.named
-        only_named = kept(request, matcher, rejection.named)
-        if only_named is not None:
-            assert root not in asked.roots(only_named)
-        for way in (*rejection.correction_sets, rejection.named):
-            without = kept(request, matcher, matcher.everything & ~way)
+        assert rejection.involved
+        only_involved = kept(request, rejection.involved)
+        if only_involved is not None:
+            assert root not in asked.roots(only_involved)
+        for removed in (*rejection.correction_sets, rejection.involved):
+            without = kept(request, removed.rest)
             if without is not None:
                 assert root in asked.roots(without)
 
 
-def kept(request: Request, matcher: Matcher, mask: Mask) -> Request | None:
+def kept(request: Request, clauses: ClauseSet) -> Request | None:
     """Return the request with only these clauses, or None if that is no request."""
-    clauses = matcher.chosen(mask)
     served = {clause.group for clause in clauses if isinstance(clause, Resource)}
-    smaller = Request(clauses, request.group_policy, None, request.microversion)
+    smaller = Request(tuple(clauses), request.group_policy, None, request.microversion)
     is_request = set(smaller.groups) <= served and "VCPU" in smaller.resources()
     return smaller if is_request else None
 
@@ -65,7 +67,7 @@ def harder(request: Request, name: str) -> Request:
 def nobody_is_gained(
     asked: Asked, request: Request, more: Request, found: Facts, hosts: set[str]
 ) -> None:
-    """A required trait more gains no host, and the judge takes whom Placement takes."""
+    """A required trait more gains no host, and the matcher agrees with Placement."""
     with_it = asked.roots(more) & hosts
     assert with_it <= asked.roots(request)
     assert matching_hosts(more, found) == with_it
@@ -74,6 +76,7 @@ def nobody_is_gained(
 def counts(matcher: Matcher, verdict: Verdict, hosts: set[str]) -> None:
     """Each clause's figures are what counting the hosts one by one gives."""
     kinds = {root: matcher.host(root) for root in hosts}
+    assert tuple(count.clause for count in verdict.counts) == matcher.clauses
     for number, count in enumerate(verdict.counts):
         bit = 1 << number
         others = matcher.everything & ~bit
@@ -96,7 +99,7 @@ def conflicts(matcher: Matcher, verdict: Verdict, hosts: set[str]) -> None:
     if not hosts or len(verdict.rejections) < len(hosts):
         assert not verdict.conflicts
         return
-    if len(bits(matcher.everything)) > 9:
+    if len(matcher.clauses) > 9:
         return
     kinds = {matcher.host(root) for root in hosts}
     possible = _possible(matcher, kinds)
@@ -105,7 +108,9 @@ def conflicts(matcher: Matcher, verdict: Verdict, hosts: set[str]) -> None:
         for mask in range(1, matcher.everything + 1)
         if not any(mask & larger == mask for larger in possible)
     )
-    assert list(verdict.conflicts) == hitting_sets.minimal(impossible)
+    assert verdict.conflicts == tuple(
+        ClauseSet(matcher.clauses, mask) for mask in hitting_sets.minimal(impossible)
+    )
 
 
 def _possible(matcher: Matcher, kinds: set[Host]) -> list[Mask]:

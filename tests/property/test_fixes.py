@@ -96,7 +96,7 @@ def check(service, snapshot, extra_specs):
     found = evidence.gather(service, snapshot, [request], answer, figures=True)
     matcher = Matcher(request.clauses, request.group_policy, found)
     verdict = reach(matcher, found)
-    proposed = fix.on_request(question, matcher, found, verdict)
+    proposed = fix.on_request(question, found, verdict)
     sizes = [len(e.changes) for e in proposed if gains(service, changed(question, e))]
     smallest = next(smallest_drops(service, question), None)
     if smallest is not None:

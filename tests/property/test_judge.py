@@ -70,7 +70,7 @@ def check(placement, service, snapshot, question):
     hosts = {host.uuid for host in snapshot.hosts}
     asked = checks.Asked(service)
 
-    checks.reasons(asked, request, matcher, verdict, hosts)
+    checks.reasons(asked, request, verdict, hosts)
     checks.nobody_is_gained(asked, request, more, found, hosts)
     checks.counts(matcher, verdict, hosts)
     checks.conflicts(matcher, verdict, hosts)

@@ -33,7 +33,6 @@ def think(request: Request, found: Facts) -> Explanation:
         fixing.question(),
         request,
         facts=found,
-        matcher=matcher,
         verdict=verdict,
         fixes=fixing.of(matcher, verdict),
         computes=fixing.computes(found),

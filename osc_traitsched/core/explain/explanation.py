@@ -3,42 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.fix import Fix
+from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.explain.verdict import (
+    ClauseCount,
     Rejection,
     Verdict,
-    rejection,
+    grouped_rejections,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource
-from osc_traitsched.core.nova.option import Consumer
-from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
+from osc_traitsched.core.placement.facts import Facts, Stock
 
 
 @dataclasses.dataclass(frozen=True)
-class OptionImpact:
-    """An option that would change the verdict if it were otherwise.
+class OutOfSync:
+    """An aggregate that only one of Nova and Placement has a host in.
 
-    :ivar gained: hosts that could take the request then and can't now
-    :ivar lost: hosts that can take it now and could not then
-    :ivar refused: Nova would refuse the request then
+    :ivar aggregate: its name
+    :ivar in_nova: Nova is the one that has it
     """
 
-    name: str
-    setting: Setting
-    gained: int
-    lost: int
-    refused: bool = False
+    aggregate: str
+    in_nova: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,8 +43,8 @@ class Explanation:
     :ivar refusal: Nova's, or Placement's, of the request as a whole
     :ivar facts: None where there was nothing to judge; so is the verdict
     :ivar named: the hosts whose whole story was asked for, by name
-    :ivar answers: how many allocation requests Placement gave; Nova looks at no more
-        than its limit
+    :ivar allocation_request_count: how many candidates Placement has, of which Nova
+        looks at no more than the request's limit
     :ivar computes: Nova's compute nodes, by the UUID of their provider
     """
 
@@ -58,32 +52,63 @@ class Explanation:
     request: Request | None = None
     refusal: errors.AnswerIsNo | None = None
     facts: Facts | None = None
-    matcher: Matcher | None = None
     verdict: Verdict | None = None
     named: tuple[Provider, ...] = ()
-    answers: int = 0
+    allocation_request_count: int = 0
     option_impacts: tuple[OptionImpact, ...] = ()
     fixes: tuple[Fix, ...] = ()
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
 
     @property
     def clauses(self) -> tuple[Clause, ...]:
-        """The clauses that hosts are judged by; none where nobody is asked."""
-        if self.matcher is not None:
-            return self.matcher.clauses
+        """The clauses that hosts are matched by; none where there is no request."""
+        if self.verdict is not None:
+            return self.verdict.clauses
         return self.request.clauses if self.request else ()
 
     @property
-    def is_by_second_query(self) -> bool:
-        """Whether the clauses are those of Nova's second query."""
+    def is_judged(self) -> bool:
+        """Whether it is known why each host is rejected."""
+        return self.verdict is not None
+
+    @property
+    def is_by_fallback(self) -> bool:
+        """Whether the clauses are those of Nova's fallback query."""
         return self.request is not None and self.clauses != self.request.clauses
 
     @property
+    def counts(self) -> tuple[ClauseCount, ...]:
+        """How many hosts each of the clauses lets through; none if not judged."""
+        return self.verdict.counts if self.verdict else ()
+
+    @property
+    def conflicts(self) -> tuple[ClauseSet, ...]:
+        """The minimal sets of clauses that no host meets together, smallest first."""
+        return self.verdict.conflicts if self.verdict else ()
+
+    @property
+    def rejections(self) -> Mapping[str, Rejection]:
+        """Why hosts can't take the request, by their root's UUID."""
+        return self.verdict.rejections if self.verdict else {}
+
+    @property
+    def grouped_rejections(self) -> Sequence[tuple[Rejection, Sequence[Provider]]]:
+        """The same, with the hosts that have it in common by name; nearest first."""
+        return grouped_rejections(self.verdict, self.hosts) if self.verdict else ()
+
+    def rejection_by_clauses(self, host: Provider) -> Rejection | None:
+        """Return why a host fails the clauses, whatever Nova's other query says."""
+        if self.verdict is None:
+            return None
+        otherwise = self.verdict.admitted_otherwise.get(host.uuid)
+        return self.verdict.rejections.get(host.uuid, otherwise)
+
+    @functools.cached_property
     def hosts(self) -> tuple[Provider, ...]:
         """All hosts that have a provider, by name."""
         return self.facts.snapshot.hosts if self.facts else ()
 
-    @property
+    @functools.cached_property
     def candidates(self) -> tuple[Provider, ...]:
         """The hosts that Placement gave, by name: Placement is believed."""
         if self.facts is None:
@@ -91,8 +116,15 @@ class Explanation:
         return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
 
     @property
-    def without_provider(self) -> tuple[Compute, ...]:
-        """Nova's compute nodes that have no provider; none where nobody looked."""
+    def fallback_candidates(self) -> tuple[Provider, ...]:
+        """The candidates that only Nova's fallback query gives."""
+        if self.request is None or self.request.fallback is None:
+            return ()
+        return tuple(h for h in self.candidates if self.rejection_by_clauses(h))
+
+    @property
+    def computes_without_provider(self) -> tuple[Compute, ...]:
+        """Nova's compute nodes that have no provider; none if that was not read."""
         if self.facts is None:
             return ()
         known = self.facts.snapshot.by_uuid
@@ -100,44 +132,66 @@ class Explanation:
 
     @property
     def unmanaged_roots(self) -> tuple[Provider, ...]:
-        """Providers of Placement's that look like hosts, and that Nova has not."""
-        if self.facts is None:
-            return ()
-        by_uuid = self.facts.snapshot.by_uuid
-        found = (by_uuid[uuid] for uuid in self.facts.snapshot.unmanaged_roots)
-        return tuple(sorted(found, key=lambda provider: provider.name))
-
-    @property
-    def by_second_query(self) -> tuple[Provider, ...]:
-        """The candidates that only Nova's second query gives."""
-        if (
-            self.matcher is None
-            or self.request is None
-            or self.request.fallback is None
-        ):
-            return ()
-        matcher = self.matcher
-        return tuple(
-            host
-            for host in self.candidates
-            if not matcher.meets(matcher.host(host.uuid), matcher.everything)
-        )
+        """Root providers that are no compute nodes of Nova's, by name."""
+        roots = self.facts.snapshot.unmanaged_roots if self.facts else ()
+        return self._named(roots)
 
     @property
     def agrees(self) -> bool:
-        """Whether judge and Placement say the same of every host, or none is judged."""
+        """Whether matcher and Placement agree on every host, or none is judged."""
         return self.verdict is None or self.verdict.agrees
 
-    def rejection_of(self, host: Provider) -> Rejection | None:
-        """Return which of the clauses a host fails, whatever a second query says."""
-        return (
-            rejection(self.matcher, self.matcher.host(host.uuid))
-            if self.matcher
-            else None
-        )
+    @property
+    def wrongly_admitted(self) -> tuple[Provider, ...]:
+        """Hosts that could take it by what was read, and Placement leaves them out."""
+        return self._named(self.verdict.wrongly_admitted if self.verdict else ())
 
     @property
-    def room(self) -> int:
+    def wrongly_rejected(self) -> tuple[Provider, ...]:
+        """Hosts that could not take it by what was read, and Placement gives them."""
+        return self._named(self.verdict.wrongly_rejected if self.verdict else ())
+
+    def _named(self, uuids: Iterable[str]) -> tuple[Provider, ...]:
+        providers = self.facts.snapshot.by_uuid if self.facts else {}
+        return tuple(sorted((providers[u] for u in uuids), key=lambda each: each.name))
+
+    def stock(
+        self, host: Provider, resource_class: str
+    ) -> Iterator[tuple[Provider, Stock]]:
+        """Yield what the providers that a host can use have of a resource class."""
+        if self.facts is None:
+            return
+        for uuid in self.facts.reachable(host.uuid):
+            found = self.facts.stock.get(uuid, {})
+            if resource_class in found:
+                yield self.facts.snapshot.by_uuid[uuid], found[resource_class]
+
+    def out_of_sync(self, host: Provider) -> tuple[OutOfSync, ...]:
+        """Return the request's aggregates that only Nova, or Placement, has a host in.
+
+        Nova mirrors its aggregates into Placement when hosts join them, and only
+        logs it when that fails.
+        """
+        compute = self.computes.get(host.uuid)
+        if self.facts is None or compute is None:
+            return ()
+        found = []
+        for aggregate in self._aggregates:
+            in_nova = compute.service_host in aggregate["hosts"]
+            members = self.facts.members[frozenset({aggregate["uuid"]})]
+            if in_nova is not (host.uuid in members):
+                found.append(OutOfSync(aggregate["name"], in_nova))
+        return tuple(found)
+
+    @functools.cached_property
+    def _aggregates(self) -> tuple[Body, ...]:
+        """Nova's aggregates that a clause asks for by themselves."""
+        asked = {c.aggregates for c in self.clauses if isinstance(c, MemberOf)}
+        aggregates = self.question.aggregates
+        return tuple(a for a in aggregates if frozenset({a["uuid"]}) in asked)
+
+    @property
+    def max_servers(self) -> int:
         """How many such servers the candidates have room for, at the very most.
 
         By each resource for itself: what is on one host may not fit together.
@@ -145,22 +199,16 @@ class Explanation:
         queries = [self.request, self.request.fallback] if self.request else []
         asked = [each.clauses for each in queries if each]
         return sum(
-            max(self._room_on(host, clauses) for clauses in asked)
+            max(self._max_servers_on(host, clauses) for clauses in asked)
             for host in self.candidates
         )
 
-    def _room_on(self, host: Provider, clauses: Sequence[Clause]) -> int:
-        if self.facts is None:
-            return 0
-        stock = [
-            self.facts.stock.get(uuid, {}) for uuid in self.facts.reachable(host.uuid)
-        ]
+    def _max_servers_on(self, host: Provider, clauses: Sequence[Clause]) -> int:
         return min(
             (
                 sum(
-                    each[clause.resource_class].free // clause.amount
-                    for each in stock
-                    if clause.resource_class in each
+                    stock.free // clause.amount
+                    for _, stock in self.stock(host, clause.resource_class)
                 )
                 for clause in clauses
                 if isinstance(clause, Resource)
@@ -173,105 +221,12 @@ class Explanation:
         """Whether there may be hosts for as many servers as were asked for."""
         if self.question.count == 1:
             return bool(self.candidates)
-        return self.room >= self.question.count
+        return self.max_servers >= self.question.count
 
     @property
-    def total(self) -> int:
+    def total_hosts(self) -> int:
         """All hosts that Nova or Placement knows, of those that were read."""
         if self.facts is None:
             return len(self.computes)
-        return len(self.hosts) + len(self.without_provider) + len(self.unmanaged_roots)
-
-
-_AFTER_PLACEMENT = frozenset([Consumer.FILTER, Consumer.WEIGHER])
-
-
-def switches(question: Question) -> Iterator[tuple[str, Question]]:
-    """Yield each option that could be otherwise, and the question if it were.
-
-    Those that are on or off, and the default zone where there is one. What filters
-    and weighers read is left out, since it comes after Placement's answer.
-    """
-    assumptions = question.assumptions
-    for option in options_in(assumptions.release):
-        if option.consumer in _AFTER_PLACEMENT:
-            continue
-        value = assumptions.value(option.name)
-        if isinstance(value, bool):
-            other = assumptions.changed(option.name, not value)
-        elif option.name == options.DEFAULT_ZONE and value:
-            other = assumptions.changed(option.name, None)
-        else:
-            continue
-        yield option.name, dataclasses.replace(question, assumptions=other)
-
-
-@dataclasses.dataclass(frozen=True)
-class Variation:
-    """The question with one option switched.
-
-    :ivar request: None where Nova would refuse it
-    """
-
-    name: str
-    request: Request | None
-
-
-def variations(question: Question, request: Request) -> tuple[Variation, ...]:
-    """Return the switched questions that Nova would ask Placement otherwise."""
-    found = []
-    for name, other in switches(question):
-        try:
-            switched: Request | None = other.request()
-        except Refusal:
-            switched = None
-        if switched is None or switched.query() != request.query():
-            isolated = switched and _isolated_at_once(switched, request)
-            found.append(Variation(name, isolated))
-    return tuple(found)
-
-
-def _isolated_at_once(switched: Request, request: Request) -> Request:
-    """Return a request that leaves out as one set what is isolated only with it.
-
-    Who is in which of these aggregates does not matter, and is not worth asking.
-    """
-    new = [
-        clause
-        for clause in switched.clauses
-        if isinstance(clause, MemberOf)
-        and clause.forbidden
-        and clause not in request.clauses
-    ]
-    if not new:
-        return switched
-    union = frozenset[str]().union(*(clause.aggregates for clause in new))
-    origins = tuple(origin for clause in new for origin in clause.origins)
-    kept = tuple(clause for clause in switched.clauses if clause not in new)
-    fallback = switched.fallback and _isolated_at_once(switched.fallback, request)
-    return dataclasses.replace(
-        switched, clauses=(*kept, MemberOf(union, True, origins)), fallback=fallback
-    )
-
-
-def option_impacts(
-    question: Question, found: tuple[Variation, ...], facts: Facts, verdict: Verdict
-) -> tuple[OptionImpact, ...]:
-    """Return the switched options with which the judge takes other hosts."""
-    roots = {host.uuid for host in facts.snapshot.hosts}
-    now = roots - set(verdict.rejections)
-    changed = []
-    for variation in found:
-        then = matching_hosts(variation.request, facts) if variation.request else set()
-        if then != now or variation.request is None:
-            setting = question.assumptions.setting(variation.name)
-            changed.append(
-                OptionImpact(
-                    variation.name,
-                    setting,
-                    gained=len(then - now),
-                    lost=len(now - then),
-                    refused=variation.request is None,
-                )
-            )
-    return tuple(changed)
+        unknown = len(self.computes_without_provider) + len(self.unmanaged_roots)
+        return len(self.hosts) + unknown

@@ -1,18 +1,51 @@
-"""The answer for one request: each host's failing clauses, and what follows."""
+"""The answer for one request: why each host is rejected, and what follows.
+
+The terms are those of model-based diagnosis (R. Reiter, "A Theory of Diagnosis from
+First Principles", 1987). A *correction set* of a host is a minimal set of clauses
+without which the host could take the request: what Reiter calls a diagnosis. A
+*conflict* is a minimal set of clauses that no host meets together. What a host can
+meet has nothing of at least one of its correction sets. So a set of clauses is too
+much for the host if and only if it shares a clause with each of them, and too much
+for all hosts if and only if it shares a clause with each correction set of each host.
+That is: the conflicts are the minimal hitting sets of all hosts' correction sets.
+
+For example, three clauses and three hosts of one provider each:
+
+=====  ===========  =======  ==============  ==========================
+Host   CUSTOM_GOLD  enabled  4096 MEMORY_MB  Correction sets
+=====  ===========  =======  ==============  ==========================
+cmp01  no           yes      no              {CUSTOM_GOLD, MEMORY_MB}
+cmp02  no           no       yes             {CUSTOM_GOLD, enabled}
+cmp03  yes          yes      no              {MEMORY_MB}
+=====  ===========  =======  ==============  ==========================
+
+The sets of the last column have two minimal hitting sets, {CUSTOM_GOLD, MEMORY_MB} and
+{enabled, MEMORY_MB}. These are the conflicts: no host with the memory has CUSTOM_GOLD,
+and none is enabled. {CUSTOM_GOLD, enabled} is no conflict, since cmp03 meets both.
+
+A host of one provider meets clauses one by one, so that the clauses that it fails are
+its only correction set. A tree can meet each clause and not all together: one
+provider is asked for two traits, and each is on another one. Then either of the two
+is a correction set by itself.
+"""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 
-from osc_traitsched.core.explain.hitting_sets import Mask, bits, hitting_sets, size
+from osc_traitsched.core.explain.clause_set import ClauseSet
+from osc_traitsched.core.explain.hitting_sets import bits, hitting_sets
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import Clause
 from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.core.placement.matcher import Host, Matcher
+from osc_traitsched.core.placement.matcher import Host, Mask, Matcher
 
-#: Up to so many clauses all ways into a tree are looked for, where its clauses
-#: can't be met together; of more, one.
+#: Of a tree that meets up to so many clauses one by one, and not together, all
+#: correction sets are looked for; of one that meets more, a single one.
 _FEW_CLAUSES = 12
 
 
@@ -21,32 +54,29 @@ class Rejection:
     """Why a host can't take the request.
 
     :ivar failing: the clauses that it fails, each by itself
-    :ivar ways_in: the smallest sets of clauses without which it could; each has
-        all failing ones, and more where the rest can't be met together
+    :ivar correction_sets: the minimal sets of clauses without which it could; each
+        has all failing ones, and more where the rest can't be met together
     """
 
-    failing: Mask
-    correction_sets: tuple[Mask, ...]
+    failing: ClauseSet
+    correction_sets: tuple[ClauseSet, ...]
 
-    @property
-    def named(self) -> Mask:
+    @functools.cached_property
+    def involved(self) -> ClauseSet:
         """All clauses that have a part in it.
 
-        Keeping only these still rejects the host; lifting them all admits it.
+        The host fails these alone, and could take the request without them.
         """
-        named = 0
-        for way in self.correction_sets:
-            named |= way
-        return named
+        return functools.reduce(ClauseSet.__or__, self.correction_sets)
 
     @property
     def distance(self) -> int:
         """How many clauses would have to go for the host to be a candidate."""
-        return min(size(way) for way in self.correction_sets)
+        return min(map(len, self.correction_sets))
 
 
 @dataclasses.dataclass(frozen=True)
-class Count:
+class ClauseCount:
     """How many hosts one clause lets through.
 
     :ivar alone: hosts that meet it by itself
@@ -54,6 +84,7 @@ class Count:
     :ivar left: hosts that meet it and all clauses before it, together
     """
 
+    clause: Clause
     alone: int
     only: int
     left: int
@@ -61,50 +92,58 @@ class Count:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What the judge says of every host, and Placement beside it.
+    """What the matcher says of every host, and Placement beside it.
 
+    :ivar clauses: those that the hosts are matched by
     :ivar rejections: by the root's UUID; a host that is not here is a candidate
+    :ivar admitted_otherwise: why hosts fail the clauses that can take the request by
+        the other query that Nova sends; by the root's UUID
     :ivar counts: of each clause, in the request's order
-    :ivar conflicts: the smallest sets of clauses that no host meets together,
-        whatever else is asked; smallest first, none where there are candidates
-    :ivar wrongly_admitted: roots that the judge would take and Placement did not
-    :ivar wrongly_rejected: roots that Placement gave against the judge
+    :ivar conflicts: the minimal sets of clauses that no host meets together, whatever
+        else is asked; smallest first, none where there are candidates
+    :ivar wrongly_admitted: roots that the matcher would take and Placement did not
+    :ivar wrongly_rejected: roots that Placement gave against the matcher
     """
 
+    clauses: tuple[Clause, ...]
     rejections: Mapping[str, Rejection]
-    counts: tuple[Count, ...]
-    conflicts: tuple[Mask, ...]
+    admitted_otherwise: Mapping[str, Rejection]
+    counts: tuple[ClauseCount, ...]
+    conflicts: tuple[ClauseSet, ...]
     wrongly_admitted: tuple[str, ...]
     wrongly_rejected: tuple[str, ...]
 
     @property
     def agrees(self) -> bool:
-        """Whether judge and Placement say the same of every host."""
+        """Whether matcher and Placement say the same of every host."""
         return not self.wrongly_admitted and not self.wrongly_rejected
 
 
-def reach(matcher: Matcher, facts: Facts, second: Matcher | None = None) -> Verdict:
-    """Judge every host, and compare with what Placement said.
+def reach(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdict:
+    """Match every host, and compare with what Placement said.
 
-    :param second: of the query that Nova sends besides; who passes it is taken
+    :param other: of the query that Nova sends besides; hosts that meet it are taken
     """
-    kinds = {root.uuid: matcher.host(root.uuid) for root in facts.snapshot.hosts}
-    judged = {kind: rejection(matcher, kind) for kind in set(kinds.values())}
-    rejections = {
-        root: found
-        for root, kind in kinds.items()
-        if (found := judged[kind]) is not None
-        and not (second and second.meets(second.host(root), second.everything))
-    }
-    correction_sets = {
-        way for found in rejections.values() for way in found.correction_sets
-    }
-    everybody = len(rejections) == len(kinds)
+    profiles = {root.uuid: matcher.host(root.uuid) for root in facts.snapshot.hosts}
+    by_profile = {each: rejection(matcher, each) for each in set(profiles.values())}
+    rejections: dict[str, Rejection] = {}
+    admitted_otherwise: dict[str, Rejection] = {}
+    for root, profile in profiles.items():
+        found = by_profile[profile]
+        if found is None:
+            continue
+        if other and other.meets(other.host(root), other.everything):
+            admitted_otherwise[root] = found
+        else:
+            rejections[root] = found
+    is_hopeless = bool(profiles) and len(rejections) == len(profiles)
     return Verdict(
+        matcher.clauses,
         rejections,
-        _counts(matcher, kinds.values(), rejections),
-        tuple(hitting_sets(correction_sets)) if everybody and kinds else (),
-        tuple(sorted(set(kinds) - set(rejections) - facts.candidates)),
+        admitted_otherwise,
+        _counts(matcher, profiles.values(), rejections),
+        _conflicts(matcher.clauses, rejections) if is_hopeless else (),
+        tuple(sorted(set(profiles) - set(rejections) - facts.candidates)),
         tuple(sorted(set(rejections) & facts.candidates)),
     )
 
@@ -113,11 +152,11 @@ def grouped_rejections(
     verdict: Verdict, hosts: Iterable[Provider]
 ) -> list[tuple[Rejection, list[Provider]]]:
     """Return the rejected hosts with those of the same reasons, nearest first."""
-    kinds: dict[Rejection, list[Provider]] = {}
+    groups: dict[Rejection, list[Provider]] = {}
     for host in hosts:
         if host.uuid in verdict.rejections:
-            kinds.setdefault(verdict.rejections[host.uuid], []).append(host)
-    return sorted(kinds.items(), key=lambda kind: (kind[0].distance, -len(kind[1])))
+            groups.setdefault(verdict.rejections[host.uuid], []).append(host)
+    return sorted(groups.items(), key=lambda group: (group[0].distance, -len(group[1])))
 
 
 def rejection(matcher: Matcher, host: Host) -> Rejection | None:
@@ -127,57 +166,68 @@ def rejection(matcher: Matcher, host: Host) -> Rejection | None:
     every = bits(matcher.everything)
     failing = sum(bit for bit in every if not matcher.meets(host, bit))
     if matcher.meets(host, matcher.everything & ~failing):
-        return Rejection(failing, (failing,))
-    others = [bit for bit in every if not bit & failing]
-    return Rejection(failing, tuple(_correction_sets(matcher, host, failing, others)))
+        found = [failing]
+    else:
+        others = [bit for bit in every if not bit & failing]
+        found = _correction_sets(matcher, host, failing, others)
+    return Rejection(
+        ClauseSet(matcher.clauses, failing),
+        tuple(ClauseSet(matcher.clauses, each) for each in found),
+    )
 
 
 def _correction_sets(
     matcher: Matcher, host: Host, failing: Mask, others: Sequence[Mask]
 ) -> list[Mask]:
-    """Return the smallest sets to lift, the failing clauses and some of the others."""
+    """Return the failing clauses with each minimal set of the others to remove."""
     if len(others) > _FEW_CLAUSES:
         return [_one_correction_set(matcher, host, failing, others)]
     found: list[Mask] = []
     for count in range(1, len(others) + 1):
         for chosen in itertools.combinations(others, count):
-            lifted = failing | sum(chosen)
-            if any(way & lifted == way for way in found):
+            removed = failing | sum(chosen)
+            if any(smaller & removed == smaller for smaller in found):
                 continue
-            if matcher.meets(host, matcher.everything & ~lifted):
-                found.append(lifted)
+            if matcher.meets(host, matcher.everything & ~removed):
+                found.append(removed)
     return found
 
 
 def _one_correction_set(
     matcher: Matcher, host: Host, failing: Mask, others: Sequence[Mask]
 ) -> Mask:
-    """Return a set to lift of which nothing can stay; there may be others."""
-    lifted = failing | sum(others)
+    """Return a set to remove of which nothing can stay; there may be others."""
+    removed = failing | sum(others)
     for bit in others:
-        if matcher.meets(host, matcher.everything & ~(lifted & ~bit)):
-            lifted &= ~bit
-    return lifted
+        if matcher.meets(host, matcher.everything & ~(removed & ~bit)):
+            removed &= ~bit
+    return removed
+
+
+def _conflicts(
+    clauses: tuple[Clause, ...], rejections: Mapping[str, Rejection]
+) -> tuple[ClauseSet, ...]:
+    found = {each.mask for one in rejections.values() for each in one.correction_sets}
+    return tuple(ClauseSet(clauses, mask) for mask in hitting_sets(found))
 
 
 def _counts(
-    matcher: Matcher, hosts: Iterable[Host], rejections: Mapping[str, Rejection]
-) -> tuple[Count, ...]:
-    kinds: dict[Host, int] = {}
-    for host in hosts:
-        kinds[host] = kinds.get(host, 0) + 1
-    only: dict[Mask, int] = {}
-    for found in rejections.values():
-        for way in found.correction_sets:
-            only[way] = only.get(way, 0) + 1
-    counts = []
-    for number in range(len(matcher.clauses)):
-        bit, so_far = 1 << number, (2 << number) - 1
-        counts.append(
-            Count(
-                sum(n for kind, n in kinds.items() if matcher.meets(kind, bit)),
-                only.get(bit, 0),
-                sum(n for kind, n in kinds.items() if matcher.meets(kind, so_far)),
-            )
+    matcher: Matcher, profiles: Iterable[Host], rejections: Mapping[str, Rejection]
+) -> tuple[ClauseCount, ...]:
+    hosts = collections.Counter(profiles)
+
+    def meeting(mask: Mask) -> int:
+        return sum(n for each, n in hosts.items() if matcher.meets(each, mask))
+
+    only = collections.Counter(
+        each.mask for one in rejections.values() for each in one.correction_sets
+    )
+    return tuple(
+        ClauseCount(
+            clause,
+            alone=meeting(1 << number),
+            only=only[1 << number],
+            left=meeting((2 << number) - 1),
         )
-    return tuple(counts)
+        for number, clause in enumerate(matcher.clauses)
+    )

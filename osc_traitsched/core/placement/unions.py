@@ -1,10 +1,31 @@
-"""How to learn who is in which of many aggregates by asking for few unions.
+"""How to learn which aggregates providers are in by asking for few unions.
 
-One request tells who is in any aggregate of a set, and not in which. But if no
-provider is expected in two of them, sets can be chosen so that each provider's
-answers show whether it is exactly where it is expected: each aggregate is in as
-many sets as the others, and no two in the same ones (Sperner's theorem: of k sets
-every half is another aggregate's).
+One request, ``member_of=in:A,B,C``, tells which providers are in any of these
+aggregates, not in which of them. But Nova's own lists say where each provider is to be
+expected. If that is one aggregate at most, unions can be chosen whose answers show
+whether the provider is exactly there.
+
+Each aggregate is in half of the k unions, and no two are in the same ones. So the
+unions that a provider is in name its aggregate, and a second aggregate adds a union.
+That serves C(k, k/2) aggregates, and no other choice serves more (Sperner's theorem).
+Four unions serve up to six aggregates:
+
+=====  ==================  =======================
+Union  of A, B, C, D       of A, B, C, D, E, F
+=====  ==================  =======================
+1      A, B, C             A, B, C
+2      A, D                A, D, E
+3      B, D                B, D, F
+4      C                   C, E, F
+=====  ==================  =======================
+
+A provider that is expected in B has to be in unions 1 and 3 alone. If it is in 1 and 4,
+it is in C instead; if in 1, 2 and 3, in A or D besides; if in none, Placement has lost
+it. Only such a provider is then asked for its aggregates. Four requests for four
+aggregates save nothing yet; but eight unions serve 70, and ten 252.
+
+Aggregates that a provider is expected in together, a zone and an isolated aggregate
+say, are never in one union: they are parted first, and each part has unions of its own.
 """
 
 from __future__ import annotations
@@ -39,7 +60,7 @@ def surprises(
 
 
 def _apart(expected: Members) -> Iterable[list[str]]:
-    """Part the aggregates so that nobody is expected in two of one part."""
+    """Part the aggregates so that no provider is expected in two of one part."""
     parts: list[tuple[list[str], set[str]]] = []
     for aggregate in sorted(expected, key=lambda each: (-len(expected[each]), each)):
         members = expected[aggregate]

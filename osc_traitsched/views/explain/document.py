@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
+from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import Fix, HostFix
-from osc_traitsched.core.explain.hitting_sets import Mask
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.views import problems
-from osc_traitsched.views.explain import fixes, mirror, not_evaluated, words
+from osc_traitsched.views.explain import fixes, not_evaluated, words
 
 SCHEMA = 1
 
@@ -25,7 +26,7 @@ def document(explanation: Explanation, shown: tuple[Provider, ...]) -> dict[str,
     :param shown: the hosts to list; the counts are of all hosts anyway
     """
     request = explanation.request
-    names = words.clause_ids(explanation.clauses)
+    ids = _Ids(explanation.clauses)
     fallback = request.fallback if request else None
     return {
         "schema": SCHEMA,
@@ -41,26 +42,47 @@ def document(explanation: Explanation, shown: tuple[Provider, ...]) -> dict[str,
         "refusal": _refusal(explanation),
         "query": request.query() if request else None,
         "fallback_query": fallback.query() if fallback else None,
-        "total": explanation.total,
-        "candidates": [host.name for host in explanation.candidates],
-        "by_second_query": [host.name for host in explanation.by_second_query],
-        "room": explanation.room if explanation.candidates else 0,
-        "allocation_requests": explanation.answers,
-        "clauses": list(_clauses(explanation, names)),
-        "hosts": [_host(explanation, host, names) for host in shown],
-        "hosts_without_provider": [each.node for each in explanation.without_provider],
-        "providers_without_host": [each.name for each in explanation.unmanaged_roots],
-        "conflicts": _conflicts(explanation, names),
+        "total_hosts": explanation.total_hosts,
+        "candidates": _names(explanation.candidates),
+        "fallback_candidates": _names(explanation.fallback_candidates),
+        "max_servers": explanation.max_servers,
+        "allocation_request_count": explanation.allocation_request_count,
+        "clauses": list(_clauses(explanation)),
+        "hosts": [_host(explanation, host, ids) for host in shown],
+        "computes_without_provider": [
+            each.node for each in explanation.computes_without_provider
+        ],
+        "unmanaged_roots": _names(explanation.unmanaged_roots),
+        "conflicts": [ids.of(conflict) for conflict in explanation.conflicts],
         "fixes": [_fix(each, explanation) for each in explanation.fixes],
         "disagreement": _disagreement(explanation),
         "not_evaluated": not_evaluated.items(explanation),
     }
 
 
+class _Ids:
+    """The ids of clauses; thousands of hosts share a few sets of them."""
+
+    def __init__(self, clauses: tuple[Clause, ...]) -> None:
+        self._ids = dict(zip(clauses, words.clause_ids(clauses)))
+        self._known: dict[ClauseSet, list[str]] = {}
+
+    def of(self, clauses: ClauseSet) -> list[str]:
+        """Return the ids of a set of clauses, in the request's order."""
+        if clauses not in self._known:
+            self._known[clauses] = [self._ids[each] for each in clauses]
+        # A list that is there twice would be an anchor and an alias in YAML.
+        return list(self._known[clauses])
+
+
+def _names(providers: Iterable[Provider]) -> list[str]:
+    return [provider.name for provider in providers]
+
+
 def _verdict(explanation: Explanation) -> str:
     if explanation.refusal is not None:
         return "refused"
-    if explanation.verdict is not None and not explanation.verdict.agrees:
+    if not explanation.agrees:
         return "disagreement"
     if not explanation.candidates:
         return "no host"
@@ -85,18 +107,18 @@ def _assumptions(explanation: Explanation) -> Iterator[dict[str, Any]]:
     option_impacts = {each.name: each for each in explanation.option_impacts}
     for option in options_in(assumptions.release):
         setting = assumptions.setting(option.name)
-        matter = option_impacts.get(option.name)
+        impact = option_impacts.get(option.name)
         value = setting.value
         yield {
             "option": option.name,
             "value": list(value) if isinstance(value, tuple) else value,
             "source": setting.source,
             "given": setting.given,
-            "matters": matter
+            "impact": impact
             and {
-                "gained": matter.gained,
-                "lost": matter.lost,
-                "refused": matter.refused,
+                "gained": impact.gained,
+                "lost": impact.lost,
+                "refused": impact.refused,
             },
         }
 
@@ -117,12 +139,10 @@ def _refusal(explanation: Explanation) -> dict[str, Any] | None:
     }
 
 
-def _clauses(
-    explanation: Explanation, names: tuple[str, ...]
-) -> Iterator[dict[str, Any]]:
-    counts = explanation.verdict.counts if explanation.verdict else ()
-    for number, (clause, name) in enumerate(zip(explanation.clauses, names)):
-        count = counts[number] if counts else None
+def _clauses(explanation: Explanation) -> Iterator[dict[str, Any]]:
+    clauses = explanation.clauses
+    ids = words.clause_ids(clauses)
+    for clause, name, count in itertools.zip_longest(clauses, ids, explanation.counts):
         yield {
             "id": name,
             **_clause(clause),
@@ -131,7 +151,7 @@ def _clauses(
                 {
                     "kind": origin.kind,
                     "key": origin.key,
-                    "name": origin.name or None,
+                    "aggregate": origin.name or None,
                     "option": origin.option or None,
                 }
                 for origin in clause.origins
@@ -170,31 +190,19 @@ def _clause(clause: Clause) -> dict[str, Any]:
     }
 
 
-def _conflicts(explanation: Explanation, names: tuple[str, ...]) -> list[list[str]]:
-    found = explanation.verdict.conflicts if explanation.verdict else ()
-    return [_members(conflict, names) for conflict in found]
-
-
-def _members(mask: Mask, names: tuple[str, ...]) -> list[str]:
-    return [name for number, name in enumerate(names) if mask >> number & 1]
-
-
-def _host(
-    explanation: Explanation, host: Provider, names: tuple[str, ...]
-) -> dict[str, Any]:
-    verdict, facts = explanation.verdict, explanation.facts
-    rejection = verdict.rejections.get(host.uuid) if verdict else None
+def _host(explanation: Explanation, host: Provider, ids: _Ids) -> dict[str, Any]:
+    facts = explanation.facts
+    rejection = explanation.rejections.get(host.uuid)
     compute = explanation.computes.get(host.uuid)
     return {
         "host": host.name,
-        "provider": host.uuid,
+        "provider_uuid": host.uuid,
         "candidate": bool(facts and host.uuid in facts.candidates),
-        "failing": _members(rejection.failing, names) if rejection else [],
-        "ways_in": [
-            _members(way, names)
-            for way in (rejection.correction_sets if rejection else ())
-        ],
-        "figures": list(_figures(explanation, host)),
+        "failing": ids.of(rejection.failing) if rejection else [],
+        "correction_sets": [ids.of(each) for each in rejection.correction_sets]
+        if rejection
+        else [],
+        "inventories": list(_inventories(explanation, host)),
         "service": compute
         and {
             "host": compute.service_host,
@@ -202,23 +210,24 @@ def _host(
             "enabled": compute.is_enabled,
             "disabled_reason": compute.disabled_reason or None,
         },
-        "mirror": mirror.differences(explanation, host),
+        "out_of_sync_aggregates": [
+            {
+                "aggregate": each.aggregate,
+                "in_nova": each.in_nova,
+                "in_placement": not each.in_nova,
+            }
+            for each in explanation.out_of_sync(host)
+        ],
     }
 
 
-def _figures(explanation: Explanation, host: Provider) -> Iterator[dict[str, Any]]:
-    if explanation.facts is None:
-        return
+def _inventories(explanation: Explanation, host: Provider) -> Iterator[dict[str, Any]]:
     for clause in explanation.clauses:
         if not isinstance(clause, Resource):
             continue
-        for uuid in explanation.facts.reachable(host.uuid):
-            found = explanation.facts.stock.get(uuid, {})
-            if clause.resource_class not in found:
-                continue
-            stock = found[clause.resource_class]
+        for provider, stock in explanation.stock(host, clause.resource_class):
             yield {
-                "provider": explanation.facts.snapshot.by_uuid[uuid].name,
+                "provider_name": provider.name,
                 "resource_class": clause.resource_class,
                 "asked": clause.amount,
                 "free": stock.free,
@@ -235,22 +244,16 @@ def _figures(explanation: Explanation, host: Provider) -> Iterator[dict[str, Any
 
 def _fix(fix: Fix, explanation: Explanation) -> dict[str, Any]:
     return {
-        "on": "hosts" if isinstance(fix, HostFix) else "request",
+        "target": "hosts" if isinstance(fix, HostFix) else "request",
         "text": fixes.word(fix, explanation),
-        "hosts": fixes.hosts(fix, explanation),
-        "lost": fixes.lost(fix, explanation),
+        "gained_hosts": fixes.hosts(fix, explanation),
+        "lost_hosts": fixes.lost(fix, explanation),
         "commands": fixes.commands(fix, explanation),
     }
 
 
 def _disagreement(explanation: Explanation) -> dict[str, list[str]]:
-    verdict = explanation.verdict
-    names = {host.uuid: host.name for host in explanation.hosts}
     return {
-        "judged_candidates": [names[u] for u in verdict.wrongly_admitted]
-        if verdict
-        else [],
-        "judged_rejected": [names[u] for u in verdict.wrongly_rejected]
-        if verdict
-        else [],
+        "wrongly_admitted": _names(explanation.wrongly_admitted),
+        "wrongly_rejected": _names(explanation.wrongly_rejected),
     }

@@ -100,7 +100,7 @@ def _host_commands(
 def _trait_command(change: HostChange, explanation: Explanation) -> list[str]:
     if change.kind == "remove trait":
         return ["remove", change.name]
-    # A trait that nobody has may not exist either: Placement does not say so of a
+    # A trait that no host has may not exist either: Placement does not say so of a
     # query that no host meets for its aggregates alone.
     traits = explanation.facts.traits if explanation.facts else {}
     is_had = any(change.name in each for each in traits.values())

@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import prettytable
 
+from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import RequestFix
-from osc_traitsched.core.explain.hitting_sets import Mask
-from osc_traitsched.core.explain.verdict import grouped_rejections
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views import problems
-from osc_traitsched.views.explain import fixes, mirror, not_evaluated, words
+from osc_traitsched.views.explain import fixes, not_evaluated, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.problems import listed
 
@@ -35,11 +34,11 @@ def lines(
     yield f"Verdict: {words.verdict(explanation)}"
     yield from _warnings(explanation)
     yield from _assumptions(explanation)
-    if explanation.verdict is not None:
+    if explanation.is_judged:
         yield from _conditions(explanation)
         yield from _conflicts(explanation)
         if shown:
-            yield from _stories(explanation, shown)
+            yield from _details(explanation, shown)
         else:
             yield from _nearest(explanation, everything)
         yield from _fixes(explanation, everything)
@@ -51,35 +50,36 @@ def lines(
 def _warnings(explanation: Explanation) -> Iterator[str]:
     if explanation.refusal is not None:
         yield f"         {problems.word(explanation.refusal)}"
-    verdict = explanation.verdict
-    if verdict and not verdict.agrees:
-        names = {host.uuid: host.name for host in explanation.hosts}
-        for uuids, what in (
-            (verdict.wrongly_admitted, "could take it, and Placement leaves them out"),
-            (verdict.wrongly_rejected, "could not take it, and Placement gives them"),
-        ):
-            if uuids:
-                hosts = listed(names[uuid] for uuid in uuids)
-                yield f"         By what was read {hosts} {what}."
-                yield "         Placement is believed."
+    for hosts, what in (
+        (explanation.wrongly_admitted, "could take it, and Placement leaves them out"),
+        (explanation.wrongly_rejected, "could not take it, and Placement gives them"),
+    ):
+        if hosts:
+            yield f"         By what was read {_listed(hosts)} {what}."
+            yield "         Placement is believed."
     limit = explanation.request.limit if explanation.request else None
-    if limit is not None and explanation.answers > limit:
+    answers = explanation.allocation_request_count
+    if limit is not None and answers > limit:
         yield (
-            f"         Placement has {explanation.answers} answers, and Nova takes "
+            f"         Placement has {answers} answers, and Nova takes "
             f"{limit} of them ([scheduler]max_placement_results)."
         )
-    second = explanation.by_second_query
-    if second:
+    fallback = explanation.fallback_candidates
+    if fallback:
         yield (
-            f"         {len(second)} of them only by one of Nova's two queries, with "
-            f"VCPU for PCPU: {listed(host.name for host in second)}"
+            f"         {len(fallback)} of them only by one of Nova's two queries, with "
+            f"VCPU for PCPU: {_listed(fallback)}"
         )
-    if explanation.without_provider:
-        nodes = (each.node for each in explanation.without_provider)
+    if explanation.computes_without_provider:
+        nodes = (each.node for each in explanation.computes_without_provider)
         yield f"         {problems.without_provider(nodes)}"
     if explanation.unmanaged_roots:
-        others = listed(each.name for each in explanation.unmanaged_roots)
+        others = _listed(explanation.unmanaged_roots)
         yield f"         Placement has providers that are no hosts of Nova's: {others}"
+
+
+def _listed(hosts: Iterable[Provider]) -> str:
+    return listed(host.name for host in hosts)
 
 
 def _assumptions(explanation: Explanation) -> Iterator[str]:
@@ -91,15 +91,15 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
     if assumptions.all_computes_new is not None:
         how_many = "every" if assumptions.all_computes_new else "not every"
         yield f"  {how_many} nova-compute is of 2026.2 or later, as OWNER_NOVA shows"
-    for matter in explanation.option_impacts:
-        setting = matter.setting
+    for impact in explanation.option_impacts:
+        setting = impact.setting
         sure = "" if setting.given else ", assumed"
-        if matter.refused:
+        if impact.refused:
             effect = "Nova would refuse"
         else:
-            effect = f"{matter.gained} hosts more, {matter.lost} fewer"
+            effect = f"{impact.gained} hosts more, {impact.lost} fewer"
         yield (
-            f"  {option(matter.name)} = {words.value(setting.value)} "
+            f"  {option(impact.name)} = {words.value(setting.value)} "
             f"({setting.source}{sure}); otherwise: {effect}"
         )
     for name, source in assumptions.ignored:
@@ -109,17 +109,14 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
 
 
 def _conditions(explanation: Explanation) -> Iterator[str]:
-    verdict = explanation.verdict
-    if verdict is None:
-        return
     table = prettytable.PrettyTable(["condition", "from", "alone", "only", "left"])
     table.align = "r"
     table.align["condition"] = table.align["from"] = "l"
-    for clause, count in zip(explanation.clauses, verdict.counts):
+    for count in explanation.counts:
         table.add_row(
             [
-                words.clause(clause, explanation),
-                words.origins(clause),
+                words.clause(count.clause, explanation),
+                words.origins(count.clause),
                 count.alone,
                 count.only,
                 count.left,
@@ -131,68 +128,61 @@ def _conditions(explanation: Explanation) -> Iterator[str]:
         "and all before):"
     )
     yield from table.get_string().splitlines()
-    if explanation.is_by_second_query:
+    if explanation.is_by_fallback:
         yield "  (of Nova's second query, with VCPU for PCPU: nobody has the PCPU)"
 
 
 def _conflicts(explanation: Explanation) -> Iterator[str]:
-    verdict = explanation.verdict
-    if verdict is None or not verdict.conflicts:
+    if not explanation.conflicts:
         return
     yield ""
     yield "Why:"
-    for conflict in verdict.conflicts[:_MOST_CONFLICTS]:
+    for conflict in explanation.conflicts[:_MOST_CONFLICTS]:
         yield f"  {_conflict(conflict, explanation)}"
-    rest = len(verdict.conflicts) - _MOST_CONFLICTS
+    rest = len(explanation.conflicts) - _MOST_CONFLICTS
     if rest > 0:
         yield f"  and {rest} larger combinations; -f json has them"
 
 
-def _conflict(conflict: Mask, explanation: Explanation) -> str:
+def _conflict(conflict: ClauseSet, explanation: Explanation) -> str:
     names = _names(conflict, explanation)
-    if len(names) == 1:
-        return f"No host meets: {names[0]}."
-    return f"No host meets together: {'; '.join(names)}."
+    if len(conflict) == 1:
+        return f"No host meets: {names}."
+    return f"No host meets together: {names}."
 
 
-def _names(mask: Mask, explanation: Explanation) -> list[str]:
-    return [
-        words.clause(clause, explanation)
-        for number, clause in enumerate(explanation.clauses)
-        if mask >> number & 1
-    ]
+def _names(clauses: ClauseSet, explanation: Explanation) -> str:
+    return "; ".join(words.clause(each, explanation) for each in clauses)
 
 
 def _nearest(explanation: Explanation, everything: bool) -> Iterator[str]:
-    verdict = explanation.verdict
-    if verdict is None or not verdict.rejections:
+    groups = explanation.grouped_rejections
+    if not groups:
         return
-    kinds = grouped_rejections(verdict, explanation.hosts)
-    most = len(kinds) if everything else _MOST_LINES
+    most = len(groups) if everything else _MOST_LINES
     yield ""
     yield "Nearest hosts:"
-    for rejection, hosts in kinds[:most]:
+    for rejection, hosts in groups[:most]:
         distance = rejection.distance
         conditions = "condition" if distance == 1 else "conditions"
-        yield f"  {distance} {conditions} away: {listed(h.name for h in hosts)}"
+        yield f"  {distance} {conditions} away: {_listed(hosts)}"
         reasons = _reasons(explanation, hosts[0], rejection.correction_sets)
         yield from (f"    {line}" for line in reasons)
         yield from (f"    {line}" for line in _remarks(explanation, hosts, everything))
-    if len(kinds) > most:
-        yield f"  and {len(kinds) - most} more kinds of hosts; --long shows them"
+    if len(groups) > most:
+        yield f"  and {len(groups) - most} more kinds of hosts; --long shows them"
 
 
 def _reasons(
-    explanation: Explanation, host: Provider, ways: Iterable[Mask]
+    explanation: Explanation, host: Provider, correction_sets: Sequence[ClauseSet]
 ) -> Iterator[str]:
     """Yield why a host is out; its own figures stand for those like it."""
-    ways = tuple(ways)
-    if len(ways) > 1:
+    if len(correction_sets) > 1:
         yield "each condition can be met, but not together; it would do without:"
-    for way in ways[:_MOST_NEAREST]:
-        yield "; ".join(_names(way, explanation))
-        for number, clause in enumerate(explanation.clauses):
-            if way >> number & 1 and isinstance(clause, Resource):
+    for clauses in correction_sets[:_MOST_NEAREST]:
+        yield _names(clauses, explanation)
+        for clause in clauses:
+            if isinstance(clause, Resource):
                 yield from _figures(explanation, host, clause)
 
 
@@ -215,9 +205,9 @@ def _remarks(
 
 
 def _remarks_on(explanation: Explanation, host: Provider) -> Iterator[str]:
-    for each in mirror.differences(explanation, host):
-        has, lacks = ("Nova", "Placement") if each["nova"] else ("Placement", "Nova")
-        yield f"{has} has it in aggregate {each['aggregate']}, {lacks} has not"
+    for each in explanation.out_of_sync(host):
+        has, lacks = ("Nova", "Placement") if each.in_nova else ("Placement", "Nova")
+        yield f"{has} has it in aggregate {each.aggregate}, {lacks} has not"
     compute = explanation.computes.get(host.uuid)
     if compute is not None and not compute.is_up:
         yield "its nova-compute is down"
@@ -229,25 +219,20 @@ def _remarks_on(explanation: Explanation, host: Provider) -> Iterator[str]:
 def _figures(
     explanation: Explanation, host: Provider, clause: Resource
 ) -> Iterator[str]:
-    if explanation.facts is None:
-        return
-    for uuid in explanation.facts.reachable(host.uuid):
-        found = explanation.facts.stock.get(uuid, {})
-        if clause.resource_class in found:
-            name = explanation.facts.snapshot.by_uuid[uuid].name
-            figures = words.figures(clause, found[clause.resource_class])
-            yield f"  {clause.resource_class} of {name}: {figures}"
+    for provider, stock in explanation.stock(host, clause.resource_class):
+        figures = words.figures(clause, stock)
+        yield f"  {clause.resource_class} of {provider.name}: {figures}"
 
 
-def _stories(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[str]:
-    """Yield the whole story of the hosts that the user named."""
+def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[str]:
+    """Yield all that is known of the hosts that the user named."""
     for host in shown:
-        found = explanation.rejection_of(host)
+        found = explanation.rejection_by_clauses(host)
         takes = host in explanation.candidates
         yield ""
         yield f"{host.name}: {'can take it' if takes else 'can not take it'}"
-        for number, clause in enumerate(explanation.clauses):
-            fails = bool(found and found.failing >> number & 1)
+        for clause in explanation.clauses:
+            fails = found is not None and clause in found.failing
             yield (
                 f"  {'no ' if fails else 'yes'}  {words.clause(clause, explanation)}"
                 f"  ({words.origins(clause)})"

@@ -100,7 +100,7 @@ def request(question: Question) -> str:
 
 def verdict(explanation: Explanation) -> str:
     """Return the answer, in one line."""
-    total, found = explanation.total, len(explanation.candidates)
+    total, found = explanation.total_hosts, len(explanation.candidates)
     hosts = "host" if total == 1 else "hosts"
     if explanation.refusal is not None and explanation.facts is None:
         return "Refused; no host is asked."
@@ -115,7 +115,7 @@ def verdict(explanation: Explanation) -> str:
     )
     remark = f" ({down} of them with nova-compute down)" if down else ""
     if explanation.question.count > 1:
-        remark += f"; there is room for {explanation.room} such servers at most"
+        remark += f"; there is room for {explanation.max_servers} such servers at most"
     return f"{found} of {total} {hosts} can take it{remark}."
 
 
@@ -129,10 +129,10 @@ def value(found: Value) -> str:
 
 
 def figures(asked: Resource, found: Stock) -> str:
-    """Return what stands in the way, and how much of a class there is."""
+    """Return which unit an amount violates, and how much of a class there is."""
     unit = _UNITS.get(asked.resource_class, "")
     parts = [
-        *_units_in_the_way(asked.amount, found),
+        *_unmet_units(asked.amount, found),
         f"asked {asked.amount}, free {found.free} of {found.capacity}{unit}",
     ]
     if found.total is not None:
@@ -146,7 +146,7 @@ def figures(asked: Resource, found: Stock) -> str:
     return "; ".join(parts)
 
 
-def _units_in_the_way(amount: int, found: Stock) -> Iterator[str]:
+def _unmet_units(amount: int, found: Stock) -> Iterator[str]:
     if found.max_unit is not None and amount > found.max_unit:
         yield f"more than max_unit {found.max_unit}"
     if found.min_unit is not None and amount < found.min_unit:

@@ -26,7 +26,7 @@ def test_the_largest_size_is_one_that_is_known_to_be_given():
     found = dataclasses.replace(found, stock=stock)
     matcher = Matcher(request.clauses, request.group_policy, found)
 
-    proposed = fix.on_request(case.question, matcher, found, reach(matcher, found))
+    proposed = fix.on_request(case.question, found, reach(matcher, found))
 
     assert [each.changes for each in proposed] == [(Change("size", "vcpus", 10),)]
 

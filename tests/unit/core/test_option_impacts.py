@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.explain.explanation import switches
+from osc_traitsched.core.explain.option_impact import switches
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.option import Consumer, Kind, Option
 from osc_traitsched.core.nova.options import OPTIONS

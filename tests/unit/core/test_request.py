@@ -3,7 +3,13 @@
 import pytest
 
 from osc_traitsched.core.nova import request
-from osc_traitsched.core.nova.clause import Origin, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.clause import (
+    MemberOf,
+    Origin,
+    Resource,
+    RootTrait,
+    Trait,
+)
 from osc_traitsched.core.nova.request import (
     NotEvaluated,
     Refusal,
@@ -155,6 +161,55 @@ def test_the_second_query_can_be_switched_off():
     found = asked(flavor(hw__cpu_policy="dedicated"), assumptions=assumptions)
 
     assert found.fallback is None
+
+
+ISOLATED = [
+    {
+        "id": number,
+        "uuid": f"aggregate {name}",
+        "name": name,
+        "hosts": [],
+        "metadata": {f"trait:CUSTOM_{name.upper()}": "required"},
+    }
+    for number, name in enumerate(("gold", "silver", "tin"))
+]
+
+
+def isolating(body, *names):
+    """Return the request of a cloud in which these aggregates are isolated."""
+    return asked(
+        body,
+        aggregates=[each for each in ISOLATED if each["name"] in names],
+        assumptions=SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True),
+    )
+
+
+def forbidden(found):
+    """Return the sets of aggregates that a request forbids, clause by clause."""
+    return [
+        {uuid.partition(" ")[2] for uuid in clause.aggregates}
+        for clause in found.clauses
+        if isinstance(clause, MemberOf) and clause.forbidden
+    ]
+
+
+def test_what_is_forbidden_at_once_is_the_same_query_with_fewer_clauses():
+    found = isolating(flavor(hw__cpu_policy="dedicated"), "gold", "silver", "tin")
+    assert forbidden(found) == [{"gold"}, {"silver"}, {"tin"}]
+    at_once = found.forbidding_at_once()
+    for before, after in ((found, at_once), (found.fallback, at_once.fallback)):
+        assert forbidden(after) == [{"gold", "silver", "tin"}]
+        assert after.query() == before.query()
+        assert len(after.clauses) == len(before.clauses) - 2
+
+
+def test_what_another_request_forbids_too_stays_a_clause_of_its_own():
+    found = isolating(flavor(), "gold", "silver", "tin")
+    apart = isolating(flavor(), "silver")
+    at_once = found.forbidding_at_once(apart)
+    assert forbidden(at_once) == [{"silver"}, {"gold", "tin"}]
+    assert at_once.query() == found.query()
+    assert found.forbidding_at_once(found) == found
 
 
 def test_groups_are_named_by_their_suffix():

@@ -24,6 +24,17 @@ def test_twice_the_aggregates_are_about_one_union_more(aggregates, number):
     assert len(unions.unions(apart)) == number
 
 
+@pytest.mark.parametrize(
+    ("aggregates", "asked"),
+    [("ABCD", ["ABC", "AD", "BD", "C"]), ("ABCDEF", ["ABC", "ADE", "BDF", "CEF"])],
+)
+def test_each_aggregate_is_in_half_of_the_unions_and_no_two_in_the_same(
+    aggregates, asked
+):
+    apart = {each: frozenset({f"in {each}"}) for each in aggregates}
+    assert unions.unions(apart) == tuple(map(frozenset, asked))
+
+
 def test_aggregates_of_which_a_provider_is_in_several_are_asked_for_apart():
     zone = {f"zone{n}": frozenset({f"provider{n}", f"other{n}"}) for n in range(20)}
     gold = {f"gold{n}": frozenset({f"provider{n}"}) for n in range(20)}

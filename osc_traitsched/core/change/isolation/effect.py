@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
-from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -222,7 +222,7 @@ class _MatchingHosts:
         """Return the roots of the hosts that take a request."""
         key = _key(request)
         if key not in self._here:
-            judged = _closed_at_once(request)
+            judged = request.forbidding_at_once()
             if key not in self._memory:
                 self._memory[key] = frozenset(
                     matcher.matching_hosts(judged, self._facts)
@@ -244,20 +244,3 @@ class _Unions(dict[frozenset[str], frozenset[str]]):
 
 def _with_unions(facts: Facts) -> Facts:
     return dataclasses.replace(facts, members=_Unions(facts.members))
-
-
-def _closed_at_once(request: Request) -> Request:
-    """Return the request with one clause for all the aggregates that it leaves out.
-
-    It has the same takers, and they are found sooner: each of many isolated
-    aggregates is a clause of its own in nearly every request.
-    """
-    closed = [c for c in request.clauses if isinstance(c, MemberOf) and c.forbidden]
-    if not closed:
-        return request
-    union = frozenset[str]().union(*(clause.aggregates for clause in closed))
-    others = tuple(clause for clause in request.clauses if clause not in closed)
-    fallback = request.fallback and _closed_at_once(request.fallback)
-    return dataclasses.replace(
-        request, clauses=(*others, MemberOf(union, True, ())), fallback=fallback
-    )

@@ -1,6 +1,6 @@
 """Changes that would let a host take the request; none is a fix until tried.
 
-Changes of hosts are tried by the judge, changes of the request by Placement.
+Changes of hosts are tried by the matcher, changes of the request by Placement.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Changes of hosts that would help, tried by the judge."""
+"""Changes of hosts that would help, tried by the matcher."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
 
+from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.fix.values import MOST_OF_HOSTS, HostChange, HostFix
-from osc_traitsched.core.explain.hitting_sets import Mask
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import Ownership, ownership
@@ -29,7 +29,7 @@ def on_hosts(
 ) -> tuple[HostFix, ...]:
     """Return the changes of hosts that help: the simplest first, then the widest.
 
-    Each was tried: the judge takes the hosts with it. What nova-compute would
+    Each was tried: the matcher takes the hosts with it. What nova-compute would
     undo is not among them, nor what nova-api would refuse.
 
     :param computes: Nova's compute nodes, by the UUID of their provider
@@ -103,13 +103,13 @@ def _zone(aggregate: Body) -> str | None:
 
 
 def _helping(
-    matcher: Matcher, kind: Host, correction_sets: Iterable[Mask]
+    matcher: Matcher, kind: Host, correction_sets: Iterable[ClauseSet]
 ) -> list[tuple[HostChange, ...]]:
     """Return sets of changes that help, none of which has another one inside."""
     found: list[tuple[HostChange, ...]] = []
-    for way in correction_sets:
+    for clauses in correction_sets:
         # What has no change of its own another change may bring about.
-        changes = dict.fromkeys(filter(None, map(_host_change, matcher.chosen(way))))
+        changes = dict.fromkeys(filter(None, map(_host_change, clauses)))
         if not 0 < len(changes) <= _MOST_CHANGES:
             continue
         if any(changes.keys() >= set(smaller) for smaller in found):

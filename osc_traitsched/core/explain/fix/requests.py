@@ -4,39 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.fix.values import MOST_OF_REQUEST, Change, RequestFix
-from osc_traitsched.core.explain.hitting_sets import Mask
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.nova.clause import Clause, Origin, Resource, Trait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.core.placement.matcher import Matcher
 
 #: So many zones, or disk formats, are worth a try.
-_MOST_ALIKE = 2
+_MOST_ALTERNATIVES = 2
 
 _SIZES = {"VCPU": "vcpus", "PCPU": "vcpus", "MEMORY_MB": "ram", "DISK_GB": "disk"}
 
 
 def on_request(
-    question: Question, matcher: Matcher, facts: Facts, verdict: Verdict
+    question: Question, facts: Facts, verdict: Verdict
 ) -> tuple[RequestFix, ...]:
     """Return changes of the request that are worth a try, the best first.
 
-    They come from the ways into the most and the nearest hosts. What is dropped
-    or changed is what the user wrote: keys of the flavor and the image, the
-    size, the zone.
+    They come from the smallest correction sets, and of these from those of the most
+    hosts. What is dropped or changed is what the user wrote: keys of the flavor and
+    the image, the size, the zone.
     """
-    gains: dict[Mask, list[str]] = {}
+    gains: dict[ClauseSet, list[str]] = {}
     for root, rejection in verdict.rejections.items():
-        for way in rejection.correction_sets:
-            gains.setdefault(way, []).append(root)
-    ways = sorted(gains, key=lambda way: (bin(way).count("1"), -len(gains[way])))
+        for correction_set in rejection.correction_sets:
+            gains.setdefault(correction_set, []).append(root)
     found: dict[tuple[Change, ...], None] = {}
-    for way in ways:
-        clauses = matcher.chosen(way)
-        orphans = _drops(question, _origins(_orphans(matcher, way)))
-        for changes in _request_changes(question, clauses, facts, gains[way]):
+    for removed in sorted(gains, key=lambda each: (len(each), -len(gains[each]))):
+        orphans = _drops(question, _origins(_orphans(removed)))
+        for changes in _request_changes(question, removed, facts, gains[removed]):
             without = any(each.is_drop_of_resources for each in changes)
             found.setdefault((*changes, *(orphans if without else ())))
         if len(found) >= MOST_OF_REQUEST:
@@ -44,12 +41,12 @@ def on_request(
     return tuple(RequestFix(changes) for changes in list(found)[:MOST_OF_REQUEST])
 
 
-def _orphans(matcher: Matcher, way: Mask) -> Iterator[Clause]:
-    """Yield the traits of groups of which a way in leaves no amount.
+def _orphans(removed: ClauseSet) -> Iterator[Clause]:
+    """Yield the traits of groups that have no amount left when clauses are removed.
 
     Placement takes no group of traits alone.
     """
-    left = matcher.chosen(matcher.everything & ~way)
+    left = tuple(removed.rest)
     served = {clause.group for clause in left if isinstance(clause, Resource)}
     for clause in left:
         if isinstance(clause, Trait) and clause.group and clause.group not in served:
@@ -61,7 +58,7 @@ def _origins(clauses: Iterable[Clause]) -> list[Origin]:
 
 
 def _request_changes(
-    question: Question, clauses: Sequence[Clause], facts: Facts, roots: Sequence[str]
+    question: Question, clauses: Iterable[Clause], facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[Change, ...]]:
     """Yield sets of changes that would take all the clauses away."""
     alternatives = [
@@ -113,7 +110,7 @@ def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
         inside = members.get(aggregate["uuid"], frozenset()) & set(roots)
         if zone and inside:
             counts[zone] = counts.get(zone, 0) + len(inside)
-    return sorted(counts, key=lambda zone: (-counts[zone], zone))[:_MOST_ALIKE]
+    return sorted(counts, key=lambda zone: (-counts[zone], zone))[:_MOST_ALTERNATIVES]
 
 
 def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
@@ -125,7 +122,7 @@ def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
             if name.startswith(prefix):
                 disk_format = name[len(prefix) :].lower()
                 counts[disk_format] = counts.get(disk_format, 0) + 1
-    return sorted(counts, key=lambda name: (-counts[name], name))[:_MOST_ALIKE]
+    return sorted(counts, key=lambda name: (-counts[name], name))[:_MOST_ALTERNATIVES]
 
 
 def _smaller(

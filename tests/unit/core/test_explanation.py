@@ -1,0 +1,154 @@
+"""What an explanation tells its readers, without a matcher."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from osc_traitsched.core.explain.explanation import Explanation, OutOfSync
+from osc_traitsched.core.explain.verdict import reach
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.placement.matcher import Matcher
+from tests.cases.reading import Case
+from tests.property.building import identity
+from tests.unit.core.test_cases import facts
+
+
+def explained(body, candidates=()):
+    """Return the explanation of a case; Placement gave these hosts."""
+    case = Case({"name": "made up", "candidates": list(candidates), **body})
+    request = case.question.request()
+    found = facts(case, request)
+    matcher = Matcher(request.clauses, request.group_policy, found)
+    other = request.fallback
+    second = other and Matcher(other.clauses, other.group_policy, found)
+    computes = {h.uuid: Compute(h.uuid, h.name, h.name) for h in found.snapshot.hosts}
+    return Explanation(
+        case.question,
+        request,
+        facts=found,
+        verdict=reach(matcher, found, second),
+        computes=computes,
+    )
+
+
+def names(providers):
+    return [provider.name for provider in providers]
+
+
+def test_of_the_aggregates_that_are_asked_for_it_knows_which_are_out_of_sync():
+    found = explained(
+        {
+            "cloud": {
+                "both": {"aggregates": ["east", "ssd"]},
+                "lost": {"aggregates": []},
+                "stale": {"aggregates": ["east"]},
+                "neither": {"aggregates": ["ssd"]},
+            },
+            "aggregates": {
+                "east": {
+                    "metadata": {"availability_zone": "az-east"},
+                    "hosts": ["both", "lost"],
+                },
+                # Nothing in the request depends on it.
+                "ssd": {"hosts": []},
+            },
+            "zone": "az-east",
+        },
+        candidates=["both", "stale"],
+    )
+    assert {host.name: found.out_of_sync(host) for host in found.hosts} == {
+        "both": (),
+        "lost": (OutOfSync("east", in_nova=True),),
+        "neither": (),
+        "stale": (OutOfSync("east", in_nova=False),),
+    }
+
+
+def test_of_a_host_that_nova_does_not_know_nothing_is_out_of_sync():
+    found = explained(
+        {
+            "cloud": {"cmp00": {"aggregates": ["east"]}},
+            "aggregates": {"east": {"metadata": {"availability_zone": "az-east"}}},
+            "zone": "az-east",
+        },
+        candidates=["cmp00"],
+    )
+    (host,) = found.hosts
+    assert found.out_of_sync(host)
+    assert dataclasses.replace(found, computes={}).out_of_sync(host) == ()
+
+
+def test_a_host_of_the_fallback_query_has_the_reason_why_it_fails_the_other():
+    inventories = {"MEMORY_MB": 4096, "DISK_GB": 9}
+    found = explained(
+        {
+            "cloud": {
+                "new": {"inventories": {**inventories, "PCPU": 8}},
+                "old": {"inventories": {**inventories, "VCPU": 8}},
+            },
+            "flavor": {"hw:cpu_policy": "dedicated"},
+        },
+        candidates=["new", "old"],
+    )
+    assert names(found.candidates) == ["new", "old"]
+    assert names(found.fallback_candidates) == ["old"]
+    assert found.rejections == {}
+    reasons = {h.name: found.rejection_by_clauses(h) for h in found.hosts}
+    assert reasons["new"] is None
+    (pcpu,) = reasons["old"].failing
+    assert pcpu.resource_class == "PCPU"
+
+
+def test_hosts_that_placement_disagrees_on_are_named_in_order():
+    cloud = {name: {} for name in ("c", "a", "b")}
+    cloud.update({name: {"inventories": {}} for name in ("z", "x", "y")})
+    found = explained({"cloud": cloud}, candidates=["b", "z", "y"])
+    assert not found.agrees
+    assert names(found.wrongly_admitted) == ["a", "c"]
+    assert names(found.wrongly_rejected) == ["y", "z"]
+
+
+def test_where_nothing_was_judged_there_are_clauses_and_no_reasons():
+    judged = explained({"cloud": {"cmp00": {}}}, candidates=["cmp00"])
+    found = Explanation(judged.question, judged.request)
+    assert found.clauses == judged.clauses
+    assert (found.is_judged, found.agrees, found.is_by_fallback) == (False, True, False)
+    assert (found.counts, found.conflicts, found.rejections) == ((), (), {})
+    assert (found.hosts, found.candidates, found.fallback_candidates) == ((), (), ())
+    (host,) = judged.hosts
+    assert found.rejection_by_clauses(host) is None
+    assert list(found.stock(host, "VCPU")) == []
+
+
+def test_what_a_tree_has_of_a_class_is_told_provider_by_provider():
+    card = {"inventories": {"VGPU": {"total": 4, "used": 1}}}
+    found = explained(
+        {
+            "cloud": {"cmp00": {"children": [card, card]}},
+            "flavor": {"resources:VGPU": 2},
+        },
+        candidates=["cmp00"],
+    )
+    (host,) = found.hosts
+    free = {each.name: stock.free for each, stock in found.stock(host, "VGPU")}
+    assert free == {"cmp00-0": 3, "cmp00-1": 3}
+    assert list(found.stock(host, "PCPU")) == []
+    # Each card has room for one server with two, and there are processors for eight.
+    assert found.max_servers == 2
+
+
+def test_computes_and_roots_that_are_not_in_both_are_hosts_as_well():
+    found = explained({"cloud": {"cmp00": {}, "cmp01": {}}}, candidates=["cmp00"])
+    facts_read = found.facts
+    stray = frozenset({identity("cmp01")})
+    snapshot = dataclasses.replace(facts_read.snapshot, unmanaged_roots=stray)
+    new = Compute("not-there", "new", "new")
+    found = dataclasses.replace(
+        found,
+        facts=dataclasses.replace(facts_read, snapshot=snapshot),
+        computes={**found.computes, new.uuid: new},
+    )
+    assert names(found.hosts) == ["cmp00"]
+    assert found.computes_without_provider == (new,)
+    assert names(found.unmanaged_roots) == ["cmp01"]
+    assert found.total_hosts == 3
