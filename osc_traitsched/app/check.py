@@ -11,7 +11,8 @@ from osc_traitsched.cloud import evidence, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
-from osc_traitsched.core.check.finding import Finding, Rule
+from osc_traitsched.core.check.finding import Finding
+from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings

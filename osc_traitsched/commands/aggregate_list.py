@@ -11,7 +11,7 @@ from osc_traitsched.views.traits import Table
 
 
 class ListAggregates(base.Lister):
-    """List host aggregates: zone, isolation, tenants, and how Placement has them.
+    """List host aggregates: zone, isolation, projects, and how Placement has them.
 
     The mirror is in step when Placement's aggregate of the same UUID has the compute
     nodes of the aggregate's hosts and no other; "missing" and "extra" count the

@@ -60,12 +60,12 @@ def rows(differences: Iterable[Difference], whole: bool) -> Table:
                 aggregate.name,
                 aggregate.zone or "",
                 Names(sorted(isolating)),
-                Names(sorted(set(aggregate.tenants.values()))),
+                Names(sorted(set(aggregate.projects.values()))),
                 Hosts(aggregate.hosts, whole),
                 Mirror(difference, whole),
             )
         )
-    return ("name", "zone", "traits", "tenants", "hosts", "mirror"), found
+    return ("name", "zone", "traits", "projects", "hosts", "mirror"), found
 
 
 def _names(nodes: Iterable[Compute]) -> list[str]:

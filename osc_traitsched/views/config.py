@@ -1,4 +1,4 @@
-"""Assumptions as rows, and what a fragment of configuration says at its top."""
+"""SchedulerSettings as rows, and what a fragment of configuration says at its top."""
 
 from __future__ import annotations
 

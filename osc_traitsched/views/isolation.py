@@ -28,7 +28,7 @@ from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import problems
 from osc_traitsched.views.options import option
-from osc_traitsched.views.problems import listed, quoted
+from osc_traitsched.views.text import count, listed, quoted
 from osc_traitsched.views.traits import Table
 
 #: What each kind of change is called in a row.
@@ -92,7 +92,8 @@ def losses(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
         effect = kind[0]
         kept = len(effect.now & effect.then)
         lines.append(
-            f"{_who(kind)} will lose {len(effect.lost)} of {_hosts(effect.now)}, "
+            f"{_flavors(kind)} will lose {len(effect.lost)} of "
+            f"{count(len(effect.now), 'host')}, "
             f"{len(effect.lost & inside) or 'none'} of them in the aggregate, and keep "
             f"{kept or 'none'}"
         )
@@ -102,7 +103,7 @@ def losses(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
 def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
     """Return a line for the flavors of each kind that gain hosts."""
     return [
-        f"{_who(kind)} will gain {_hosts(kind[0].gained)}, "
+        f"{_flavors(kind)} will gain {count(len(kind[0].gained), 'host')}, "
         f"{len(kind[0].gained & inside) or 'none'} of them in the aggregate"
         for kind in _kinds((e for e in effects if e.gained), inside)
     ]
@@ -118,16 +119,11 @@ def _kinds(effects: Iterable[Effect], inside: frozenset[str]) -> list[list[Effec
     return list(kinds.values())
 
 
-def _who(effects: Sequence[Effect]) -> str:
-    names = listed(quoted(effect.flavor) for effect in effects)
+def _flavors(effects: Sequence[Effect]) -> str:
+    flavors = listed((quoted(effect.flavor) for effect in effects), "flavor")
     image = effects[0].image
     with_image = f" with image {quoted(image)}" if image is not None else ""
-    return f"flavor{'s' * (len(effects) > 1)} {names}{with_image}"
-
-
-def _hosts(hosts: Iterable[object]) -> str:
-    count = len(list(hosts))
-    return f"{count} host{'s' * (count != 1)}"
+    return f"{flavors}{with_image}"
 
 
 def without_effect(setting: Setting) -> str | None:
@@ -226,7 +222,7 @@ def _(error: NotIsolated) -> str:
 
 @problems.word.register
 def _(error: LeavesNoHost) -> str:
-    flavors = map(_who, _kinds(error.effects, frozenset()))
+    flavors = map(_flavors, _kinds(error.effects, frozenset()))
     return (
         f"nothing written: no host would be left for {'; '.join(flavors)}; --force "
         "does it all the same"

@@ -8,6 +8,7 @@ from osc_traitsched.core.change.model import Outcome
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.views import problems
 from osc_traitsched.views.columns import Names
+from osc_traitsched.views.text import count
 from osc_traitsched.views.traits import Table
 
 CHANGED_MEANWHILE = (
@@ -37,6 +38,6 @@ def nothing(snapshot: Snapshot) -> str:
     """Return the line for a mirror that is in step."""
     number = len((snapshot.nova or Nova()).aggregates)
     return (
-        f"nothing to repair: Placement has the hosts of {number} "
-        f"aggregate{'s' * (number != 1)} as Nova has them"
+        f"nothing to repair: Placement has the hosts of {count(number, 'aggregate')} "
+        "as Nova has them"
     )

@@ -10,8 +10,7 @@ from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.model import Outcome, Status
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views.options import option, release
-
-_MOST_NAMES = 10
+from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 
 #: What goes on with a command that was not carried out whole.
 AGAIN = "the same command again"
@@ -79,7 +78,7 @@ def _(error: errors.Refusal) -> str:
     }.get(error.stage, "nova-scheduler finds no valid host")
     what = f"{error.exception}, {error.reason.replace('-', ' ')}"
     about = f" ({', '.join(error.keys)})" if error.keys else ""
-    return f"{who}: {what}{about}{_did_you_mean(error.nearest)}"
+    return f"{who}: {what}{about}{did_you_mean(error.nearest)}"
 
 
 @word.register
@@ -108,7 +107,7 @@ def _(error: errors.MalformedTrait) -> str:
 
 @word.register
 def _(error: errors.UnknownTrait) -> str:
-    near = _did_you_mean(error.nearest)
+    near = did_you_mean(error.nearest)
     if error.standard:
         return (
             f"this cloud's Placement is older than the trait {error.name} and does "
@@ -126,7 +125,7 @@ def _(error: errors.UnknownTrait) -> str:
 @word.register
 def _(error: errors.NothingMatches) -> str:
     unasked = f"; Nova could not be asked: {error.unasked}" if error.unasked else ""
-    near = _did_you_mean(error.nearest)
+    near = did_you_mean(error.nearest)
     return f"no {error.selector} matches {quoted(error.value)}{near}{unasked}"
 
 
@@ -157,8 +156,7 @@ def _(error: errors.BadHostFile) -> str:
 def _(error: errors.BadConfiguration) -> str:
     where = error.path if error.line is None else f"{error.path}:{error.line}"
     value = "" if error.value is None else f": {quoted(error.value)}"
-    line = f"{where}: {error.reason}{value}"
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+    return visible(f"{where}: {error.reason}{value}")
 
 
 @word.register
@@ -230,22 +228,3 @@ def failures(outcomes: Sequence[Outcome], again: str = AGAIN) -> str:
     left = sum(found.status is Status.NOT_DONE for found in outcomes)
     not_done = f", {left} not done" if left else ""
     return f"{failed} of {len(outcomes)} failed{not_done}; {again} goes on"
-
-
-def listed(names: Iterable[str]) -> str:
-    """Join names, and count those beyond the first ten."""
-    names = list(names)
-    rest = len(names) - _MOST_NAMES
-    shown = ", ".join(names[:_MOST_NAMES])
-    return f"{shown} and {rest} more" if rest > 0 else shown
-
-
-def _did_you_mean(nearest: tuple[str, ...]) -> str:
-    return f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-
-
-def quoted(name: str) -> str:
-    """Return a name in quotes, abridged, with nothing in it that is not printable."""
-    # ascii() shows what a terminal would hide or mix up.
-    shown = name if len(name) <= 80 else f"{name[:77]}..."
-    return ascii(shown)

@@ -193,9 +193,9 @@ FAULTS = [
         ("scheduler.query_placement_for_availability_zone=true",),
     ),
     ("config-max-results", nothing, "warning", ("scheduler.max_placement_results=3",)),
-    ("config-tenant-off", an_aggregate_for_a_project, "warning", ()),
+    ("config-project-off", an_aggregate_for_a_project, "warning", ()),
     (
-        "config-tenant-required",
+        "config-project-required",
         nothing,
         "warning",
         ("scheduler.placement_aggregate_required_for_tenants=true",),
@@ -232,7 +232,7 @@ def test_a_fault_is_found_by_one_rule_and_no_other(
     assert [(row["id"], row["severity"]) for row in done.json] == [(rule, severity)]
     assert (done.code, done.err) == (3 if severity == "error" else 0, "")
     (row,) = done.json
-    print(row["object"], "|", row["problem"], "|", row["mend"])
+    print(row["object"], "|", row["problem"], "|", row["fix"])
     assert row["problem"]
 
 
@@ -273,7 +273,7 @@ def test_nova_takes_what_check_calls_a_note(make, admin):
 def test_the_command_that_mends_a_fault_mends_it(make, check, cloud):
     a_member_without_the_trait(make)
     (row,) = check("-f", "json").json
-    program, *words = shlex.split(row["mend"])
+    program, *words = shlex.split(row["fix"])
     assert program == "openstack"
     assert shell.run(cloud.environment, *words).code == 0
     assert check("-f", "json").json == []

@@ -24,7 +24,7 @@ AZ_FILTER = (
     "--set",
     "filter_scheduler.enabled_filters=AvailabilityZoneFilter,ComputeFilter",
 )
-AREAS = ("az", "tenant", "mirror")
+AREAS = ("az", "project", "mirror")
 ALL = ("cmp00", "cmp01", "cmp02", "cmp03")
 
 
@@ -195,21 +195,21 @@ FAULTS = [
     (
         a_projects_aggregate_that_lacks_its_host,
         TENANT,
-        ("tenant-mirror", "error", "aggregate mine"),
+        ("project-mirror", "error", "aggregate mine"),
     ),
     (
         a_projects_aggregate_with_a_host_too_many,
         TENANT,
-        ("tenant-mirror", "error", "aggregate mine"),
+        ("project-mirror", "error", "aggregate mine"),
     ),
-    (a_list, TENANT, ("tenant-list", "error", "aggregate two")),
-    (a_projects_name, TENANT, ("tenant-unknown", "error", "aggregate mine")),
-    (a_project_that_is_gone, TENANT, ("tenant-unknown", "warning", "aggregate mine")),
+    (a_list, TENANT, ("project-list", "error", "aggregate two")),
+    (a_projects_name, TENANT, ("project-unknown", "error", "aggregate mine")),
+    (a_project_that_is_gone, TENANT, ("project-unknown", "warning", "aggregate mine")),
     (
         one_project_of_several,
         REQUIRED,
         (
-            "tenant-without",
+            "project-without",
             "warning",
             "option [scheduler]placement_aggregate_required_for_tenants",
         ),
@@ -306,7 +306,7 @@ def test_novas_own_command_mends_what_the_finding_says_it_mends(
 ):
     an_aggregate_that_lacks_a_host(make)
     (row,) = openstack("check", "mirror", "-f", "json").json
-    assert row["mend"] == "nova-manage placement sync_aggregates"
+    assert row["fix"] == "nova-manage placement sync_aggregates"
     sync_aggregates()
     assert found(areas=["mirror"]) == []
 
@@ -316,7 +316,7 @@ def test_who_is_too_many_is_not_for_novas_own_command(
 ):
     an_aggregate_with_a_host_too_many(make)
     (row,) = openstack("check", "mirror", "-f", "json").json
-    assert row["mend"] == "openstack trait-sched mirror repair"
+    assert row["fix"] == "openstack trait-sched mirror repair"
     sync_aggregates()
     assert len(found(areas=["mirror"])) == 1
 

@@ -313,7 +313,7 @@ def test_aggregates_are_listed_with_the_state_of_their_mirror(
     run = openstack("aggregate", "list", "-f", "json")
     assert (run.code, run.err) == (0, "")
     in_step = {"missing": [], "extra": []}
-    row = ("name", "zone", "traits", "tenants", "hosts", "mirror")
+    row = ("name", "zone", "traits", "projects", "hosts", "mirror")
     assert [tuple(each[key] for key in row) for each in run.json] == [
         (
             *("gold", "", ["CUSTOM_GOLD", "CUSTOM_OLD"], [], ["cmp01", "cmp02"]),

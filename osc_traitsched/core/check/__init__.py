@@ -1,21 +1,35 @@
-"""The check rules, by area, in the order in which they are run and documented."""
+"""The check rules, by area, in the order in which they are run and documented.
+
+To add a rule, two files are changed, both named like its area:
+
+``rules/AREA.py``, what is wrong
+    A frozen dataclass derived from ``Finding``, which has the rule's ID and a field
+    for all that the wording needs, and below it a function that yields such findings.
+    ``RULES`` at the end of the file ties the two together.
+
+``osc_traitsched/views/check/AREA.py``, how it is said
+    One function that makes words of that dataclass, registered with ``word``.
+
+A test tells what is missing, a section in the reference included.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import titles
-from osc_traitsched.core.check.finding import Finding, Rule
+from osc_traitsched.core.check.finding import Finding, Kind
+from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import (
     az,
     config,
     image_type,
     isolation,
     mirror,
-    tenant,
+    project,
     traits,
 )
-from osc_traitsched.core.check.study import Study
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.names import near_names
@@ -29,7 +43,7 @@ RULES: tuple[Rule, ...] = (
     *traits.RULES,
     *isolation.RULES,
     *az.RULES,
-    *tenant.RULES,
+    *project.RULES,
     *mirror.RULES,
     *config.RULES,
 )
@@ -51,14 +65,14 @@ def select(names: Iterable[str]) -> tuple[Rule, ...]:
 
 def run(rules: Iterable[Rule], survey: Survey) -> tuple[Finding, ...]:
     """Return what the rules find, the worst first, then in the rules' order."""
-    study = Study.of(survey)
-    found = [finding for rule in rules for finding in rule.function(study)]
+    analysis = Analysis(survey)
+    found = [finding for rule in rules for finding in rule.find(analysis)]
     return tuple(sorted(found, key=lambda finding: finding.severity.rank))
 
 
 def named(
     survey: Survey, flavors: Iterable[str], images: Iterable[str]
-) -> dict[str, frozenset[str]]:
+) -> dict[Kind, frozenset[str]]:
     """Return the names that findings have for flavors and images, by their kind.
 
     :param flavors: their names or IDs
@@ -67,13 +81,13 @@ def named(
         there or not active
     """
     return {
-        "flavor": _titles("flavor", flavors, survey.flavors),
-        "image": _titles("active image", images, survey.images),
+        Kind.FLAVOR: _titles("flavor", flavors, survey.flavors),
+        Kind.IMAGE: _titles("active image", images, survey.images),
     }
 
 
 def concerning(
-    findings: Iterable[Finding], wanted: Mapping[str, frozenset[str]]
+    findings: Iterable[Finding], wanted: Mapping[Kind, frozenset[str]]
 ) -> tuple[Finding, ...]:
     """Return the findings about what is wanted; all of them where nothing is.
 

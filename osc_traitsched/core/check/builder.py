@@ -12,6 +12,7 @@ from osc_traitsched.core.check.demand import (
     is_lasting,
     prefilter,
 )
+from osc_traitsched.core.check.finding import Kind
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, RootTrait
@@ -107,8 +108,9 @@ class Builder:
         try:
             ways = tuple(self.request(body, None, way) for way in (False, True))
         except Refusal as refusal:
-            return Demand("flavor", "", body, refusal=refusal)
-        return Demand("flavor", "", body, ways[0].clauses, ways[0].not_evaluated, ways)
+            return Demand(Kind.FLAVOR, "", body, refusal=refusal)
+        first = ways[0]
+        return Demand(Kind.FLAVOR, "", body, first.clauses, first.not_evaluated, ways)
 
     def _image(self, body: Body) -> Demand:
         found = self._with_all_prefilters(body)
@@ -123,7 +125,7 @@ class Builder:
         if not self.assumptions.value(options.IMAGE_METADATA):
             clauses = [c for c in clauses if c not in devices]
         return Demand(
-            "image",
+            Kind.IMAGE,
             "",
             body,
             tuple(clauses),

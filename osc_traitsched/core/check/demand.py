@@ -6,6 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Iterator
 
+from osc_traitsched.core.check.finding import Kind
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body
@@ -22,21 +23,22 @@ IMAGE_TYPE_PREFILTER = "require_image_type_support"
 IMAGE_METADATA_PREFILTER = "transform_image_metadata"
 
 
-@dataclasses.dataclass(frozen=True)
+# By identity, so that it can be hashed: a body is a mapping.
+@dataclasses.dataclass(frozen=True, eq=False)
 class Demand:
     """What one flavor, or one image, asks of a host by itself.
 
-    :ivar kind: ``flavor`` or ``image``
+    :ivar kind: of a flavor or of an image
     :ivar name: unique among those of its kind
     :ivar clauses: those of the image that come from it, its disk format's even where
         nothing is on that asks for it; those of the flavor's first request
-    :ivar unseen: what Nova reads of it and leaves out
+    :ivar not_evaluated: what Nova reads of it and leaves out
     :ivar requests: of a flavor for each way to boot, a disk of its own first
     :ivar devices: of an image, what is asked for if image_metadata_prefilter is on
     :ivar refusal: Nova's, of it alone; then there are no requests
     """
 
-    kind: str
+    kind: Kind
     name: str
     body: Body
     clauses: tuple[Clause, ...] = ()
@@ -56,7 +58,7 @@ class Demand:
             for clause in self.clauses
             if isinstance(clause, (Trait, RootTrait))
             and not is_of_format(clause)
-            and (self.kind == "flavor" or is_certain(clause))
+            and (self.kind is Kind.FLAVOR or is_certain(clause))
         )
 
     @functools.cached_property
@@ -85,7 +87,9 @@ class Demand:
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield the name and the value of each key that names a trait."""
-        keys = self.body if self.kind == "image" else self.body.get("extra_specs") or {}
+        keys = (
+            self.body if self.kind is Kind.IMAGE else self.body.get("extra_specs") or {}
+        )
         for key, value in keys.items():
             prefix, _, name = key.partition(":")
             if name and prefix.startswith("trait"):
@@ -100,7 +104,7 @@ class Demand:
         changing = (not is_certain(clause) for clause in self.clauses)
         choosing = any(name in self.body for name in _CHOOSING)
         doubtful = self.refusal is not None or choosing or any(changing)
-        return self.kind == "image" and doubtful
+        return self.kind is Kind.IMAGE and doubtful
 
 
 def is_of_format(clause: Trait | RootTrait) -> bool:

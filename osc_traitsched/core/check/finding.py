@@ -1,15 +1,10 @@
-"""What a check rule is, and what it has to say of the cloud."""
+"""What a rule of check has to say of one thing in the cloud."""
 
 from __future__ import annotations
 
-import dataclasses
 import enum
-from collections.abc import Callable, Iterable, Mapping
-from typing import Union
-
-from osc_traitsched.core.check.study import Study
-
-Datum = Union[str, int, tuple[str, ...]]
+import typing
+from collections.abc import Iterable
 
 
 class Severity(enum.Enum):
@@ -28,54 +23,61 @@ class Severity(enum.Enum):
         return list(Severity).index(self)
 
 
-@dataclasses.dataclass(frozen=True)
+class Kind(enum.Enum):
+    """What a finding can be about."""
+
+    FLAVOR = "flavor"
+    IMAGE = "image"
+    FORMAT = "format"
+    AGGREGATE = "aggregate"
+    HOST = "host"
+    PROVIDER = "provider"
+    TRAIT = "trait"
+    ZONE = "zone"
+    OPTION = "option"
+
+
 class Finding:
     """One thing that is wrong, as values; a view words it.
 
-    :ivar rule: the ID of the rule that found it
-    :ivar kind: ``flavor``, ``image``, ``format``, ``aggregate``, ``host``,
-        ``provider``, ``trait``, ``zone``, ``project`` or ``option``
+    Each rule has a subclass, a frozen dataclass. What is the same in all its findings
+    is set in the class, as ``rule`` always is; what differs, and all that the wording
+    needs, is a field.
+
+    Fields that are named ``flavors``, ``images``, ``aggregates`` or ``hosts`` are
+    tuples of names, all of them.
+
+    :ivar rule: the ID of the rule that found it; it never changes
+    :ivar kind: what the object is
     :ivar name: of the object, as its API names it
-    :ivar data: what the wording needs. ``flavors``, ``images``, ``aggregates`` and
-        ``hosts`` are always names, all of them
     """
 
-    rule: str
+    rule: typing.ClassVar[str]
     severity: Severity
-    kind: str
+    kind: Kind
     name: str
-    data: Mapping[str, Datum] = dataclasses.field(default_factory=dict)
 
-    def names(self, key: str) -> tuple[str, ...]:
-        """Return the names under a key of the data; none where it is not there."""
-        found = self.data.get(key, ())
-        return found if isinstance(found, tuple) else ()
-
-    def text(self, key: str) -> str:
-        """Return what is under a key of the data, as a text; empty without it."""
-        return str(self.data.get(key, ""))
-
-    def is_about(self, kind: str, names: Iterable[str]) -> bool:
-        """Tell whether it names one of these; ``flavor`` and ``image`` are kinds."""
-        own = (self.name,) if self.kind == kind else ()
-        return not {*own, *self.names(f"{kind}s")}.isdisjoint(names)
+    def is_about(self, kind: Kind, names: Iterable[str]) -> bool:
+        """Tell whether it names one of these flavors, or one of these images."""
+        about = {self.name} if self.kind is kind else set()
+        if kind is Kind.FLAVOR and isinstance(self, _NamesFlavors):
+            about.update(self.flavors)
+        if kind is Kind.IMAGE and isinstance(self, _NamesImages):
+            about.update(self.images)
+        return not about.isdisjoint(names)
 
 
-@dataclasses.dataclass(frozen=True)
-class Rule:
-    """One check: a pure function from the survey to findings.
+@typing.runtime_checkable
+class _NamesFlavors(typing.Protocol):
+    """A finding with the names of flavors."""
 
-    :ivar id: stable; it begins with its area, as in ``mirror-missing``
-    :ivar area: ``image-type``, ``traits``, ``isolation``, ``az``, ``tenant``,
-        ``mirror`` or ``config``
-    :ivar function: yields what it finds, in an order that is always the same
-    :ivar looks_at: the name of the things that it goes through: ``flavors``,
-        ``images``, ``aggregates``, ``hosts``, ``traits`` or ``options``
-    :ivar also: the areas that it is selected with besides its own
-    """
+    @property
+    def flavors(self) -> tuple[str, ...]: ...
 
-    id: str
-    area: str
-    function: Callable[[Study], Iterable[Finding]]
-    looks_at: str
-    also: tuple[str, ...] = ()
+
+@typing.runtime_checkable
+class _NamesImages(typing.Protocol):
+    """A finding with the names of images."""
+
+    @property
+    def images(self) -> tuple[str, ...]: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Union
 
@@ -10,45 +11,62 @@ from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Amount, Facts, Stock
-from osc_traitsched.core.placement.matcher import Matcher
+from osc_traitsched.core.placement.matcher import Matcher, amounts
 
 Condition = Union[Resource, Trait, RootTrait]
 
-_NOBODY: frozenset[str] = frozenset()
+_NO_HOSTS: frozenset[str] = frozenset()
 
 
-class _Offers(dict[Amount, frozenset[str]]):
-    """Who can give an amount at all, worked out when it is asked for.
+@dataclasses.dataclass(frozen=True)
+class _Kinds:
+    """Hosts by kinds: those of one kind are alike in all that decides.
 
-    A provider whose figures were not read may be able to give anything.
+    :ivar facts: of one host of each kind, without what they can give
+    :ivar alike: the roots of all hosts of a kind, by the root of that one
     """
 
-    def __init__(
-        self, uuids: Iterable[str], stock: Mapping[str, Mapping[str, Stock]]
-    ) -> None:
-        super().__init__()
-        self._uuids = tuple(uuids)
-        self._stock = stock
+    facts: Facts
+    alike: Mapping[str, frozenset[str]]
 
-    def __missing__(self, amount: Amount) -> frozenset[str]:
+    def matching_hosts(
+        self, conditions: tuple[Condition, ...], group_policy: str | None
+    ) -> frozenset[str]:
+        """Return the roots of the hosts that could meet all conditions together."""
+        offers = {amount: self._givers(amount) for amount in amounts(conditions)}
+        facts = dataclasses.replace(self.facts, offers=offers)
+        matcher = Matcher(conditions, group_policy, facts)
+        found = (
+            alike
+            for root, alike in self.alike.items()
+            if matcher.meets(matcher.host(root), matcher.everything)
+        )
+        return _NO_HOSTS.union(*found)
+
+    def _givers(self, amount: Amount) -> frozenset[str]:
+        """Return the providers that can give an amount at all.
+
+        One whose figures were not read may be able to give anything.
+        """
         name, wanted = amount
-        able = set()
-        for uuid in self._uuids:
-            known = self._stock.get(uuid)
-            if known is None or (name in known and known[name].capacity >= wanted):
-                able.add(uuid)
-        self[amount] = frozenset(able)
-        return self[amount]
+        stock = {
+            uuid: self.facts.stock.get(uuid) for uuid in self.facts.snapshot.by_uuid
+        }
+        return frozenset(
+            uuid
+            for uuid, known in stock.items()
+            if known is None or (name in known and known[name].capacity >= wanted)
+        )
 
 
 class Hosts:
-    """All hosts, those that are alike in all that decides judged as one.
+    """All hosts of a survey; those that are alike are judged once.
 
     :param names: the traits that most requests name; others cost some time
-    :ivar judged: how many pairs of a request and a kind of host were judged
     """
 
     def __init__(self, survey: Survey, names: frozenset[str]) -> None:
+        self._names = names
         self._facts = Facts(
             snapshot=survey.snapshot,
             traits=survey.traits,
@@ -56,20 +74,10 @@ class Hosts:
             members={},
             shared=survey.shared,
             stock=survey.stock,
-            candidates=_NOBODY,
+            candidates=_NO_HOSTS,
         )
-        self._memory: dict[object, frozenset[str]] = {}
-        self.judged = 0
-        self._tell_apart(names)
-
-    def _tell_apart(self, names: frozenset[str]) -> None:
-        """Group the hosts anew, by these traits."""
-        facts = self._facts
-        self._names = names
-        self.kinds = _kinds(facts, names)
-        asked = {uuid for root in self.kinds for uuid in facts.reachable(root)}
-        offers = _Offers(sorted(asked), facts.stock)
-        self._facts = dataclasses.replace(facts, offers=offers)
+        self._kinds = functools.cache(functools.partial(_kinds, self._facts))
+        self._meeting = functools.cache(self._judge)
 
     def matching_hosts(self, request: Request) -> frozenset[str]:
         """Return the roots of the hosts that could take a request, by any query.
@@ -78,56 +86,52 @@ class Hosts:
         does not either. So a host that is not among them never can.
         """
         found = self.meeting(request.clauses, request.group_policy)
-        return (
-            found | self.matching_hosts(request.fallback) if request.fallback else found
-        )
+        if request.fallback is None:
+            return found
+        return found | self.matching_hosts(request.fallback)
 
     def meeting(
         self, clauses: Iterable[Clause], group_policy: str | None = None
     ) -> frozenset[str]:
         """Return the roots of the hosts that could meet all clauses together.
 
-        Which aggregates they are in does not count.
+        Which aggregates they are in does not count, and where a clause comes from
+        makes no difference.
         """
-        conditions = [c for c in clauses if not isinstance(c, MemberOf)]
-        key = (group_policy, frozenset(map(_condition, conditions)))
-        if key not in self._memory:
-            more = {c.name for c in conditions if not isinstance(c, Resource)}
-            if not more <= self._names:
-                self._tell_apart(self._names | more)
-            matcher = Matcher(conditions, group_policy, self._facts)
-            self.judged += len(self.kinds)
-            able = (
-                alike
-                for root, alike in self.kinds.items()
-                if matcher.meets(matcher.host(root), matcher.everything)
-            )
-            self._memory[key] = _NOBODY.union(*able)
-        return self._memory[key]
+        conditions = (c for c in clauses if not isinstance(c, MemberOf))
+        plain = tuple(dataclasses.replace(c, origins=()) for c in conditions)
+        return self._meeting(plain, group_policy)
 
     def having(self, name: str) -> frozenset[str]:
         """Return the roots of the hosts of which a provider has a trait."""
         return self.meeting([Trait("", name, False, ())])
 
-
-def _condition(clause: Condition) -> object:
-    """Return a clause without its origins."""
-    if isinstance(clause, Resource):
-        return clause.group, clause.resource_class, clause.amount
-    group = clause.group if isinstance(clause, Trait) else None
-    return group, clause.name, clause.forbidden
+    def _judge(
+        self, conditions: tuple[Condition, ...], group_policy: str | None
+    ) -> frozenset[str]:
+        named = {c.name for c in conditions if not isinstance(c, Resource)}
+        return self._kinds(self._names | named).matching_hosts(conditions, group_policy)
 
 
-def _kinds(facts: Facts, names: frozenset[str]) -> dict[str, frozenset[str]]:
-    """Return for one host of each kind the roots of all that are like it."""
+def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:
+    """Tell hosts apart by these traits, and by what they can give."""
     alike: dict[object, list[str]] = {}
     for host in facts.snapshot.hosts:
         providers = []
         for uuid in facts.reachable(host.uuid):
-            traits = facts.traits.get(uuid, _NOBODY) & names
+            traits = facts.traits.get(uuid, frozenset()) & names
             providers.append((traits, _figures(facts.stock.get(uuid))))
         alike.setdefault(tuple(providers), []).append(host.uuid)
-    return {roots[0]: frozenset(roots) for roots in alike.values()}
+    first = {roots[0]: frozenset(roots) for roots in alike.values()}
+    return _Kinds(_only(facts, first), first)
+
+
+def _only(facts: Facts, roots: Iterable[str]) -> Facts:
+    """Return the facts of some hosts alone."""
+    kept = {uuid for root in roots for uuid in facts.reachable(root)}
+    providers = tuple(p for p in facts.snapshot.providers if p.uuid in kept)
+    snapshot = dataclasses.replace(facts.snapshot, providers=providers)
+    return dataclasses.replace(facts, snapshot=snapshot)
 
 
 def _figures(stock: Mapping[str, Stock] | None) -> frozenset[tuple[str, int]] | None:

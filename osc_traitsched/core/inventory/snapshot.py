@@ -79,7 +79,7 @@ class Aggregate:
         return self.metadata.get("availability_zone")
 
     @property
-    def tenants(self) -> Mapping[str, str]:
+    def projects(self) -> Mapping[str, str]:
         """Its keys that name projects, with their values."""
         return {k: v for k, v in self.metadata.items() if k.startswith(TENANT_KEY)}
 

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from osc_traitsched.core.check.finding import Finding, Rule
+from osc_traitsched.core.check.finding import Finding, Kind
+from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.views.check import (
+
+# Each registers the words of its area's findings.
+from osc_traitsched.views.check import (  # noqa: F401
     az,
     config,
     image_type,
     isolation,
     mirror,
-    tenant,
+    project,
     traits,
 )
-from osc_traitsched.views.check.wording import Wording
+from osc_traitsched.views.check.wording import word
 from osc_traitsched.views.options import option
+from osc_traitsched.views.text import count, visible
 from osc_traitsched.views.traits import Table
 
-COLUMNS = ("id", "severity", "object", "problem", "mend")
-
-#: How each rule's findings are worded, by the rule's ID.
-WORDS: Mapping[str, Wording] = {
-    **image_type.WORDS,
-    **traits.WORDS,
-    **isolation.WORDS,
-    **az.WORDS,
-    **tenant.WORDS,
-    **mirror.WORDS,
-    **config.WORDS,
-}
+COLUMNS = ("id", "severity", "object", "problem", "fix")
 
 
 def rows(findings: Iterable[Finding]) -> Table:
@@ -40,34 +33,25 @@ def rows(findings: Iterable[Finding]) -> Table:
 
 
 def _row(finding: Finding) -> tuple[str, ...]:
-    words = WORDS[finding.rule](finding)
-    name = option(finding.name) if finding.kind == "option" else finding.name
-    subject = f"{finding.kind} {name}"
-    found = (finding.rule, finding.severity.value, subject, words.problem, words.mend)
-    return tuple(map(_visible, found))
+    words = word(finding)
+    name = option(finding.name) if finding.kind is Kind.OPTION else finding.name
+    subject = f"{finding.kind.value} {name}"
+    found = (finding.rule, finding.severity.value, subject, words.problem, words.fix)
+    return tuple(map(visible, found))
 
 
 def nothing(rules: Iterable[Rule], survey: Survey) -> str:
     """Return the line that says that nothing was found, and where it was looked."""
     release = survey.assumptions.release
     counts = {
-        "flavors": len(survey.flavors),
-        "images": len(survey.images),
-        "aggregates": len(survey.aggregates),
-        "hosts": len(survey.snapshot.hosts),
-        "traits": len(survey.known_traits),
-        "options": len(options_in(release)),
+        Kind.FLAVOR: len(survey.flavors),
+        Kind.IMAGE: len(survey.images),
+        Kind.AGGREGATE: len(survey.aggregates),
+        Kind.HOST: len(survey.snapshot.hosts),
+        Kind.TRAIT: len(survey.known_traits),
+        Kind.OPTION: len(options_in(release)),
     }
     rules = tuple(rules)
     looked = dict.fromkeys(rule.looks_at for rule in rules)
-    what = ", ".join(_counted(counts[each], each) for each in looked)
-    return f"Nothing found: {_counted(len(rules), 'rules')} looked at {what}."
-
-
-def _counted(number: int, plural: str) -> str:
-    return f"{number} {plural[:-1] if number == 1 else plural}"
-
-
-def _visible(text: str) -> str:
-    """Return a text without what a terminal would obey: names are anybody's."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    what = ", ".join(count(counts[kind], kind.value) for kind in looked)
+    return f"Nothing found: {count(len(rules), 'rule')} looked at {what}."

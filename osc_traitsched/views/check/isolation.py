@@ -2,61 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from osc_traitsched.core.check.finding import Finding
+from osc_traitsched.core.check.rules.isolation import (
+    IsolationMemberLacksTrait,
+    IsolationNobody,
+    IsolationOff,
+    IsolationOverlap,
+    IsolationShutsOut,
+    IsolationTraitOutside,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.views.check.wording import Wording, Words, command, count, off
+from osc_traitsched.views.check.wording import Words, command, off, word
+from osc_traitsched.views.text import listed
 
 
-def _member_lacks_trait(finding: Finding) -> Words:
-    name = finding.text("trait")
-    hosts = finding.names("hosts")
+@word.register
+def _(finding: IsolationMemberLacksTrait) -> Words:
+    name, hosts = finding.trait, finding.hosts
     if trait.ownership(name) is Ownership.OPERATOR:
-        mend = command("trait-sched", "add", name, "--aggregate", finding.name)
+        fix = command("trait-sched", "add", name, "--aggregate", finding.name)
     else:
-        mend = command("trait-sched", "unisolate", finding.name, name)
+        fix = command("trait-sched", "unisolate", finding.name, name)
     return Words(
-        f"isolated by {name}, and {len(hosts)} of {finding.text('members')} members "
-        f"lack it, so that no server at all gets there: {count(hosts, 'host')}",
-        mend,
+        f"isolated by {name}, and {len(hosts)} of {finding.members} members "
+        f"lack it, so that no server at all gets there: {listed(hosts, 'host')}",
+        fix,
     )
 
 
-def _overlap(finding: Finding) -> Words:
-    names = " and ".join(finding.names("traits"))
-    _, other = finding.names("aggregates")
+@word.register
+def _(finding: IsolationOverlap) -> Words:
+    names, hosts = " and ".join(finding.traits), finding.hosts
     then = (
         "some flavor and image require all of them"
-        if finding.data["open"]
+        if finding.is_open
         else "no flavor and image require all of them, so that nobody gets there"
     )
-    hosts = finding.names("hosts")
     return Words(
-        f"{count(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the isolated "
-        f"aggregate {other}, too: there a request needs {names}; {then}",
+        f"{listed(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the isolated "
+        f"aggregate {finding.other}, too: there a request needs {names}; {then}",
         command("aggregate", "remove", "host", finding.name, "HOST"),
     )
 
 
-def _off(finding: Finding) -> Words:
+@word.register
+def _(finding: IsolationOff) -> Words:
     return Words(
-        f"{off(finding)}, so that "
-        f"{count(finding.names('aggregates'), 'aggregate')} "
-        f"{'is' if len(finding.names('aggregates')) == 1 else 'are'} open to all, "
+        f"{off(finding.setting)}, so that {listed(finding.aggregates, 'aggregate')} "
+        f"{'is' if len(finding.aggregates) == 1 else 'are'} open to all, "
         "against what the metadata says",
         command("trait-sched", "config", "nova-conf", "--enable", "isolation"),
     )
 
 
-def _nobody(finding: Finding) -> Words:
-    keys = finding.names("keys")
-    names = [key.partition(":")[2] for key in keys]
-    what = " and ".join(f"{key}=required" for key in keys)
+@word.register
+def _(finding: IsolationNobody) -> Words:
+    names = [key.partition(":")[2] for key in finding.keys]
+    what = " and ".join(f"{key}=required" for key in finding.keys)
     problem = (
         f"no flavor and image require {' and '.join(names)} together"
-        if finding.data["apart"]
+        if finding.is_each_required
         else f"no flavor or image requires {' and '.join(names)}"
     )
     return Words(
@@ -65,38 +70,26 @@ def _nobody(finding: Finding) -> Words:
     )
 
 
-def _trait_outside(finding: Finding) -> Words:
-    aggregates = finding.names("aggregates")
-    hosts = finding.names("hosts")
+@word.register
+def _(finding: IsolationTraitOutside) -> Words:
+    hosts = finding.hosts
     remove = (word for host in hosts for word in ("--host", host))
     return Words(
-        f"{count(hosts, 'host')} ha{'s' if len(hosts) == 1 else 've'} it and "
+        f"{listed(hosts, 'host')} ha{'s' if len(hosts) == 1 else 've'} it and "
         f"{'is' if len(hosts) == 1 else 'are'} outside the "
-        f"{count(aggregates, 'aggregate')}, which it isolates: servers that require it "
-        "may land there",
+        f"{listed(finding.aggregates, 'aggregate')}, which it isolates: servers that "
+        "require it may land there",
         command("trait-sched", "remove", finding.name, *remove)
         if trait.ownership(finding.name) is Ownership.OPERATOR
         else "add the hosts to the aggregate, or isolate by a custom trait",
     )
 
 
-def _shuts_out(finding: Finding) -> Words:
+@word.register
+def _(finding: IsolationShutsOut) -> Words:
     return Words(
         "each host that could take it is in the isolated "
-        f"{count(finding.names('aggregates'), 'aggregate')}, and with no image does it "
+        f"{listed(finding.aggregates, 'aggregate')}, and with no image does it "
         "require the traits",
-        command(
-            *("flavor", "set", "--property", "trait:TRAIT=required"),
-            finding.text("id"),
-        ),
+        command("flavor", "set", "--property", "trait:TRAIT=required", finding.id),
     )
-
-
-WORDS: Mapping[str, Wording] = {
-    "isolation-member-lacks-trait": _member_lacks_trait,
-    "isolation-overlap": _overlap,
-    "isolation-off": _off,
-    "isolation-nobody": _nobody,
-    "isolation-trait-outside": _trait_outside,
-    "isolation-shuts-out": _shuts_out,
-}

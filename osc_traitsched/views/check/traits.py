@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from osc_traitsched.core.check.finding import Finding
+from osc_traitsched.core.check.finding import Kind
+from osc_traitsched.core.check.rules.traits import (
+    TraitsBadValue,
+    TraitsFewHosts,
+    TraitsNoHost,
+    TraitsUnknown,
+    TraitsUnused,
+)
+from osc_traitsched.core.check.rules.traits_refused import TraitsRefused
+from osc_traitsched.core.check.rules.traits_together import (
+    TraitsContradiction,
+    TraitsNotTogether,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.views.check.wording import Wording, Words, command, count
-from osc_traitsched.views.problems import listed
+from osc_traitsched.core.nova.clause import RootTrait, Trait
+from osc_traitsched.views.check.wording import Words, command, word
+from osc_traitsched.views.text import did_you_mean, listed
 
 
-def _who(finding: Finding) -> str:
+def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
     """Return the flavors, images and aggregates of a finding."""
-    kinds = ("flavor", "image", "aggregate")
-    parts = (count(finding.names(f"{kind}s"), kind) for kind in kinds)
+    parts = (
+        listed(finding.flavors, "flavor"),
+        listed(finding.images, "image"),
+        listed(finding.aggregates, "aggregate"),
+    )
     return ", ".join(filter(None, parts))
 
 
@@ -26,128 +40,121 @@ def _give(*names: str, create: bool = False) -> str:
     return command("trait-sched", "add", *names, *options, "--host", "HOST")
 
 
-def _unknown(finding: Finding) -> Words:
-    nearest = finding.names("nearest")
-    meant = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-    mend = "take the key off"
+@word.register
+def _(finding: TraitsUnknown) -> Words:
+    fix = "take the key off"
     if trait.is_custom(finding.name):
-        mend = _give(finding.name, create=True)
-    asked = finding.names("flavors") or finding.names("images")
+        fix = _give(finding.name, create=True)
     then = (
         "Placement refuses every request that names it"
-        if asked
+        if finding.flavors or finding.images
         else "no request can require it, and so get in"
     )
-    return Words(f"{then}; named by {_who(finding)}{meant}", mend)
+    meant = did_you_mean(finding.nearest)
+    return Words(f"{then}; named by {_namers(finding)}{meant}", fix)
 
 
-def _bad_value(finding: Finding) -> Words:
-    unset = (word for key in finding.names("keys") for word in ("--property", key))
-    values = "required" if finding.kind != "flavor" else "required or forbidden"
+@word.register
+def _(finding: TraitsBadValue) -> Words:
+    pairs = ", ".join(f"{key}={value}" for key, value in finding.pairs)
+    unset = (word for key, _ in finding.pairs for word in ("--property", key))
+    is_flavor = finding.kind is Kind.FLAVOR
+    values = "required or forbidden" if is_flavor else "required"
     return Words(
-        f"Nova ignores {', '.join(finding.names('pairs'))}: the value can only be "
-        f"{values}",
-        command(finding.kind, "unset", *unset, finding.text("id")),
+        f"Nova ignores {pairs}: the value can only be {values}",
+        command(finding.kind.value, "unset", *unset, finding.id),
     )
 
 
-def _no_host(finding: Finding) -> Words:
-    where = "the root of no host" if finding.data["root"] else "no host"
+@word.register
+def _(finding: TraitsNoHost) -> Words:
+    where = "the root of no host" if finding.at_root else "no host"
     return Words(
-        f"{where} has it, and it is required by {_who(finding)}", _give(finding.name)
+        f"{where} has it, and it is required by {_namers(finding)}",
+        _give(finding.name),
     )
 
 
-def _few_hosts(finding: Finding) -> Words:
-    left, able = finding.text("left"), finding.text("able")
-    names = " and ".join(map(_spelled, finding.names("traits")))
-    if finding.data["left"]:
+@word.register
+def _(finding: TraitsFewHosts) -> Words:
+    names, large_enough = _together(finding.traits), finding.large_enough
+    if finding.hosts:
         return Words(
-            f"{names}: leaves {left} of the {able} hosts that are large enough: "
-            f"{listed(finding.names('hosts'))}"
+            f"{names}: leaves {len(finding.hosts)} of the {large_enough} hosts that "
+            f"are large enough: {listed(finding.hosts)}"
         )
-    first = finding.names("traits")[0]
-    mend = command("flavor", "unset", "--property", "KEY", finding.text("id"))
+    first = finding.traits[0]
     return Words(
-        f"{names}: leaves none of the {able} hosts that are large enough",
-        mend if first.startswith("!") else _give(first),
+        f"{names}: leaves none of the {large_enough} hosts that are large enough",
+        command("flavor", "unset", "--property", "KEY", finding.id)
+        if first.forbidden
+        else _give(first.name),
     )
 
 
-def _spelled(name: str) -> str:
-    return f"not {name[1:]}" if name.startswith("!") else name
+def _together(traits: tuple[Trait | RootTrait, ...]) -> str:
+    return " and ".join(f"{'not ' * each.forbidden}{each.name}" for each in traits)
 
 
-def _not_together(finding: Finding) -> Words:
-    names = " and ".join(map(_spelled, finding.names("traits")))
-    if finding.names("flavors"):
+@word.register
+def _(finding: TraitsNotTogether) -> Words:
+    names = _together(finding.traits)
+    if finding.flavors:
         return Words(
             f"no host has {names} together with the traits of the "
-            f"{count(finding.names('flavors'), 'flavor')}",
+            f"{listed(finding.flavors, 'flavor')}",
             "do not combine them, or give some host the traits of both",
         )
-    missing = [name for name in finding.names("traits") if not name.startswith("!")]
-    mend = _give(*missing) if missing else "forbid less"
-    if any(f"!{name}" in finding.names("traits") for name in missing):
-        mend = "require it or forbid it in one group, not both in two"
-    return Words(f"hosts meet each by itself, and none all together: {names}", mend)
+    required = [each.name for each in finding.traits if not each.forbidden]
+    fix = _give(*required) if required else "forbid less"
+    if any(each.forbidden and each.name in required for each in finding.traits):
+        fix = "require it or forbid it in one group, not both in two"
+    return Words(f"hosts meet each by itself, and none all together: {names}", fix)
 
 
-def _contradiction(finding: Finding) -> Words:
-    flavors = finding.names("flavors")
-    name = finding.text("trait")
+@word.register
+def _(finding: TraitsContradiction) -> Words:
+    flavors, name = finding.flavors, finding.trait
     if not flavors:
         return Words(
             f"requires and forbids {name}: Placement refuses every request of it",
-            command(
-                "flavor", "unset", "--property", f"trait:{name}", finding.text("id")
-            ),
+            command("flavor", "unset", "--property", f"trait:{name}", finding.id),
         )
     forbid = f"forbid{'s' * (len(flavors) == 1)}"
     return Words(
-        f"requires {name}, which the {count(flavors, 'flavor')} {forbid}: Placement "
+        f"requires {name}, which the {listed(flavors, 'flavor')} {forbid}: Placement "
         "refuses a request of both",
         "do not combine them",
     )
 
 
-def _refused(finding: Finding) -> Words:
-    keys = ", ".join(finding.names("keys"))
-    reason = finding.text("reason").replace("-", " ")
-    what = f"{finding.text('exception')}, {reason}" + (f" ({keys})" if keys else "")
-    flavors = finding.names("flavors")
-    if flavors:
+@word.register
+def _(finding: TraitsRefused) -> Words:
+    refusal = finding.refusal
+    keys = ", ".join(refusal.keys)
+    reason = refusal.reason.replace("-", " ")
+    what = f"{refusal.exception}, {reason}" + (f" ({keys})" if keys else "")
+    if finding.flavors:
         return Words(
-            f"Nova refuses it with the {count(flavors, 'flavor')}: {what}",
+            f"Nova refuses it with the {listed(finding.flavors, 'flavor')}: {what}",
             "do not combine them, or make the two keys agree",
         )
-    others = "images" if finding.kind == "flavor" else "flavors"
+    others = "images" if finding.kind is Kind.FLAVOR else "flavors"
     return Words(
         f"Nova refuses it with all {others}: {what}", f"change {keys or 'its keys'}"
     )
 
 
-def _unused(finding: Finding) -> Words:
-    hosts = finding.names("hosts")
+@word.register
+def _(finding: TraitsUnused) -> Words:
+    hosts = finding.hosts
     if not hosts:
         return Words(
             "no host has it, and no flavor, image or aggregate names it",
             command("trait", "delete", finding.name),
         )
     return Words(
-        f"no flavor, image or aggregate names it; {count(hosts, 'host')} "
+        f"no flavor, image or aggregate names it; {listed(hosts, 'host')} "
         f"ha{'s' if len(hosts) == 1 else 've'} it",
         command("trait-sched", "remove", finding.name, "--all"),
     )
-
-
-WORDS: Mapping[str, Wording] = {
-    "traits-unknown": _unknown,
-    "traits-bad-value": _bad_value,
-    "traits-no-host": _no_host,
-    "traits-few-hosts": _few_hosts,
-    "traits-not-together": _not_together,
-    "traits-contradiction": _contradiction,
-    "traits-refused": _refused,
-    "traits-unused": _unused,
-}

@@ -10,7 +10,7 @@ from osc_traitsched.core.explain.fix import Change, Fix, HostChange, HostFix
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.views.explain import words
-from osc_traitsched.views.problems import listed
+from osc_traitsched.views.text import count, listed
 
 #: So many hosts in one command, so that it stays a line that can be read.
 _HOSTS_EACH = 20
@@ -137,9 +137,4 @@ def gain(fix: Fix, explanation: Explanation) -> str:
     names = hosts(fix, explanation)
     fewer = lost(fix, explanation)
     but = f"; {len(fewer)} fewer: {listed(fewer)}" if fewer else ""
-    return f"{_counted(names)}: {listed(names)}{but}"
-
-
-def _counted(names: Iterable[str]) -> str:
-    count = len(list(names))
-    return f"{count} host{'' if count == 1 else 's'} more"
+    return f"{count(len(names), 'host')} more: {listed(names)}{but}"

@@ -15,7 +15,7 @@ from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain import fixes, not_evaluated, words
 from osc_traitsched.views.options import option
-from osc_traitsched.views.problems import listed
+from osc_traitsched.views.text import listed
 
 _MOST_LINES = 25
 _MOST_CONFLICTS = 5

@@ -1,4 +1,4 @@
-"""Assumptions as rows, and the comments of a fragment."""
+"""SchedulerSettings as rows, and the comments of a fragment."""
 
 import pytest
 

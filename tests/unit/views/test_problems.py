@@ -67,12 +67,6 @@ def test_a_refusal_names_what_still_requires_the_trait():
     assert "--force" in words
 
 
-def test_long_lists_are_counted_and_not_printed():
-    assert problems.listed(f"h{n}" for n in range(12)) == (
-        "h0, h1, h2, h3, h4, h5, h6, h7, h8, h9 and 2 more"
-    )
-
-
 @pytest.mark.parametrize(
     ("reason", "helps"),
     [

@@ -3,55 +3,70 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Iterator
 
-from osc_traitsched.core.check.finding import Finding, Rule, Severity
+from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror
-from osc_traitsched.core.check.rules.mirror import Use
-from osc_traitsched.core.check.study import Study
+from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on
 
-#: Of requests for the default zone: who asks for it gets any host, none of those
-#: that are in it by default, or, by AvailabilityZoneFilter, only those.
-ANYBODY, NOBODY, FILTERED = "any", "none", "filtered"
+
+@dataclasses.dataclass(frozen=True)
+class AzMirror(Finding):
+    """A zone's aggregate that Placement has otherwise, while it is asked for it.
+
+    :ivar is_filtered: AvailabilityZoneFilter is on
+    """
+
+    rule = "az-mirror"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    out_of_step: OutOfStep
+    is_filtered: bool
 
 
-def differing(study: Study) -> Iterator[Finding]:
-    """Zones' aggregates that Placement has otherwise, while it is asked for them.
+def differing(analysis: Analysis) -> Iterator[AzMirror]:
+    """Find zones' aggregates that Placement has otherwise.
 
     AvailabilityZoneFilter, where it is on, still drops the hosts of other zones.
     """
-    kept = study.has_filter(AZ_FILTER)
-    for found in mirror.differing(study, Use.AZ, "az-mirror"):
-        harmless = kept and not found.names("missing")
-        yield dataclasses.replace(
-            found,
-            severity=Severity.WARNING if harmless else found.severity,
-            data={**found.data, "filtered": int(kept)},
-        )
+    is_filtered = analysis.has_filter(AZ_FILTER)
+    for aggregate, found in mirror.differing(analysis, Use.AZ):
+        harmless = is_filtered and not found.missing
+        severity = Severity.WARNING if harmless else Severity.ERROR
+        yield AzMirror(severity, aggregate.name, found, is_filtered)
 
 
-def several(study: Study) -> Iterator[Finding]:
-    """Hosts in aggregates of different zones; the API prevents it, races do not."""
-    for host, zones in sorted(_zones_of_hosts(study).items()):
+@dataclasses.dataclass(frozen=True)
+class AzSeveral(Finding):
+    """A host in aggregates of different zones."""
+
+    rule = "az-several"
+    severity = Severity.ERROR
+    kind = Kind.HOST
+    name: str
+    zones: tuple[str, ...]
+    aggregates: tuple[str, ...]
+
+
+def several(analysis: Analysis) -> Iterator[AzSeveral]:
+    """Find hosts in several zones; the API prevents it, races do not."""
+    for host, zones in sorted(_zones_of_hosts(analysis).items()):
         if len(zones) > 1:
-            yield Finding(
-                "az-several",
-                Severity.ERROR,
-                "host",
-                host,
-                {
-                    "zones": tuple(sorted(zones)),
-                    "aggregates": tuple(sorted(set().union(*zones.values()))),
-                },
-            )
+            aggregates = set[str]().union(*zones.values())
+            yield AzSeveral(host, tuple(sorted(zones)), tuple(sorted(aggregates)))
 
 
-def _zones_of_hosts(study: Study) -> dict[str, dict[str, set[str]]]:
+def _zones_of_hosts(analysis: Analysis) -> dict[str, dict[str, set[str]]]:
     """Return for each host in a zone its zones, each with the aggregates' names."""
     found: dict[str, dict[str, set[str]]] = {}
-    for aggregate in study.nova.aggregates:
+    for aggregate in analysis.survey.nova.aggregates:
         zone = aggregate.zone
         for host in aggregate.hosts if zone is not None else ():
             zones = found.setdefault(host, {})
@@ -59,85 +74,123 @@ def _zones_of_hosts(study: Study) -> dict[str, dict[str, set[str]]]:
     return found
 
 
-def nowhere(study: Study) -> Iterator[Finding]:
-    """Hosts in no zone's aggregate, in a cloud that has such aggregates.
+class DefaultZone(enum.Enum):
+    """Which hosts a request for the default zone gets."""
+
+    #: Any, since no aggregate has the zone's name.
+    ANY = "any"
+    #: None of those that are in it by default, since an aggregate has its name.
+    OTHERS = "others"
+    #: Those that are in it by default, and only by AvailabilityZoneFilter.
+    FILTERED = "filtered"
+
+
+@dataclasses.dataclass(frozen=True)
+class AzNowhere(Finding):
+    """A zone that hosts are in by default, in a cloud that has zones' aggregates.
+
+    :ivar given: what a request for the zone gets
+    """
+
+    rule = "az-nowhere"
+    kind = Kind.ZONE
+    severity: Severity
+    name: str
+    hosts: tuple[str, ...]
+    given: DefaultZone
+
+
+def nowhere(analysis: Analysis) -> Iterator[AzNowhere]:
+    """Find hosts in no zone's aggregate, in a cloud that has such aggregates.
 
     They are in the default zone by having no other. Where no aggregate has its
     name, Placement is asked for any host (nova/scheduler/request_filter.py,
     ``map_az_to_placement_aggregate``); where one has, these hosts are not in it.
     """
-    inside, zones = _zones_of_hosts(study), _zones(study)
+    inside, zones = _zones_of_hosts(analysis), _zones(analysis)
     if not zones:
         return
     outside: dict[str, set[str]] = {}
-    for node in study.nova.computes:
+    for node in analysis.survey.nova.computes:
         if node.service_host not in inside:
             for zone in node.zones:
                 outside.setdefault(zone, set()).add(node.service_host)
     for zone, hosts in sorted(outside.items()):
-        who = _who_lands_there(study, zone in zones)
-        yield Finding(
-            "az-nowhere",
-            Severity.NOTE if who == FILTERED else Severity.WARNING,
-            "zone",
-            zone,
-            {"hosts": tuple(sorted(hosts)), "who": who},
-        )
+        given = _given(analysis, zone in zones)
+        filtered = given is DefaultZone.FILTERED
+        severity = Severity.NOTE if filtered else Severity.WARNING
+        yield AzNowhere(severity, zone, tuple(sorted(hosts)), given)
 
 
-def _who_lands_there(study: Study, has_aggregate: bool) -> str:
+def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
     """Tell what becomes of requests for the zone that hosts are in by default."""
-    if has_aggregate and mirror.az_is_on(study.assumptions):
-        return NOBODY
-    return FILTERED if study.has_filter(AZ_FILTER) else ANYBODY
+    if has_aggregate and mirror.az_is_on(analysis.survey.assumptions):
+        return DefaultZone.OTHERS
+    is_filtered = analysis.has_filter(AZ_FILTER)
+    return DefaultZone.FILTERED if is_filtered else DefaultZone.ANY
 
 
-def filtered(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class AzFilter(Finding):
     """AvailabilityZoneFilter, where Placement looks at zones.
+
+    :ivar release: Nova's
+    :ivar setting: of the list of filters
+    :ivar stops: nova-scheduler does not start with it
+    """
+
+    rule = "az-filter"
+    kind = Kind.OPTION
+    name = options.ENABLED_FILTERS
+    severity: Severity
+    release: int
+    setting: Setting
+    stops: bool
+
+
+def filtered(analysis: Analysis) -> Iterator[AzFilter]:
+    """Find AvailabilityZoneFilter, where Placement looks at zones.
 
     From 28.0 on Nova has no such filter, and does not start with its name
     (nova/scheduler/host_manager.py, ``_choose_host_filters``).
     """
-    assumptions = study.assumptions
-    if study.has_filter(AZ_FILTER) and mirror.az_is_on(assumptions):
+    assumptions = analysis.survey.assumptions
+    if analysis.has_filter(AZ_FILTER) and mirror.az_is_on(assumptions):
         stops = az_is_always_on(assumptions.release)
-        yield Finding(
-            "az-filter",
-            Severity.ERROR if stops else Severity.WARNING,
-            "option",
-            options.ENABLED_FILTERS,
-            {
-                "release": assumptions.release,
-                "source": assumptions.setting(options.ENABLED_FILTERS).source,
-                "stops": int(stops),
-            },
-        )
+        severity = Severity.ERROR if stops else Severity.WARNING
+        setting = analysis.setting(options.ENABLED_FILTERS)
+        yield AzFilter(severity, assumptions.release, setting, stops)
 
 
-def ignored(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class AzIgnored(Finding):
     """Zones that neither Placement nor a filter looks at."""
-    assumptions = study.assumptions
-    zones = _zones(study)
-    if not zones or mirror.az_is_on(assumptions) or study.has_filter(AZ_FILTER):
-        return
-    yield Finding(
-        "az-ignored",
-        Severity.ERROR,
-        "option",
-        options.AZ_QUERY,
-        {"zones": zones, **study.told(options.AZ_QUERY)},
-    )
+
+    rule = "az-ignored"
+    severity = Severity.ERROR
+    kind = Kind.OPTION
+    name = options.AZ_QUERY
+    zones: tuple[str, ...]
+    setting: Setting
 
 
-def _zones(study: Study) -> tuple[str, ...]:
-    found = (each.zone for each in study.nova.aggregates)
+def ignored(analysis: Analysis) -> Iterator[AzIgnored]:
+    """Find that neither Placement nor a filter looks at zones."""
+    zones = _zones(analysis)
+    is_on = mirror.az_is_on(analysis.survey.assumptions)
+    if zones and not is_on and not analysis.has_filter(AZ_FILTER):
+        yield AzIgnored(zones, analysis.setting(options.AZ_QUERY))
+
+
+def _zones(analysis: Analysis) -> tuple[str, ...]:
+    found = (each.zone for each in analysis.survey.nova.aggregates)
     return tuple(sorted({zone for zone in found if zone is not None}))
 
 
 RULES = (
-    Rule("az-mirror", "az", differing, "aggregates", also=("mirror",)),
-    Rule("az-several", "az", several, "hosts"),
-    Rule("az-nowhere", "az", nowhere, "hosts"),
-    Rule("az-filter", "az", filtered, "options"),
-    Rule("az-ignored", "az", ignored, "options"),
+    Rule(AzMirror, "az", differing, Kind.AGGREGATE, also=("mirror",)),
+    Rule(AzSeveral, "az", several, Kind.HOST),
+    Rule(AzNowhere, "az", nowhere, Kind.HOST),
+    Rule(AzFilter, "az", filtered, Kind.OPTION),
+    Rule(AzIgnored, "az", ignored, Kind.OPTION),
 )

@@ -6,143 +6,219 @@ An option that is off while its area needs it is that area's own rule:
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
-from osc_traitsched.core.check.finding import Datum, Finding, Rule, Severity
-from osc_traitsched.core.check.rules.tenant import TENANT_FILTER
-from osc_traitsched.core.check.study import Study
+from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.rules.project import PROJECT_FILTER
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.core.nova.settings import Setting
 
 #: The property that a host filter looks at, too (ImagePropertiesFilter), and its old
 #: name.
 _FILTERED = frozenset({"hw_architecture", "architecture"})
 
 
-def ignored(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class ConfigIgnored(Finding):
+    """An option that somebody set and this release of Nova does not look at.
+
+    :ivar source: where it was read, one line
+    :ivar release: Nova's
+    """
+
+    rule = "config-ignored"
+    severity = Severity.NOTE
+    kind = Kind.OPTION
+    name: str
+    source: str
+    release: int
+
+
+def ignored(analysis: Analysis) -> Iterator[ConfigIgnored]:
     """Find options that somebody set and this release of Nova does not look at."""
-    for name, source in study.assumptions.ignored:
-        data: dict[str, Datum] = {
-            "source": source,
-            "release": study.assumptions.release,
-        }
-        yield Finding("config-ignored", Severity.NOTE, "option", name, data)
+    assumptions = analysis.survey.assumptions
+    for name, source in assumptions.ignored:
+        yield ConfigIgnored(name, source, assumptions.release)
 
 
-def max_results(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class ConfigMaxResults(Finding):
+    """More hosts than Placement is asked for.
+
+    :ivar limit: for how many it is asked
+    :ivar total: how many hosts there are
+    """
+
+    rule = "config-max-results"
+    kind = Kind.OPTION
+    name = options.MAX_RESULTS
+    severity: Severity
+    limit: int
+    total: int
+    setting: Setting
+
+
+def max_results(analysis: Analysis) -> Iterator[ConfigMaxResults]:
     """Find that there are more hosts than Placement is asked for.
 
     nova/scheduler/client/report.py, ``get_allocation_candidates``.
     """
-    option = options.MAX_RESULTS
-    limit = study.assumptions.value(option)
-    total = len(study.all_hosts)
+    setting = analysis.setting(options.MAX_RESULTS)
+    limit, total = setting.value, len(analysis.all_hosts)
     if isinstance(limit, int) and total > limit:
-        given = study.is_given(option)
-        data: dict[str, Datum] = {
-            "limit": limit,
-            "total": total,
-            **study.told(option),
-        }
-        severity = Severity.WARNING if given else Severity.NOTE
-        yield Finding("config-max-results", severity, "option", option, data)
+        severity = Severity.WARNING if setting.given else Severity.NOTE
+        yield ConfigMaxResults(severity, limit, total, setting)
 
 
-def tenant_off(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class ConfigProjectOff(Finding):
+    """Aggregates that are for projects, while nothing looks at that."""
+
+    rule = "config-project-off"
+    kind = Kind.OPTION
+    name = options.TENANT
+    severity: Severity
+    aggregates: tuple[str, ...]
+    setting: Setting
+
+
+def project_off(analysis: Analysis) -> Iterator[ConfigProjectOff]:
     """Find that aggregates are for projects, and nothing looks at that.
 
     The host filter of before does (nova/scheduler/filters/,
     ``aggregate_multitenancy_isolation.py``).
     """
-    option = options.TENANT
-    named = tuple(each.name for each in study.nova.aggregates if each.tenants)
-    if named and not study.is_on(option) and not study.has_filter(TENANT_FILTER):
-        data: dict[str, Datum] = {"aggregates": named, **study.told(option)}
-        given = study.is_given(option) and study.is_given(options.ENABLED_FILTERS)
+    aggregates = analysis.survey.nova.aggregates
+    named = tuple(each.name for each in aggregates if each.projects)
+    setting = analysis.setting(options.TENANT)
+    if named and not setting.value and not analysis.has_filter(PROJECT_FILTER):
+        filters = analysis.setting(options.ENABLED_FILTERS)
+        given = setting.given and filters.given
         severity = Severity.ERROR if given else Severity.WARNING
-        yield Finding("config-tenant-off", severity, "option", option, data)
+        yield ConfigProjectOff(severity, named, setting)
 
 
-def tenant_required(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class ConfigProjectRequired(Finding):
+    """An option by which projects must have an aggregate, and that has no effect."""
+
+    rule = "config-project-required"
+    severity = Severity.WARNING
+    kind = Kind.OPTION
+    name = options.TENANT_REQUIRED
+    setting: Setting
+
+
+def project_required(analysis: Analysis) -> Iterator[ConfigProjectRequired]:
     """Find that projects are to have an aggregate, by an option without effect.
 
     nova/scheduler/request_filter.py, ``require_tenant_aggregate``, returns before
     it looks at it.
     """
-    option = options.TENANT_REQUIRED
-    if study.is_on(option) and not study.is_on(options.TENANT):
-        yield Finding(
-            "config-tenant-required",
-            Severity.WARNING,
-            "option",
-            option,
-            study.told(option),
-        )
+    setting = analysis.setting(options.TENANT_REQUIRED)
+    if setting.value and not analysis.is_on(options.TENANT):
+        yield ConfigProjectRequired(setting)
 
 
-def image_metadata_off(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class ConfigImageMetadataOff(Finding):
+    """Devices that images name, that not all hosts have, and that are not looked at.
+
+    :ivar traits: of the devices
+    """
+
+    rule = "config-image-metadata-off"
+    kind = Kind.OPTION
+    name = options.IMAGE_METADATA
+    severity: Severity
+    traits: tuple[str, ...]
+    images: tuple[str, ...]
+    setting: Setting
+
+
+def image_metadata_off(analysis: Analysis) -> Iterator[ConfigImageMetadataOff]:
     """Find that devices which images name are not looked at, and not all hosts have.
 
     nova/scheduler/request_filter.py, ``transform_image_metadata``.
     """
-    option = options.IMAGE_METADATA
-    exists = study.assumptions.release >= options.OPTIONS[option].since
-    if study.is_on(option) or not exists or not study.all_hosts:
+    setting = analysis.setting(options.IMAGE_METADATA)
+    exists = (
+        analysis.survey.assumptions.release
+        >= options.OPTIONS[options.IMAGE_METADATA].since
+    )
+    if setting.value or not exists or not analysis.all_hosts:
         return
-    lacking: dict[str, list[str]] = {}
-    for image in study.of_images:
-        for clause in image.devices:
-            if _is_looked_at(clause) and clause.name in study.known_traits:
-                lacking.setdefault(clause.name, []).append(image.name)
     partial = {
         name: images
-        for name, images in sorted(lacking.items())
-        if study.hosts.meeting([RootTrait(name, False, ())]) != study.all_hosts
+        for name, images in sorted(_images_by_device(analysis).items())
+        if analysis.hosts.meeting([RootTrait(name, False, ())]) != analysis.all_hosts
     }
     if partial:
-        data: dict[str, Datum] = {
-            "traits": tuple(partial),
-            "images": tuple(sorted({i for each in partial.values() for i in each})),
-            **study.told(option),
-        }
-        given = study.is_given(option)
-        severity = Severity.ERROR if given else Severity.WARNING
-        yield Finding("config-image-metadata-off", severity, "option", option, data)
+        images = set[str]().union(*partial.values())
+        severity = Severity.ERROR if setting.given else Severity.WARNING
+        yield ConfigImageMetadataOff(
+            severity, tuple(partial), tuple(sorted(images)), setting
+        )
 
 
-def _is_looked_at(clause: RootTrait) -> bool:
-    return _FILTERED.isdisjoint(origin.key for origin in clause.origins)
+def _images_by_device(analysis: Analysis) -> dict[str, list[str]]:
+    """Return the images by the traits of the devices that no filter looks at."""
+    found: dict[str, list[str]] = {}
+    for image in analysis.images:
+        for clause in image.devices:
+            known = clause.name in analysis.survey.known_traits
+            if known and not _is_filtered(clause):
+                found.setdefault(clause.name, []).append(image.name)
+    return found
 
 
-def image_metadata_untold(study: Study) -> Iterator[Finding]:
+def _is_filtered(clause: RootTrait) -> bool:
+    return any(origin.key in _FILTERED for origin in clause.origins)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigImageMetadataUntold(Finding):
+    """An image of which one property has no trait, so that none of them counts.
+
+    :ivar key: of the property, with its value
+    :ivar id: the image's
+    """
+
+    rule = "config-image-metadata-untold"
+    severity = Severity.WARNING
+    kind = Kind.IMAGE
+    name: str
+    key: str
+    value: str
+    id: str
+
+
+def image_metadata_untold(analysis: Analysis) -> Iterator[ConfigImageMetadataUntold]:
     """Find images of which one value has no trait, so that none of them counts.
 
     nova/scheduler/request_filter.py, ``transform_image_metadata``.
     """
-    if not study.is_on(options.IMAGE_METADATA):
+    if not analysis.is_on(options.IMAGE_METADATA):
         return
-    for image in study.of_images:
+    for image in analysis.images:
         for each in image.not_evaluated:
             if each.kind == not_evaluated.IMAGE_METADATA:
-                data: dict[str, Datum] = {
-                    "pair": f"{each.key}={each.value}",
-                    "id": str(image.body["id"]),
-                }
-                yield Finding(
-                    "config-image-metadata-untold",
-                    Severity.WARNING,
-                    "image",
-                    image.name,
-                    data,
+                identity = str(image.body["id"])
+                yield ConfigImageMetadataUntold(
+                    image.name, each.key, each.value, identity
                 )
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("config-ignored", "config", ignored, "options"),
-    Rule("config-max-results", "config", max_results, "hosts"),
-    Rule("config-tenant-off", "config", tenant_off, "aggregates"),
-    Rule("config-tenant-required", "config", tenant_required, "options"),
-    Rule("config-image-metadata-off", "config", image_metadata_off, "images"),
-    Rule("config-image-metadata-untold", "config", image_metadata_untold, "images"),
+RULES = (
+    Rule(ConfigIgnored, "config", ignored, Kind.OPTION),
+    Rule(ConfigMaxResults, "config", max_results, Kind.HOST),
+    Rule(ConfigProjectOff, "config", project_off, Kind.AGGREGATE),
+    Rule(ConfigProjectRequired, "config", project_required, Kind.OPTION),
+    Rule(ConfigImageMetadataOff, "config", image_metadata_off, Kind.IMAGE),
+    Rule(ConfigImageMetadataUntold, "config", image_metadata_untold, Kind.IMAGE),
 )

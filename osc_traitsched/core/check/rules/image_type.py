@@ -8,11 +8,136 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Datum, Finding, Rule, Severity
-from osc_traitsched.core.check.study import Study
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
+from osc_traitsched.core.nova.settings import Setting
+
+
+@dataclasses.dataclass(frozen=True)
+class ImageTypeNoHost(Finding):
+    """A format of images that no host supports.
+
+    :ivar trait: of the format
+    """
+
+    rule = "image-type-no-host"
+    severity = Severity.ERROR
+    kind = Kind.FORMAT
+    name: str
+    trait: str
+    images: tuple[str, ...]
+
+
+def no_host(analysis: Analysis) -> Iterator[ImageTypeNoHost]:
+    """Find formats of images that no host supports."""
+    if not analysis.is_on(options.IMAGE_TYPE):
+        return
+    for each in _formats(analysis):
+        if not each.hosts:
+            yield ImageTypeNoHost(each.name, each.trait.name, each.titles)
+
+
+@dataclasses.dataclass(frozen=True)
+class ImageTypeFewHosts(Finding):
+    """A format that some hosts do not support, and which the scheduler minds.
+
+    :ivar trait: of the format
+    :ivar hosts: those that lack it
+    :ivar total: how many hosts there are
+    """
+
+    rule = "image-type-few-hosts"
+    severity = Severity.NOTE
+    kind = Kind.FORMAT
+    name: str
+    trait: str
+    images: tuple[str, ...]
+    hosts: tuple[str, ...]
+    total: int
+
+
+def few_hosts(analysis: Analysis) -> Iterator[ImageTypeFewHosts]:
+    """Find formats that some hosts do not support, and which the scheduler minds.
+
+    Not those that leave a flavor no host, which is worse.
+    """
+    if not analysis.is_on(options.IMAGE_TYPE):
+        return
+    every = analysis.all_hosts
+    for each in _formats(analysis):
+        partial = each.hosts and each.hosts != every
+        if partial and not _shut_out(analysis, each):
+            lacking = analysis.host_names(every - each.hosts)
+            yield ImageTypeFewHosts(
+                each.name, each.trait.name, each.titles, lacking, len(every)
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class ImageTypeFlavorNoHost(Finding):
+    """A format that no host of some flavors supports, and others do.
+
+    :ivar trait: of the format
+    """
+
+    rule = "image-type-flavor-no-host"
+    severity = Severity.WARNING
+    kind = Kind.FORMAT
+    name: str
+    trait: str
+    images: tuple[str, ...]
+    flavors: tuple[str, ...]
+
+
+def flavor_no_host(analysis: Analysis) -> Iterator[ImageTypeFlavorNoHost]:
+    """Find flavors whose hosts do not support a format that others do.
+
+    It is about servers whose disk is on the host.
+    """
+    if not analysis.is_on(options.IMAGE_TYPE):
+        return
+    for each in _formats(analysis):
+        flavors = _shut_out(analysis, each)
+        if each.hosts and flavors:
+            yield ImageTypeFlavorNoHost(each.name, each.trait.name, each.plain, flavors)
+
+
+@dataclasses.dataclass(frozen=True)
+class ImageTypeOff(Finding):
+    """Formats that not every host supports, and that are not looked at.
+
+    :ivar formats: with the number of hosts that support each
+    :ivar total: how many hosts there are
+    """
+
+    rule = "image-type-off"
+    kind = Kind.OPTION
+    name = options.IMAGE_TYPE
+    severity: Severity
+    formats: tuple[tuple[str, int], ...]
+    total: int
+    images: tuple[str, ...]
+    setting: Setting
+
+
+def off(analysis: Analysis) -> Iterator[ImageTypeOff]:
+    """Find that formats are not looked at though not every host supports all."""
+    setting = analysis.setting(options.IMAGE_TYPE)
+    if setting.value:
+        return
+    partial = [e for e in _formats(analysis) if e.hosts != analysis.all_hosts]
+    if partial:
+        yield ImageTypeOff(
+            Severity.ERROR if setting.given else Severity.WARNING,
+            tuple((each.name, len(each.hosts)) for each in partial),
+            len(analysis.all_hosts),
+            tuple(title for each in partial for title in each.titles),
+            setting,
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,126 +156,51 @@ class _Format:
     def titles(self) -> tuple[str, ...]:
         return tuple(image.name for image in self.images)
 
-
-def no_host(study: Study) -> Iterator[Finding]:
-    """Find formats of images that no host supports."""
-    if not study.is_on(options.IMAGE_TYPE):
-        return
-    for each in _formats(study):
-        if not each.hosts:
-            data: dict[str, Datum] = {"trait": each.trait.name, "images": each.titles}
-            yield Finding(
-                "image-type-no-host", Severity.ERROR, "format", each.name, data
-            )
+    @property
+    def plain(self) -> tuple[str, ...]:
+        """The images that ask for no more than a flavor by itself, but traits."""
+        return tuple(i.name for i in self.images if not i.shifts and not i.refusal)
 
 
-def few_hosts(study: Study) -> Iterator[Finding]:
-    """Find formats that some hosts do not support, and which the scheduler minds.
-
-    Not those that leave a flavor no host, which is worse.
-    """
-    if not study.is_on(options.IMAGE_TYPE):
-        return
-    for each in _formats(study):
-        partial = each.hosts and each.hosts != study.all_hosts
-        if partial and not _shut_out(study, each):
-            data: dict[str, Datum] = {
-                "trait": each.trait.name,
-                "images": each.titles,
-                "hosts": study.named(study.all_hosts - each.hosts),
-                "total": len(study.all_hosts),
-            }
-            yield Finding(
-                "image-type-few-hosts", Severity.NOTE, "format", each.name, data
-            )
-
-
-def flavor_no_host(study: Study) -> Iterator[Finding]:
-    """Find flavors whose hosts do not support a format that others do.
-
-    It is about servers whose disk is on the host.
-    """
-    if not study.is_on(options.IMAGE_TYPE):
-        return
-    for each in _formats(study):
-        flavors = _shut_out(study, each)
-        if each.hosts and flavors:
-            data: dict[str, Datum] = {
-                "trait": each.trait.name,
-                "images": _plain(each),
-                "flavors": flavors,
-            }
-            yield Finding(
-                "image-type-flavor-no-host",
-                Severity.WARNING,
-                "format",
-                each.name,
-                data,
-            )
-
-
-def _shut_out(study: Study, each: _Format) -> tuple[str, ...]:
-    """Return the flavors that hosts could take, and none that has the format."""
-    if not _plain(each):
-        return ()
-    return tuple(
-        flavor.name
-        for flavor in study.of_flavors
-        if flavor.requests
-        and (able := study.hosts.matching_hosts(flavor.requests[0]))
-        and able.isdisjoint(each.hosts)
-    )
-
-
-def _plain(each: _Format) -> tuple[str, ...]:
-    """Return the images that ask for no more than a flavor by itself, but traits."""
-    return tuple(i.name for i in each.images if not i.shifts and not i.refusal)
-
-
-def off(study: Study) -> Iterator[Finding]:
-    """Find that formats are not looked at though not every host supports all."""
-    option = options.IMAGE_TYPE
-    if study.is_on(option):
-        return
-    partial = [each for each in _formats(study) if each.hosts != study.all_hosts]
-    if not partial:
-        return
-    data: dict[str, Datum] = {
-        "formats": tuple(each.name for each in partial),
-        "supports": tuple(str(len(each.hosts)) for each in partial),
-        "total": len(study.all_hosts),
-        "images": tuple(title for each in partial for title in each.titles),
-        **study.told(option),
-    }
-    severity = Severity.ERROR if study.is_given(option) else Severity.WARNING
-    yield Finding("image-type-off", severity, "option", option, data)
-
-
-def _formats(study: Study) -> list[_Format]:
+def _formats(analysis: Analysis) -> list[_Format]:
     """Return the formats in use, by name; none where there is no host at all."""
     images: dict[str, list[Demand]] = {}
     clauses = {}
-    for image in study.of_images:
-        if image.format is not None and image.format.name in study.known_traits:
+    for image in analysis.images:
+        known = analysis.survey.known_traits
+        if image.format is not None and image.format.name in known:
             name = str(image.body.get("disk_format"))
             clauses[name] = image.format
             images.setdefault(name, []).append(image)
-    if not study.all_hosts:
+    if not analysis.all_hosts:
         return []
     return [
         _Format(
             name,
             clauses[name],
             tuple(images[name]),
-            study.hosts.meeting([clauses[name]]),
+            analysis.hosts.meeting([clauses[name]]),
         )
         for name in sorted(images)
     ]
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("image-type-no-host", "image-type", no_host, "images"),
-    Rule("image-type-few-hosts", "image-type", few_hosts, "images"),
-    Rule("image-type-flavor-no-host", "image-type", flavor_no_host, "flavors"),
-    Rule("image-type-off", "image-type", off, "images"),
+def _shut_out(analysis: Analysis, each: _Format) -> tuple[str, ...]:
+    """Return the flavors that hosts could take, and none that has the format."""
+    if not each.plain:
+        return ()
+    return tuple(
+        flavor.name
+        for flavor in analysis.flavors
+        if flavor.requests
+        and (able := analysis.hosts.matching_hosts(flavor.requests[0]))
+        and able.isdisjoint(each.hosts)
+    )
+
+
+RULES = (
+    Rule(ImageTypeNoHost, "image-type", no_host, Kind.IMAGE),
+    Rule(ImageTypeFewHosts, "image-type", few_hosts, Kind.IMAGE),
+    Rule(ImageTypeFlavorNoHost, "image-type", flavor_no_host, Kind.FLAVOR),
+    Rule(ImageTypeOff, "image-type", off, Kind.IMAGE),
 )

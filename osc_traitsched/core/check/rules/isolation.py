@@ -5,174 +5,260 @@ nova/scheduler/request_filter.py, ``isolate_aggregates``.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator
 
+from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Datum, Finding, Rule, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.isolated import Isolated
-from osc_traitsched.core.check.study import Study
+from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import Setting
 
 
-def member_lacks_trait(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class IsolationMemberLacksTrait(Finding):
+    """An isolated aggregate with hosts that lack one of its traits.
+
+    :ivar hosts: those that lack it
+    :ivar members: how many hosts are in the aggregate
+    """
+
+    rule = "isolation-member-lacks-trait"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    trait: str
+    hosts: tuple[str, ...]
+    members: int
+
+
+def member_lacks_trait(analysis: Analysis) -> Iterator[IsolationMemberLacksTrait]:
     """Find hosts of an isolated aggregate that lack one of its traits.
 
     Whoever requires the trait does not fit there, and who does not is kept out.
     """
-    severity = _severity(study, Severity.ERROR, Severity.WARNING)
-    for each in study.isolated:
-        for name in sorted(each.traits & study.known_traits):
-            having = study.hosts.having(name)
-            lacking = study.inside(each.uuid) - having
-            if having and lacking:
-                data: dict[str, Datum] = {
-                    "trait": name,
-                    "hosts": study.named(lacking),
-                    "members": len(study.inside(each.uuid)),
-                }
-                yield Finding(
-                    "isolation-member-lacks-trait",
-                    severity,
-                    "aggregate",
-                    each.name,
-                    data,
+    severity = _severity(analysis, Severity.ERROR, Severity.WARNING)
+    for each in analysis.isolated:
+        inside = analysis.inside(each.uuid)
+        for trait in sorted(each.traits & analysis.survey.known_traits):
+            having = analysis.hosts.having(trait)
+            if having and inside - having:
+                lacking = analysis.host_names(inside - having)
+                yield IsolationMemberLacksTrait(
+                    severity, each.name, trait, lacking, len(inside)
                 )
 
 
-def overlap(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class IsolationOverlap(Finding):
+    """An isolated aggregate with hosts that another isolates by other traits.
+
+    :ivar other: the other aggregate
+    :ivar traits: of both
+    :ivar hosts: those in both
+    :ivar is_open: some flavor and image require all the traits together
+    """
+
+    rule = "isolation-overlap"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    other: str
+    traits: tuple[str, ...]
+    hosts: tuple[str, ...]
+    is_open: bool
+
+
+def overlap(analysis: Analysis) -> Iterator[IsolationOverlap]:
     """Find hosts that two aggregates isolate by different traits."""
-    for one, other in itertools.combinations(study.isolated, 2):
-        shared = study.inside(one.uuid) & study.inside(other.uuid)
+    closed = _severity(analysis, Severity.WARNING, Severity.NOTE)
+    for one, other in itertools.combinations(analysis.isolated, 2):
+        shared = analysis.inside(one.uuid) & analysis.inside(other.uuid)
         if not shared or one.keys == other.keys:
             continue
-        if not _is_open(study, one) or not _is_open(study, other):
+        if not _is_open(analysis, one) or not _is_open(analysis, other):
             continue
-        both = _is_open(study, one, other)
-        closed = _severity(study, Severity.WARNING, Severity.NOTE)
-        data: dict[str, Datum] = {
-            "aggregates": (one.name, other.name),
-            "traits": tuple(sorted(one.traits | other.traits)),
-            "hosts": study.named(shared),
-            "open": int(both),
-        }
-        severity = Severity.NOTE if both else closed
-        yield Finding("isolation-overlap", severity, "aggregate", one.name, data)
+        is_open = _is_open(analysis, one, other)
+        yield IsolationOverlap(
+            Severity.NOTE if is_open else closed,
+            one.name,
+            other.name,
+            tuple(sorted(one.traits | other.traits)),
+            analysis.host_names(shared),
+            is_open,
+        )
 
 
-def off(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class IsolationOff(Finding):
+    """Aggregates that say that they are isolated, while the option is off."""
+
+    rule = "isolation-off"
+    kind = Kind.OPTION
+    name = options.ISOLATION
+    severity: Severity
+    aggregates: tuple[str, ...]
+    setting: Setting
+
+
+def off(analysis: Analysis) -> Iterator[IsolationOff]:
     """Find that aggregates say that they are isolated, and the option is off."""
-    option = options.ISOLATION
-    if study.isolated and not study.is_on(option):
-        given = study.is_given(option)
-        data: dict[str, Datum] = {
-            "aggregates": tuple(each.name for each in study.isolated),
-            **study.told(option),
-        }
-        severity = Severity.ERROR if given else Severity.WARNING
-        yield Finding("isolation-off", severity, "option", option, data)
+    setting = analysis.setting(options.ISOLATION)
+    if analysis.isolated and not setting.value:
+        severity = Severity.ERROR if setting.given else Severity.WARNING
+        names = tuple(each.name for each in analysis.isolated)
+        yield IsolationOff(severity, names, setting)
 
 
-def nobody(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class IsolationNobody(Finding):
+    """An isolated aggregate whose traits no flavor and image require together.
+
+    :ivar keys: of its metadata, those whose traits are not required; all of them
+        where each is, but not together with the others
+    :ivar is_each_required: that is so
+    :ivar hosts: in the aggregate
+    """
+
+    rule = "isolation-nobody"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    keys: tuple[str, ...]
+    is_each_required: bool
+    hosts: tuple[str, ...]
+
+
+def nobody(analysis: Analysis) -> Iterator[IsolationNobody]:
     """Find isolated aggregates whose traits no flavor and image require together."""
-    severity = _severity(study, Severity.WARNING, Severity.NOTE)
-    required = frozenset().union(*study.closed_to)
-    for each in study.isolated:
-        if each.traits <= study.known_traits and not _is_open(study, each):
+    severity = _severity(analysis, Severity.WARNING, Severity.NOTE)
+    required = frozenset().union(*analysis.closed_to)
+    for each in analysis.isolated:
+        is_known = each.traits <= analysis.survey.known_traits
+        if is_known and not _is_open(analysis, each):
             left = [k for k in each.keys if k.partition(":")[2] not in required]
-            data: dict[str, Datum] = {
-                "keys": tuple(left) or each.keys,
-                "apart": int(not left),
-                "hosts": study.named(study.inside(each.uuid)),
-            }
-            yield Finding("isolation-nobody", severity, "aggregate", each.name, data)
+            hosts = analysis.host_names(analysis.inside(each.uuid))
+            keys = tuple(left) or each.keys
+            yield IsolationNobody(severity, each.name, keys, not left, hosts)
 
 
-def _is_open(study: Study, *aggregates: Isolated) -> bool:
+def _is_open(analysis: Analysis, *aggregates: Isolated) -> bool:
     """Tell whether some flavor and image together get into all the aggregates."""
     return any(
         all(each.is_open_to(traits) for each in aggregates)
-        for traits in study.closed_to
+        for traits in analysis.closed_to
     )
 
 
-def trait_outside(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class IsolationTraitOutside(Finding):
+    """A trait that isolates aggregates, and that hosts outside them have.
+
+    :ivar hosts: those outside that have it
+    """
+
+    rule = "isolation-trait-outside"
+    kind = Kind.TRAIT
+    severity: Severity
+    name: str
+    aggregates: tuple[str, ...]
+    hosts: tuple[str, ...]
+
+
+def trait_outside(analysis: Analysis) -> Iterator[IsolationTraitOutside]:
     """Find hosts outside an isolated aggregate that have its trait.
 
     Who requires the trait may land there, beside servers that do not.
     """
-    severity = _severity(study, Severity.WARNING, Severity.NOTE)
-    names = sorted({name for each in study.isolated for name in each.traits})
-    for name in names:
-        inside = [each for each in study.isolated if name in each.traits]
-        members = (_either(study, each.uuid) for each in inside)
-        outside = study.hosts.having(name) - frozenset[str]().union(*members)
+    severity = _severity(analysis, Severity.WARNING, Severity.NOTE)
+    for name in sorted({name for each in analysis.isolated for name in each.traits}):
+        inside = [each for each in analysis.isolated if name in each.traits]
+        members = (_either(analysis, each.uuid) for each in inside)
+        outside = analysis.hosts.having(name) - frozenset[str]().union(*members)
         if outside:
-            data: dict[str, Datum] = {
-                "aggregates": tuple(each.name for each in inside),
-                "hosts": study.named(outside),
-            }
-            yield Finding("isolation-trait-outside", severity, "trait", name, data)
+            aggregates = tuple(each.name for each in inside)
+            hosts = analysis.host_names(outside)
+            yield IsolationTraitOutside(severity, name, aggregates, hosts)
 
 
-def _either(study: Study, aggregate: str) -> frozenset[str]:
+def _either(analysis: Analysis, aggregate: str) -> frozenset[str]:
     """Return the members by Nova or by Placement."""
     nobody = frozenset[str]()
-    nova = study.nova.members.get(aggregate, nobody)
-    return nova | study.members.get(aggregate, nobody)
+    nova = analysis.survey.nova.members.get(aggregate, nobody)
+    return nova | analysis.survey.members.get(aggregate, nobody)
 
 
-def shuts_out(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class IsolationShutsOut(Finding):
+    """A flavor all whose hosts are isolated from it, with any image.
+
+    :ivar aggregates: that its hosts are in
+    :ivar hosts: that could take it
+    :ivar id: the flavor's
+    """
+
+    rule = "isolation-shuts-out"
+    severity = Severity.ERROR
+    kind = Kind.FLAVOR
+    name: str
+    aggregates: tuple[str, ...]
+    hosts: tuple[str, ...]
+    id: str
+
+
+def shuts_out(analysis: Analysis) -> Iterator[IsolationShutsOut]:
     """Find flavors all whose hosts are isolated from them, with any image."""
-    if not study.is_on(options.ISOLATION):
+    if not analysis.is_on(options.ISOLATION):
         return
-    for flavor in study.of_flavors:
-        able = study.matching_hosts(flavor)
-        closed = able and _closed(study, flavor)
-        if closed and able <= closed and _widest(study, flavor, closed) <= closed:
-            data: dict[str, Datum] = {
-                "aggregates": _around(study, able),
-                "hosts": study.named(able),
-                "id": str(flavor.body["id"]),
-            }
-            yield Finding(
-                "isolation-shuts-out", Severity.ERROR, "flavor", flavor.name, data
+    for flavor in analysis.flavors:
+        able = analysis.flavor_hosts.matching(flavor)
+        closed = _closed(analysis, flavor) if able else able
+        if able and able <= closed and _most(analysis, flavor, closed) <= closed:
+            yield IsolationShutsOut(
+                flavor.name,
+                _around(analysis, able),
+                analysis.host_names(able),
+                str(flavor.body["id"]),
             )
 
 
-def _widest(study: Study, flavor: Demand, closed: frozenset[str]) -> frozenset[str]:
+def _most(analysis: Analysis, flavor: Demand, closed: frozenset[str]) -> frozenset[str]:
     """Return who could take a flavor, or more where those are closed, too."""
-    bound = study.bound(flavor)
-    return bound if bound <= closed else study.widest(flavor)
+    most = analysis.flavor_hosts.at_most(flavor)
+    return most if most <= closed else analysis.flavor_hosts.with_any_image(flavor)
 
 
-def _closed(study: Study, flavor: Demand) -> frozenset[str]:
+def _closed(analysis: Analysis, flavor: Demand) -> frozenset[str]:
     """Return the roots that are isolated from a flavor with whatever image."""
-    isolated = {name for each in study.isolated for name in each.traits}
-    images = {frozenset[str](), *(image.opens for image in study.of_images)}
+    isolated = {name for each in analysis.isolated for name in each.traits}
+    images = {frozenset[str](), *(image.opens for image in analysis.images)}
     together = {frozenset((flavor.opens | more) & isolated) for more in images}
-    each = (study.closed_to[traits] for traits in together)
-    return study.all_hosts.intersection(*each)
+    each = (analysis.closed_to[traits] for traits in together)
+    return analysis.all_hosts.intersection(*each)
 
 
-def _around(study: Study, hosts: frozenset[str]) -> tuple[str, ...]:
+def _around(analysis: Analysis, hosts: frozenset[str]) -> tuple[str, ...]:
+    members = analysis.survey.members
     return tuple(
         each.name
-        for each in study.isolated
-        if not hosts.isdisjoint(study.members.get(each.uuid, frozenset()))
+        for each in analysis.isolated
+        if not hosts.isdisjoint(members.get(each.uuid, frozenset()))
     )
 
 
-def _severity(study: Study, on: Severity, off: Severity) -> Severity:
+def _severity(analysis: Analysis, on: Severity, off: Severity) -> Severity:
     """Return how bad a fault is, by whether isolation is on."""
-    return on if study.is_on(options.ISOLATION) else off
+    return on if analysis.is_on(options.ISOLATION) else off
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("isolation-member-lacks-trait", "isolation", member_lacks_trait, "aggregates"),
-    Rule("isolation-overlap", "isolation", overlap, "aggregates"),
-    Rule("isolation-off", "isolation", off, "aggregates"),
-    Rule("isolation-nobody", "isolation", nobody, "aggregates"),
-    Rule("isolation-trait-outside", "isolation", trait_outside, "aggregates"),
-    Rule("isolation-shuts-out", "isolation", shuts_out, "flavors"),
+RULES = (
+    Rule(IsolationMemberLacksTrait, "isolation", member_lacks_trait, Kind.AGGREGATE),
+    Rule(IsolationOverlap, "isolation", overlap, Kind.AGGREGATE),
+    Rule(IsolationOff, "isolation", off, Kind.AGGREGATE),
+    Rule(IsolationNobody, "isolation", nobody, Kind.AGGREGATE),
+    Rule(IsolationTraitOutside, "isolation", trait_outside, Kind.AGGREGATE),
+    Rule(IsolationShutsOut, "isolation", shuts_out, Kind.FLAVOR),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
+from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Datum, Finding, Rule, Severity
-from osc_traitsched.core.check.rules import refused, together
-from osc_traitsched.core.check.study import Study
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.rules import traits_refused, traits_together
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, names_trait
 from osc_traitsched.core.nova import options
@@ -16,166 +17,246 @@ from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.server import not_evaluated
 
 
+@dataclasses.dataclass(frozen=True)
+class TraitsUnknown(Finding):
+    """A trait that flavors, images or aggregates name and Placement does not know.
+
+    :ivar nearest: traits like it that it knows, best first
+    """
+
+    rule = "traits-unknown"
+    kind = Kind.TRAIT
+    severity: Severity
+    name: str
+    flavors: tuple[str, ...]
+    images: tuple[str, ...]
+    aggregates: tuple[str, ...]
+    nearest: tuple[str, ...]
+
+
+def unknown(analysis: Analysis) -> Iterator[TraitsUnknown]:
+    """Find traits that Placement does not know: it refuses every such request.
+
+    Be they required or forbidden (placement/objects/trait.py, ``ids_from_names``).
+    """
+    known = analysis.survey.known_traits
+    found: dict[str, _Namers] = {}
+    for demand in analysis.demands:
+        for clause in (*demand.traits, *_format(demand, analysis)):
+            if clause.name not in known:
+                found.setdefault(clause.name, _Namers()).add(demand)
+    for aggregate in analysis.isolated:
+        for name in aggregate.traits - known:
+            found.setdefault(name, _Namers()).aggregates[aggregate.name] = None
+    for name, namers in sorted(found.items()):
+        nearest = trait.nearest(name, known)
+        yield TraitsUnknown(_severity(analysis, namers), name, *namers.names, nearest)
+
+
+def _format(demand: Demand, analysis: Analysis) -> Iterator[Trait | RootTrait]:
+    if demand.format is not None and analysis.is_on(options.IMAGE_TYPE):
+        yield demand.format
+
+
+@dataclasses.dataclass(frozen=True)
+class TraitsBadValue(Finding):
+    """A flavor, image or aggregate with keys that Nova ignores for their value.
+
+    :ivar pairs: keys that name a trait, with their values
+    :ivar id: of the flavor, image or aggregate
+    """
+
+    rule = "traits-bad-value"
+    severity = Severity.ERROR
+    kind: Kind
+    name: str
+    pairs: tuple[tuple[str, str], ...]
+    id: str
+
+
+def bad_value(analysis: Analysis) -> Iterator[TraitsBadValue]:
+    """Find keys that name a trait and that Nova ignores for their value.
+
+    A flavor's is ``required`` or ``forbidden``, all others' ``required``.
+    """
+    for demand in analysis.demands:
+        kind = not_evaluated.BAD_TRAIT_VALUE
+        keys = {e.key: e.value for e in demand.not_evaluated if e.kind == kind}
+        if keys:
+            pairs, identity = tuple(keys.items()), str(demand.body["id"])
+            yield TraitsBadValue(demand.kind, demand.name, pairs, identity)
+    for aggregate in analysis.survey.nova.aggregates:
+        pairs = tuple(
+            (key, value)
+            for key, value in aggregate.metadata.items()
+            if names_trait(key) and value != REQUIRED
+        )
+        if pairs:
+            identity = str(aggregate.id)
+            yield TraitsBadValue(Kind.AGGREGATE, aggregate.name, pairs, identity)
+
+
+@dataclasses.dataclass(frozen=True)
+class TraitsNoHost(Finding):
+    """A trait that flavors, images or aggregates require and no host has.
+
+    :ivar at_root: it is the root of a host's tree that must have it
+    """
+
+    rule = "traits-no-host"
+    kind = Kind.TRAIT
+    severity: Severity
+    name: str
+    flavors: tuple[str, ...]
+    images: tuple[str, ...]
+    aggregates: tuple[str, ...]
+    at_root: bool
+
+
+def no_host(analysis: Analysis) -> Iterator[TraitsNoHost]:
+    """Find traits that are required and that no host has."""
+    if not analysis.all_hosts:
+        return
+    found: dict[tuple[str, bool], _Namers] = {}
+    for demand in analysis.demands:
+        for clause in traits_together.missing(analysis, demand):
+            at_root = isinstance(clause, RootTrait)
+            found.setdefault((clause.name, at_root), _Namers()).add(demand)
+    for aggregate in analysis.isolated:
+        for name in aggregate.traits & analysis.survey.known_traits:
+            if not analysis.hosts.having(name):
+                namers = found.setdefault((name, False), _Namers())
+                namers.aggregates[aggregate.name] = None
+    for (name, at_root), namers in sorted(found.items(), key=lambda each: each[0]):
+        severity = _severity(analysis, namers)
+        yield TraitsNoHost(severity, name, *namers.names, at_root)
+
+
 @dataclasses.dataclass
 class _Namers:
-    """Who names a trait: the names of flavors, images and aggregates."""
+    """What names a trait: flavors, images and aggregates, by their names."""
 
     flavors: dict[str, None] = dataclasses.field(default_factory=dict)
     images: dict[str, None] = dataclasses.field(default_factory=dict)
     aggregates: dict[str, None] = dataclasses.field(default_factory=dict)
 
     def add(self, demand: Demand) -> None:
-        (self.flavors if demand.kind == "flavor" else self.images)[demand.name] = None
+        of_kind = self.flavors if demand.kind is Kind.FLAVOR else self.images
+        of_kind[demand.name] = None
 
-    def data(self) -> dict[str, Datum]:
-        return {
-            "flavors": tuple(self.flavors),
-            "images": tuple(self.images),
-            "aggregates": tuple(self.aggregates),
-        }
+    @property
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+        return tuple(self.flavors), tuple(self.images), tuple(self.aggregates)
 
 
-def unknown(study: Study) -> Iterator[Finding]:
-    """Find traits that Placement does not know: it refuses every such request.
-
-    Be they required or forbidden (placement/objects/trait.py, ``ids_from_names``).
-    """
-    found: dict[str, _Namers] = {}
-    for demand in study.demands:
-        clauses = [*demand.traits, *_format(demand, study)]
-        for clause in clauses:
-            if clause.name not in study.known_traits:
-                found.setdefault(clause.name, _Namers()).add(demand)
-    for aggregate in study.isolated:
-        for name in aggregate.traits - study.known_traits:
-            found.setdefault(name, _Namers()).aggregates[aggregate.name] = None
-    for name, namers in sorted(found.items()):
-        data = {**namers.data(), "nearest": trait.nearest(name, study.known_traits)}
-        yield Finding("traits-unknown", _severity(study, namers), "trait", name, data)
-
-
-def _format(demand: Demand, study: Study) -> Iterator[Trait | RootTrait]:
-    if demand.format is not None and study.is_on(options.IMAGE_TYPE):
-        yield demand.format
-
-
-def _severity(study: Study, namers: _Namers) -> Severity:
+def _severity(analysis: Analysis, namers: _Namers) -> Severity:
     """Return how bad it is that no request can have a trait.
 
     Where only aggregates name it, it closes their hosts to everybody.
     """
-    closed = study.is_on(options.ISOLATION) and any(
-        study.inside(each.uuid)
-        for each in study.isolated
+    closed = analysis.is_on(options.ISOLATION) and any(
+        analysis.inside(each.uuid)
+        for each in analysis.isolated
         if each.name in namers.aggregates
     )
     fails = namers.flavors or namers.images or closed
     return Severity.ERROR if fails else Severity.WARNING
 
 
-def bad_value(study: Study) -> Iterator[Finding]:
-    """Find keys that name a trait and that Nova ignores for their value.
+@dataclasses.dataclass(frozen=True)
+class TraitsFewHosts(Finding):
+    """A flavor that its traits leave fewer hosts than all else of it does.
 
-    A flavor's is ``required`` or ``forbidden``, all others' ``required``.
+    :ivar traits: all of its traits; where they leave no host, each that leaves none
+        by itself
+    :ivar hosts: that are left
+    :ivar large_enough: how many hosts could take it but for its traits
+    :ivar id: the flavor's
     """
-    for demand in study.demands:
-        kind = not_evaluated.BAD_TRAIT_VALUE
-        keys = {e.key: e.value for e in demand.not_evaluated if e.kind == kind}
-        if keys:
-            yield _ignored(demand.kind, demand.name, keys, str(demand.body["id"]))
-    for aggregate in study.nova.aggregates:
-        keys = {
-            key: value
-            for key, value in aggregate.metadata.items()
-            if names_trait(key) and value != REQUIRED
-        }
-        if keys:
-            yield _ignored("aggregate", aggregate.name, keys, str(aggregate.id))
+
+    rule = "traits-few-hosts"
+    kind = Kind.FLAVOR
+    severity: Severity
+    name: str
+    traits: tuple[Trait | RootTrait, ...]
+    hosts: tuple[str, ...]
+    large_enough: int
+    id: str
 
 
-def _ignored(kind: str, name: str, keys: Mapping[str, str], identity: str) -> Finding:
-    data: dict[str, Datum] = {
-        "keys": tuple(keys),
-        "pairs": tuple(f"{key}={value}" for key, value in keys.items()),
-        "id": identity,
-    }
-    return Finding("traits-bad-value", Severity.ERROR, kind, name, data)
-
-
-def no_host(study: Study) -> Iterator[Finding]:
-    """Find traits that are required and that no host has."""
-    if not study.all_hosts:
-        return
-    found: dict[tuple[str, bool], _Namers] = {}
-    for demand in study.demands:
-        for clause in together.missing(study, demand):
-            at_root = isinstance(clause, RootTrait)
-            found.setdefault((clause.name, at_root), _Namers()).add(demand)
-    for aggregate in study.isolated:
-        for name in aggregate.traits & study.known_traits:
-            if not study.hosts.having(name):
-                key = (name, False)
-                found.setdefault(key, _Namers()).aggregates[aggregate.name] = None
-    for (name, at_root), namers in sorted(found.items(), key=lambda each: each[0]):
-        data = {**namers.data(), "root": int(at_root)}
-        yield Finding("traits-no-host", _severity(study, namers), "trait", name, data)
-
-
-def few_hosts(study: Study) -> Iterator[Finding]:
+def few_hosts(analysis: Analysis) -> Iterator[TraitsFewHosts]:
     """Find flavors that a trait leaves fewer hosts than all else of them does.
 
     Not those whose traits are those of isolated aggregates alone: that is meant.
     """
-    isolated = {name for each in study.isolated for name in each.traits}
-    for flavor in together.judged(study):
-        if flavor.left and {c.name for c in flavor.demand.needs} <= isolated:
+    isolated = {name for each in analysis.isolated for name in each.traits}
+    for flavor in traits_together.judged(analysis):
+        demand, left = flavor.demand, flavor.left
+        if left and {c.name for c in demand.needs} <= isolated:
             continue
-        if flavor.left < flavor.able and (flavor.left or flavor.alone_in_the_way):
-            clauses = flavor.demand.traits if flavor.left else flavor.alone_in_the_way
-            severity = Severity.NOTE if flavor.left else Severity.ERROR
-            data: dict[str, Datum] = {
-                "traits": together.spelled(clauses),
-                "left": len(flavor.left),
-                "able": len(flavor.able),
-                "hosts": study.named(flavor.left),
-                "id": str(flavor.demand.body["id"]),
-            }
-            name = flavor.demand.name
-            yield Finding("traits-few-hosts", severity, "flavor", name, data)
+        if left < flavor.able and (left or flavor.alone_in_the_way):
+            yield TraitsFewHosts(
+                Severity.NOTE if left else Severity.ERROR,
+                demand.name,
+                demand.traits if left else flavor.alone_in_the_way,
+                analysis.host_names(left),
+                len(flavor.able),
+                str(demand.body["id"]),
+            )
 
 
-def unused(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class TraitsUnused(Finding):
+    """A custom trait that no flavor, image or aggregate names.
+
+    :ivar hosts: those that have it
+    """
+
+    rule = "traits-unused"
+    severity = Severity.NOTE
+    kind = Kind.TRAIT
+    name: str
+    hosts: tuple[str, ...]
+
+
+def unused(analysis: Analysis) -> Iterator[TraitsUnused]:
     """Find custom traits that no flavor, image or aggregate names.
 
     Those of nested providers are other services', whose ports and devices may ask
     for them.
     """
-    named = {name for demand in study.demands for name, _ in demand.named()}
-    named |= {clause.name for demand in study.demands for clause in demand.traits}
-    for aggregate in study.nova.aggregates:
-        named |= {key.partition(":")[2] for key in aggregate.metadata if ":" in key}
-    holders = _holders(study)
-    for name in sorted(filter(trait.is_custom, study.known_traits - named)):
+    holders = _holders(analysis.survey.traits)
+    left = analysis.survey.known_traits - _named(analysis)
+    for name in sorted(filter(trait.is_custom, left)):
         roots = holders.get(name, set())
-        if roots <= study.all_hosts:
-            data: dict[str, Datum] = {"hosts": study.named(roots)}
-            yield Finding("traits-unused", Severity.NOTE, "trait", name, data)
+        if roots <= analysis.all_hosts:
+            yield TraitsUnused(name, analysis.host_names(roots))
 
 
-def _holders(study: Study) -> dict[str, set[str]]:
+def _named(analysis: Analysis) -> set[str]:
+    """Return the traits that flavors, images and aggregates name."""
+    named = {name for demand in analysis.demands for name, _ in demand.named()}
+    named |= {clause.name for demand in analysis.demands for clause in demand.traits}
+    for aggregate in analysis.survey.nova.aggregates:
+        named |= {key.partition(":")[2] for key in aggregate.metadata if ":" in key}
+    return named
+
+
+def _holders(traits: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
+    """Return the providers that have each custom trait."""
     found: dict[str, set[str]] = {}
-    for uuid, names in study.traits.items():
+    for uuid, names in traits.items():
         for name in filter(trait.is_custom, names):
             found.setdefault(name, set()).add(uuid)
     return found
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("traits-unknown", "traits", unknown, "flavors"),
-    Rule("traits-bad-value", "traits", bad_value, "flavors"),
-    Rule("traits-no-host", "traits", no_host, "flavors"),
-    Rule("traits-few-hosts", "traits", few_hosts, "flavors"),
-    *together.RULES,
-    *refused.RULES,
-    Rule("traits-unused", "traits", unused, "traits"),
+RULES = (
+    Rule(TraitsUnknown, "traits", unknown, Kind.FLAVOR),
+    Rule(TraitsBadValue, "traits", bad_value, Kind.FLAVOR),
+    Rule(TraitsNoHost, "traits", no_host, Kind.FLAVOR),
+    Rule(TraitsFewHosts, "traits", few_hosts, Kind.FLAVOR),
+    *traits_together.RULES,
+    *traits_refused.RULES,
+    Rule(TraitsUnused, "traits", unused, Kind.TRAIT),
 )

@@ -6,8 +6,10 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.nova.options import AZ_QUERY, ENABLED_FILTERS
+from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.rules.az import DefaultZone
+from osc_traitsched.core.check.rules.mirror import OutOfStep, Repair
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -25,12 +27,12 @@ OTHERS = ("ComputeFilter", "ImagePropertiesFilter")
 FILTER = ("AvailabilityZoneFilter", *OTHERS)
 
 
-def scheduler(release, filters=None, **options):
+def scheduler(release, filters=None, **switched):
     """Return assumptions; the filters are Nova's own unless they are given."""
-    found = assumed(release, **options)
+    found = assumed(release, **switched)
     if filters is None:
         return found
-    given = {ENABLED_FILTERS: Setting(filters, "nova.conf:2", given=True)}
+    given = {options.ENABLED_FILTERS: Setting(filters, "nova.conf:2", given=True)}
     return dataclasses.replace(found, settings={**found.settings, **given})
 
 
@@ -79,9 +81,8 @@ def test_zones_as_they_should_be_are_no_finding(assumptions):
 def test_a_zones_mirror_that_differs_is_one_finding(assumptions):
     (found,) = findings(of(assumptions, members=mirrored(east="b", west="b")))
     assert (found.rule, found.severity) == ("az-mirror", Severity.ERROR)
-    assert (found.kind, found.name) == ("aggregate", "in-east")
-    assert (found.data["missing"], found.data["extra"]) == (("a",), ("b",))
-    assert found.data["mend"] == "check"
+    assert (found.kind, found.name) == (Kind.AGGREGATE, "in-east")
+    assert found.out_of_step == OutOfStep(("a",), ("b",), Repair.MIRROR_REPAIR)
 
 
 def test_it_is_run_for_the_area_of_the_mirror_too():
@@ -91,14 +92,14 @@ def test_it_is_run_for_the_area_of_the_mirror_too():
 
 def test_who_is_only_missing_is_mended_by_novas_own_command():
     (found,) = findings(of(members=mirrored(east="a")))
-    assert (found.name, found.data["missing"]) == ("in-the-west", ("b",))
-    assert found.data["mend"] == "sync_aggregates"
+    assert found.name == "in-the-west"
+    assert found.out_of_step == OutOfStep(("b",), (), Repair.SYNC_AGGREGATES)
 
 
 def test_a_filter_that_still_looks_makes_an_extra_host_less_bad():
     found = of(BOTH, members=mirrored(east="ab", west="b"))
     (extra,) = findings(found, "az-mirror")
-    assert (extra.severity, extra.data["filtered"]) == (Severity.WARNING, 1)
+    assert (extra.severity, extra.is_filtered) == (Severity.WARNING, True)
     found = of(BOTH, members=mirrored(west="b"))
     (missing,) = findings(found, "az-mirror")
     assert missing.severity is Severity.ERROR
@@ -113,9 +114,9 @@ def test_a_host_in_two_zones():
     both = aggregate("both", "a", "b", availability_zone="west")
     (found,) = findings(of(aggregates=[EAST, both]))
     assert (found.rule, found.severity) == ("az-several", Severity.ERROR)
-    assert (found.kind, found.name) == ("host", "a")
-    assert found.data["zones"] == ("east", "west")
-    assert found.data["aggregates"] == ("both", "in-east")
+    assert (found.kind, found.name) == (Kind.HOST, "a")
+    assert found.zones == ("east", "west")
+    assert found.aggregates == ("both", "in-east")
 
 
 def test_a_host_in_two_aggregates_of_one_zone_is_no_finding():
@@ -124,24 +125,24 @@ def test_a_host_in_two_aggregates_of_one_zone_is_no_finding():
 
 
 @pytest.mark.parametrize(
-    ("assumptions", "severity", "who"),
+    ("assumptions", "severity", "given"),
     [
-        (NEW, Severity.WARNING, "any"),
-        (QUERY, Severity.WARNING, "any"),
-        (FILTER_ALONE, Severity.NOTE, "filtered"),
+        (NEW, Severity.WARNING, DefaultZone.ANY),
+        (QUERY, Severity.WARNING, DefaultZone.ANY),
+        (FILTER_ALONE, Severity.NOTE, DefaultZone.FILTERED),
     ],
 )
-def test_hosts_in_no_zone_are_in_the_default_one(assumptions, severity, who):
+def test_hosts_in_no_zone_are_in_the_default_one(assumptions, severity, given):
     (found,) = findings(of(assumptions, hosts="abcd"))
     assert (found.rule, found.severity) == ("az-nowhere", severity)
-    assert (found.kind, found.name) == ("zone", "nova")
-    assert (found.data["hosts"], found.data["who"]) == (("c", "d"), who)
+    assert (found.kind, found.name) == (Kind.ZONE, "nova")
+    assert (found.hosts, found.given) == (("c", "d"), given)
 
 
 def test_a_default_zone_that_an_aggregate_has_as_well_does_not_get_them():
     named = aggregate("named", "b", availability_zone="nova")
     (found,) = findings(of(aggregates=[EAST, named], hosts="abc"))
-    assert (found.rule, found.data["who"]) == ("az-nowhere", "none")
+    assert (found.rule, found.given) == ("az-nowhere", DefaultZone.OTHERS)
 
 
 def test_without_any_zone_nobody_is_out_of_one():
@@ -151,28 +152,28 @@ def test_without_any_zone_nobody_is_out_of_one():
 @pytest.mark.parametrize(
     ("assumptions", "severity", "stops"),
     [
-        (NEW_WITH_FILTER, Severity.ERROR, 1),
-        (BOTH, Severity.WARNING, 0),
+        (NEW_WITH_FILTER, Severity.ERROR, True),
+        (BOTH, Severity.WARNING, False),
         # Wallaby's own filters have it.
         (
             scheduler(23, query_placement_for_availability_zone=True),
             Severity.WARNING,
-            0,
+            False,
         ),
     ],
 )
 def test_the_zones_filter_where_placement_looks(assumptions, severity, stops):
     (found,) = findings(of(assumptions))
     assert (found.rule, found.severity) == ("az-filter", severity)
-    assert (found.kind, found.name) == ("option", ENABLED_FILTERS)
-    assert found.data["stops"] == stops
+    assert (found.kind, found.name) == (Kind.OPTION, options.ENABLED_FILTERS)
+    assert found.stops is stops
 
 
 def test_zones_that_nobody_looks_at():
     (found,) = findings(of(NEITHER))
     assert (found.rule, found.severity) == ("az-ignored", Severity.ERROR)
-    assert (found.kind, found.name) == ("option", AZ_QUERY)
-    assert found.data["zones"] == ("east", "west")
+    assert (found.kind, found.name) == (Kind.OPTION, options.AZ_QUERY)
+    assert found.zones == ("east", "west")
 
 
 def test_nobody_has_to_look_at_zones_where_there_are_none():

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.rules.image_type import (
+    ImageTypeFlavorNoHost,
+    ImageTypeNoHost,
+)
+from osc_traitsched.core.check.rules.isolation import (
+    IsolationMemberLacksTrait,
+    IsolationNobody,
+    IsolationShutsOut,
+)
+from osc_traitsched.core.check.rules.traits import TraitsFewHosts, TraitsNoHost
+from osc_traitsched.core.check.rules.traits_refused import TraitsRefused
+from osc_traitsched.core.check.rules.traits_together import (
+    TraitsContradiction,
+    TraitsNotTogether,
+)
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import matching_hosts
@@ -164,30 +181,53 @@ class _Everything(dict):
         return self._answer(key)
 
 
-def _disproved(found, truth):
+@functools.singledispatch
+def disproved(found, truth):
     """Return the hosts that disprove a finding; none for what claims nothing."""
-    flavors, images = found.names("flavors"), found.names("images")
-    hosts = {identity(name) for name in found.names("hosts")}
-    rule, is_error = found.rule, found.severity is Severity.ERROR
-    if rule == "image-type-no-host":
-        return truth.anybody(images=images, ways=[False])
-    if rule == "image-type-flavor-no-host":
-        return truth.anybody(flavors, images, ways=[False])
-    if rule == "traits-no-host":
-        return truth.anybody(flavors) | truth.anybody(images=images)
-    if rule == "traits-few-hosts" and is_error:
-        return truth.anybody([found.name])
-    if rule in ("traits-not-together", "traits-contradiction", "traits-refused"):
-        if found.kind == "flavor":
-            return truth.anybody([found.name])
-        return truth.anybody(flavors or None, [found.name])
-    if rule == "isolation-shuts-out":
-        return truth.anybody([found.name])
-    if rule in ("isolation-member-lacks-trait", "isolation-nobody"):
-        option = "scheduler.enable_isolated_aggregate_filtering"
-        is_on = truth.of.assumptions.value(option)
-        return truth.anybody() & hosts if is_on else set()
     return set()
+
+
+@disproved.register
+def _(found: ImageTypeNoHost, truth):
+    return truth.anybody(images=found.images, ways=[False])
+
+
+@disproved.register
+def _(found: ImageTypeFlavorNoHost, truth):
+    return truth.anybody(found.flavors, found.images, ways=[False])
+
+
+@disproved.register
+def _(found: TraitsNoHost, truth):
+    return truth.anybody(found.flavors) | truth.anybody(images=found.images)
+
+
+@disproved.register
+def _(found: TraitsFewHosts, truth):
+    is_error = found.severity is Severity.ERROR
+    return truth.anybody([found.name]) if is_error else set()
+
+
+@disproved.register(TraitsNotTogether)
+@disproved.register(TraitsContradiction)
+@disproved.register(TraitsRefused)
+def _(found, truth):
+    if found.kind is Kind.FLAVOR:
+        return truth.anybody([found.name])
+    return truth.anybody(found.flavors or None, [found.name])
+
+
+@disproved.register
+def _(found: IsolationShutsOut, truth):
+    return truth.anybody([found.name])
+
+
+@disproved.register(IsolationMemberLacksTrait)
+@disproved.register(IsolationNobody)
+def _(found, truth):
+    hosts = {identity(name) for name in found.hosts}
+    is_on = truth.of.assumptions.value(options.ISOLATION)
+    return truth.anybody() & hosts if is_on else set()
 
 
 @given(clouds())
@@ -196,4 +236,4 @@ def test_no_pair_of_flavor_and_image_finds_a_host_that_check_denies(of):
     truth = Truth(of)
     for found in findings(of, "image-type", "traits", "isolation"):
         event(f"{found.rule} {found.severity.value}")
-        assert _disproved(found, truth) == set(), found
+        assert disproved(found, truth) == set(), found

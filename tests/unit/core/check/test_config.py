@@ -35,7 +35,7 @@ def test_an_option_that_the_release_does_not_have_is_a_note():
     )
     (found,) = findings(survey([host("a")], assumptions=assumptions))
     assert (found.rule, found.severity) == ("config-ignored", Severity.NOTE)
-    assert found.data["source"] == "nova.conf:3"
+    assert found.source == "nova.conf:3"
 
 
 @pytest.mark.parametrize(
@@ -45,15 +45,15 @@ def test_more_hosts_than_placement_is_asked_for_are_found(given, severity):
     assumptions = assumed(given=given, max_placement_results=1)
     (found,) = findings(survey([host("a"), host("b")], assumptions=assumptions))
     assert (found.rule, found.severity) == ("config-max-results", severity)
-    assert (found.data["limit"], found.data["total"]) == (1, 2)
+    assert (found.limit, found.total) == (1, 2)
     assert ids(survey([host("a")], assumptions=assumptions)) == []
 
 
 def test_aggregates_of_projects_that_nothing_looks_at_are_found():
     of = survey([host("a")], aggregates=[OF_PROJECT], projects=PROJECTS)
     (found,) = findings(of)
-    assert (found.rule, found.severity) == ("config-tenant-off", Severity.WARNING)
-    assert found.data["aggregates"] == ("p",)
+    assert (found.rule, found.severity) == ("config-project-off", Severity.WARNING)
+    assert found.aggregates == ("p",)
     given = {"filter_scheduler.enabled_filters": Setting((), "nova.conf:2", True)}
     both = {**assumed(limit_tenants_to_placement_aggregate=False).settings, **given}
     of = dataclasses.replace(of, assumptions=SchedulerSettings(33, both))
@@ -74,7 +74,7 @@ def test_the_option_or_the_host_filter_is_enough_for_aggregates_of_projects():
 def test_aggregates_that_projects_must_have_take_the_other_option():
     required = assumed(placement_aggregate_required_for_tenants=True)
     (found,) = findings(survey([host("a")], assumptions=required))
-    assert (found.rule, found.severity) == ("config-tenant-required", Severity.WARNING)
+    assert (found.rule, found.severity) == ("config-project-required", Severity.WARNING)
     both = assumed(
         placement_aggregate_required_for_tenants=True,
         limit_tenants_to_placement_aggregate=True,
@@ -91,7 +91,7 @@ def test_devices_of_images_that_not_all_hosts_have_take_the_prefilter(given, sev
     of = survey([host("a", VIRTIO), host("b")], images=images, assumptions=off)
     (found,) = findings(of)
     assert (found.rule, found.severity) == ("config-image-metadata-off", severity)
-    assert (found.data["traits"], found.data["images"]) == ((VIRTIO,), ("i",))
+    assert (found.traits, found.images) == ((VIRTIO,), ("i",))
     everywhere = survey([host("a", VIRTIO)], images=images, assumptions=off)
     assert ids(everywhere) == []
 
@@ -117,4 +117,4 @@ def test_one_value_without_a_trait_turns_the_prefilter_off_for_its_image():
         "config-image-metadata-untold",
         Severity.WARNING,
     )
-    assert (found.name, found.data["pair"]) == ("i", "hw_viommu_model=virtio")
+    assert (found.name, found.key, found.value) == ("i", "hw_viommu_model", "virtio")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.finding import Kind, Severity
 from tests.unit.core.check.surveys import (
     assumed,
     findings,
@@ -34,8 +34,8 @@ def test_formats_that_all_hosts_support_are_no_finding():
 def test_a_format_that_no_host_supports_is_an_error():
     (found,) = findings(of(image("i"), image("v", "vmdk")))
     assert (found.rule, found.severity) == ("image-type-no-host", Severity.ERROR)
-    assert (found.kind, found.name) == ("format", "vmdk")
-    assert found.data == {"trait": VMDK, "images": ("v",)}
+    assert (found.kind, found.name) == (Kind.FORMAT, "vmdk")
+    assert (found.trait, found.images) == (VMDK, ("v",))
 
 
 def test_a_format_whose_trait_placement_does_not_know_is_not_about_hosts():
@@ -52,7 +52,7 @@ def test_a_format_that_some_hosts_support_is_a_note():
     hosts = (host("a"), host("b", lacks=NO_QCOW2))
     (found,) = findings(of(image("q", "qcow2"), hosts=hosts))
     assert (found.rule, found.severity) == ("image-type-few-hosts", Severity.NOTE)
-    assert (found.data["hosts"], found.data["total"]) == (("b",), 2)
+    assert (found.hosts, found.total) == (("b",), 2)
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_the_option_off_is_worse_where_somebody_said_so(given, severity):
     assert [(each.rule, each.severity) for each in found] == [
         ("image-type-off", severity)
     ]
-    assert (found[0].data["formats"], found[0].data["supports"]) == (("qcow2",), ("1",))
-    assert found[0].data["images"] == ("q",)
+    assert found[0].formats == (("qcow2", 1),)
+    assert found[0].images == ("q",)
 
 
 def test_the_option_off_is_no_finding_where_all_hosts_support_all_formats():
@@ -85,8 +85,8 @@ def test_a_flavor_whose_hosts_support_no_format_of_others_is_a_warning():
         "image-type-flavor-no-host",
         Severity.WARNING,
     )
-    assert found.data["flavors"] == ("big",)
-    assert found.data["images"] == ("q",)
+    assert found.flavors == ("big",)
+    assert found.images == ("q",)
 
 
 def test_a_full_host_may_be_large_enough():

@@ -46,8 +46,8 @@ def test_a_member_without_the_trait_gets_no_server_at_all(assumptions, severity)
     found = of([host("a", GOLD), host("b")], [both], assumptions=assumptions)
     (found,) = (f for f in findings(found) if f.rule != "isolation-off")
     assert (found.rule, found.severity) == ("isolation-member-lacks-trait", severity)
-    assert (found.name, found.data["hosts"]) == ("both", ("b",))
-    assert (found.data["trait"], found.data["members"]) == (GOLD, 2)
+    assert (found.name, found.hosts) == ("both", ("b",))
+    assert (found.trait, found.members) == (GOLD, 2)
 
 
 def test_a_member_that_placement_does_not_have_is_the_mirrors_matter():
@@ -71,7 +71,7 @@ def test_isolation_that_is_off_is_said_once_for_all_aggregates(assumptions, seve
     found = of(hosts, aggregates, [NEEDS_GOLD, NEEDS_SILVER], assumptions)
     (found,) = findings(found)
     assert (found.rule, found.severity) == ("isolation-off", severity)
-    assert found.data["aggregates"] == ("of-gold", "of-silver")
+    assert found.aggregates == ("of-gold", "of-silver")
 
 
 def test_isolation_that_is_off_and_not_wanted_is_no_finding():
@@ -82,7 +82,7 @@ def test_isolation_that_is_off_and_not_wanted_is_no_finding():
 def test_nobody_gets_in_where_no_flavor_or_image_requires_the_trait():
     (found,) = findings(of([host("a", GOLD), host("b")], [OF_GOLD], [flavor("f")]))
     assert (found.rule, found.severity) == ("isolation-nobody", Severity.WARNING)
-    assert (found.data["keys"], found.data["apart"]) == ((f"trait:{GOLD}",), 0)
+    assert (found.keys, found.is_each_required) == ((f"trait:{GOLD}",), False)
 
 
 def test_an_image_gets_in_as_a_flavor_does():
@@ -98,7 +98,7 @@ def test_flavors_that_each_require_one_of_two_traits_do_not_get_in():
     flavors = [NEEDS_GOLD, NEEDS_SILVER]
     hosts = [host("a", GOLD, SILVER), host("b")]
     (found,) = findings(of(hosts, [two], flavors), "isolation-nobody")
-    assert found.data["apart"] == 1
+    assert found.is_each_required is True
     images = [image("i", trait__CUSTOM_SILVER="required")]
     assert ids(of(hosts, [two], flavors, images=images), "isolation-nobody") == []
 
@@ -121,7 +121,7 @@ def test_a_host_outside_with_the_trait_may_get_the_isolated_servers():
         "isolation-trait-outside",
         Severity.WARNING,
     )
-    assert (found.name, found.data["hosts"]) == (GOLD, ("b",))
+    assert (found.name, found.hosts) == (GOLD, ("b",))
 
 
 def test_a_host_of_another_aggregate_with_that_trait_is_not_outside():
@@ -136,14 +136,14 @@ def test_a_host_in_two_isolated_aggregates_needs_both_traits():
     gold = aggregate("gold", "a", trait__CUSTOM_GOLD="required")
     (found,) = findings(of(hosts, [gold, silver], flavors), "isolation-overlap")
     assert found.severity is Severity.WARNING
-    assert (found.data["hosts"], found.data["open"]) == (("a",), 0)
+    assert (found.hosts, found.is_open) == (("a",), False)
     both = flavor(
         "both", trait__CUSTOM_GOLD="required", trait__CUSTOM_SILVER="required"
     )
     (found,) = findings(
         of(hosts, [gold, silver], [*flavors, both]), "isolation-overlap"
     )
-    assert (found.severity, found.data["open"]) == (Severity.NOTE, 1)
+    assert (found.severity, found.is_open) == (Severity.NOTE, True)
 
 
 def test_only_the_overlap_is_said_where_both_traits_are_required_together():
@@ -159,7 +159,7 @@ def test_only_the_overlap_is_said_where_both_traits_are_required_together():
 def test_a_flavor_all_whose_hosts_are_isolated_from_it_is_shut_out():
     (found,) = findings(of([host("a", GOLD)], [OF_GOLD], [NEEDS_GOLD, flavor("f")]))
     assert (found.rule, found.severity) == ("isolation-shuts-out", Severity.ERROR)
-    assert (found.name, found.data["aggregates"]) == ("f", ("of-gold",))
+    assert (found.name, found.aggregates) == ("f", ("of-gold",))
 
 
 def test_a_flavor_that_gets_in_by_an_image_is_not_shut_out():

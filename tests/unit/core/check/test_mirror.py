@@ -7,7 +7,8 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.change import mirror
-from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.check.rules.mirror import Repair, Use
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -77,14 +78,14 @@ def test_what_is_no_compute_node_may_be_in_an_aggregate():
 def test_a_member_that_placement_lacks():
     (found,) = findings(of("a"))
     assert (found.rule, found.severity) == ("mirror-missing", Severity.WARNING)
-    assert (found.name, found.data["hosts"]) == ("plain", ("b",))
-    assert found.data["mend"] == "sync_aggregates"
+    assert (found.name, found.hosts) == ("plain", ("b",))
+    assert found.repair is Repair.SYNC_AGGREGATES
 
 
 def test_a_member_that_only_placement_has():
     (found,) = findings(of("a", "b", "c"))
     assert (found.rule, found.severity) == ("mirror-extra", Severity.WARNING)
-    assert (found.name, found.data["hosts"]) == ("plain", ("c",))
+    assert (found.name, found.hosts) == ("plain", ("c",))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_a_member_that_only_placement_has():
 def test_where_isolation_rests_on_it_it_is_an_error(members, rule):
     (found,) = (f for f in findings(isolated(*members)) if f.rule.startswith("mirror"))
     assert (found.rule, found.severity) == (rule, Severity.ERROR)
-    assert found.data["use"] == "isolation"
+    assert found.use is Use.ISOLATION
 
 
 def several_nodes(*members):
@@ -114,15 +115,15 @@ def test_all_nodes_of_a_host_are_in_its_aggregate():
 def test_nova_mirrors_one_node_of_a_host_with_several():
     (found,) = findings(several_nodes("a", "d1"))
     assert (found.rule, found.severity) == ("mirror-nodes", Severity.WARNING)
-    assert (found.kind, found.name) == ("host", "d")
-    assert found.data["nodes"] == ("d2",)
-    assert found.data["aggregates"] == ("both",)
+    assert (found.kind, found.name) == (Kind.HOST, "d")
+    assert found.nodes == ("d2",)
+    assert found.aggregates == ("both",)
 
 
 def test_novas_own_command_is_not_named_where_such_a_host_stops_it():
     found = several_nodes("d1", "d2")
     (missing,) = findings(found)
-    assert (missing.rule, missing.data["mend"]) == ("mirror-missing", "check")
+    assert (missing.rule, missing.repair) == ("mirror-missing", Repair.MIRROR_REPAIR)
 
 
 def without(name):
@@ -133,8 +134,8 @@ def without(name):
 def test_a_hypervisor_without_a_provider():
     (found,) = findings(with_nova(of("a", "b"), providers=without("c")))
     assert (found.rule, found.severity) == ("mirror-no-provider", Severity.ERROR)
-    assert (found.kind, found.name) == ("host", "c")
-    assert found.data == {"service": "c", "uuid": identity("c")}
+    assert (found.kind, found.name) == (Kind.HOST, "c")
+    assert (found.service, found.uuid) == ("c", identity("c"))
 
 
 def test_its_aggregates_are_not_the_mirrors_fault_then():
@@ -146,8 +147,8 @@ def test_a_hypervisor_whose_name_another_provider_has():
     found = with_nova(of("a", "b"), providers=[*without("c"), other])
     (found,) = findings(found)
     assert (found.rule, found.severity) == ("mirror-other-uuid", Severity.ERROR)
-    assert found.data["uuid"] == identity("c")
-    assert found.data["provider"] == identity("old c")
+    assert found.uuid == identity("c")
+    assert found.provider == identity("old c")
 
 
 def test_a_hypervisor_whose_provider_has_another_name():
@@ -155,7 +156,7 @@ def test_a_hypervisor_whose_provider_has_another_name():
     found = with_nova(of("a", "b"), providers=[*without("c"), renamed])
     (found,) = findings(found)
     assert (found.rule, found.severity) == ("mirror-other-name", Severity.WARNING)
-    assert (found.name, found.data["provider"]) == ("c", "c.old")
+    assert (found.name, found.provider) == ("c", "c.old")
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_a_provider_that_looks_like_a_host_and_is_none(traits, severity):
     found = dataclasses.replace(found, traits={**found.traits, orphan.uuid: traits})
     (found,) = findings(found, "mirror")
     assert (found.rule, found.severity) == ("mirror-no-hypervisor", severity)
-    assert (found.kind, found.name) == ("provider", "d")
+    assert (found.kind, found.name) == (Kind.PROVIDER, "d")
 
 
 def test_nested_providers_have_no_hypervisor_of_their_own():
@@ -185,7 +186,7 @@ def test_a_host_of_an_aggregate_that_has_no_hypervisor():
     gone = aggregate("gone", "a", "z")
     (found,) = findings(survey(HOSTS, aggregates=[gone], members=inside(gone, "a")))
     assert (found.rule, found.severity) == ("mirror-no-node", Severity.WARNING)
-    assert (found.name, found.data["aggregates"]) == ("z", ("gone",))
+    assert (found.name, found.aggregates) == ("z", ("gone",))
 
 
 def planned(found):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.finding import Kind, Severity
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -27,6 +27,11 @@ def only(found):
     return one
 
 
+def spelled(traits):
+    """Return the traits' names, with ``!`` before those that are forbidden."""
+    return [f"{'!' * each.forbidden}{each.name}" for each in traits]
+
+
 def test_what_every_host_has_is_no_finding():
     gold = flavor("f", trait__CUSTOM_GOLD="required")
     assert (
@@ -42,8 +47,8 @@ def test_an_unknown_trait_is_an_error_be_it_forbidden(value):
     named = survey(AB, [flavor("f", trait__CUSTOM_GOLT=value)])
     found = only(f for f in findings(named) if f.rule != "traits-unused")
     assert (found.rule, found.severity) == ("traits-unknown", Severity.ERROR)
-    assert (found.name, found.data["flavors"]) == ("CUSTOM_GOLT", ("f",))
-    assert found.data["nearest"] == (GOLD,)
+    assert (found.name, found.flavors) == ("CUSTOM_GOLT", ("f",))
+    assert found.nearest == (GOLD,)
 
 
 def test_an_unknown_trait_of_a_group_of_its_own_is_found():
@@ -57,7 +62,7 @@ def test_an_unknown_trait_that_a_translated_key_asks_for_is_found():
             survey([host("a")], [flavor("f", hw__tpm_version="2.0")]), "traits-unknown"
         )[:1]
     )
-    assert found.data["flavors"] == ("f",)
+    assert found.flavors == ("f",)
 
 
 @pytest.mark.parametrize(
@@ -75,36 +80,36 @@ def test_an_unknown_trait_of_an_aggregate_is_an_error_if_it_closes_hosts(
     of = survey([host("a")], aggregates=[isolated], assumptions=assumptions)
     found = only(findings(of, "traits", "isolation-nobody"))
     assert (found.rule, found.severity) == ("traits-unknown", severity)
-    assert found.data["aggregates"] == ("gold",)
+    assert found.aggregates == ("gold",)
 
 
 # traits-bad-value
 
 
 @pytest.mark.parametrize(
-    ("of", "kind", "pairs"),
+    ("of", "kind", "pair"),
     [
         (
             survey(AB, [flavor("f", trait__CUSTOM_GOLD="requird")]),
-            "flavor",
-            ("trait:CUSTOM_GOLD=requird",),
+            Kind.FLAVOR,
+            ("trait:CUSTOM_GOLD", "requird"),
         ),
         (
             survey(AB, images=[image("i", trait__CUSTOM_GOLD="forbidden")]),
-            "image",
-            ("trait:CUSTOM_GOLD=forbidden",),
+            Kind.IMAGE,
+            ("trait:CUSTOM_GOLD", "forbidden"),
         ),
         (
             survey(AB, aggregates=[aggregate("g", trait__CUSTOM_GOLD="forbidden")]),
-            "aggregate",
-            ("trait:CUSTOM_GOLD=forbidden",),
+            Kind.AGGREGATE,
+            ("trait:CUSTOM_GOLD", "forbidden"),
         ),
     ],
 )
-def test_a_value_that_nova_ignores_is_an_error(of, kind, pairs):
+def test_a_value_that_nova_ignores_is_an_error(of, kind, pair):
     found = only(findings(of))
     assert (found.rule, found.severity) == ("traits-bad-value", Severity.ERROR)
-    assert (found.kind, found.data["pairs"]) == (kind, pairs)
+    assert (found.kind, found.pairs) == (kind, (pair,))
 
 
 # traits-no-host
@@ -117,7 +122,7 @@ def test_a_required_trait_that_no_host_has_is_an_error():
     )
     found = only(findings(of))
     assert (found.rule, found.severity) == ("traits-no-host", Severity.ERROR)
-    assert (found.data["flavors"], found.data["images"]) == (("f",), ("i",))
+    assert (found.flavors, found.images) == (("f",), ("i",))
 
 
 def test_a_forbidden_trait_that_no_host_has_is_no_finding():
@@ -137,7 +142,7 @@ def test_an_image_property_asks_for_its_trait_where_the_option_is_on():
     on = assumed(image_metadata_prefilter=True)
     of = survey([host("a")], images=images, known=[trait], assumptions=on)
     found = only(findings(of))
-    assert (found.rule, found.data["root"]) == ("traits-no-host", 1)
+    assert (found.rule, found.at_root) == ("traits-no-host", True)
     off = survey([host("a")], images=images, known=[trait])
     assert ids(off, "traits") == []
 
@@ -160,27 +165,26 @@ def test_hosts_that_a_trait_leaves_are_counted_among_those_large_enough():
     hosts = [host("a", GOLD), host("b"), host("tiny", size={"MEMORY_MB": 100})]
     found = only(findings(survey(hosts, [flavor("f", trait__CUSTOM_GOLD="required")])))
     assert (found.rule, found.severity) == ("traits-few-hosts", Severity.NOTE)
-    assert (found.data["left"], found.data["able"]) == (1, 2)
-    assert found.data["hosts"] == ("a",)
+    assert (found.hosts, found.large_enough) == (("a",), 2)
 
 
 def test_a_trait_that_only_too_small_hosts_have_is_an_error():
     hosts = [host("a"), host("tiny", GOLD, size={"VCPU": 1, "MEMORY_MB": 100})]
     found = only(findings(survey(hosts, [flavor("f", trait__CUSTOM_GOLD="required")])))
     assert (found.rule, found.severity) == ("traits-few-hosts", Severity.ERROR)
-    assert (found.data["left"], found.data["traits"]) == (0, (GOLD,))
+    assert (found.hosts, spelled(found.traits)) == ((), [GOLD])
 
 
 def test_a_trait_that_all_hosts_have_and_a_flavor_forbids_is_an_error():
     found = only(findings(survey(AB, [flavor("f", trait__CUSTOM_GOLD="forbidden")])))
     assert (found.rule, found.severity) == ("traits-few-hosts", Severity.ERROR)
-    assert found.data["traits"] == (f"!{GOLD}",)
+    assert spelled(found.traits) == [f"!{GOLD}"]
 
 
 def test_a_full_host_with_the_trait_may_take_the_flavor():
     hosts = [host("a"), host("full", GOLD, size=None)]
     found = only(findings(survey(hosts, [flavor("f", trait__CUSTOM_GOLD="required")])))
-    assert (found.severity, found.data["left"]) == (Severity.NOTE, 1)
+    assert (found.severity, found.hosts) == (Severity.NOTE, ("full",))
 
 
 def test_the_trait_of_an_isolated_aggregate_is_meant_for_few_hosts():
@@ -222,9 +226,9 @@ def test_traits_of_different_hosts_are_an_error_though_each_is_there():
     both = {"trait__CUSTOM_GOLD": "required", "trait__CUSTOM_SILVER": "required"}
     found = only(findings(survey(hosts, [flavor("f", **both)])))
     assert (found.rule, found.severity) == ("traits-not-together", Severity.ERROR)
-    assert found.data["traits"] == (GOLD, SILVER)
+    assert spelled(found.traits) == [GOLD, SILVER]
     found = only(findings(survey(hosts, images=[image("i", **both)])))
-    assert (found.rule, found.kind) == ("traits-not-together", "image")
+    assert (found.rule, found.kind) == ("traits-not-together", Kind.IMAGE)
 
 
 def test_an_image_whose_hosts_are_not_the_flavors_is_a_note():
@@ -234,7 +238,7 @@ def test_an_image_whose_hosts_are_not_the_flavors_is_a_note():
     of = survey(hosts, flavors, images)
     found = only(findings(of, "traits-not-together"))
     assert (found.severity, found.name) == (Severity.NOTE, "i")
-    assert found.data["flavors"] == ("f",)
+    assert found.flavors == ("f",)
 
 
 def test_providers_of_one_tree_have_the_traits_between_them():
@@ -265,7 +269,7 @@ def test_a_trait_that_one_flavor_requires_and_forbids_is_an_error():
     ]
     found = only(findings(survey(hosts, [flavor("f", **specs)])))
     assert (found.rule, found.severity) == ("traits-contradiction", Severity.ERROR)
-    assert found.data["trait"] == tpm
+    assert found.trait == tpm
 
 
 def test_an_image_that_requires_what_a_flavor_forbids_is_a_note():
@@ -275,7 +279,7 @@ def test_an_image_that_requires_what_a_flavor_forbids_is_a_note():
         findings(survey([host("a", GOLD), host("b")], flavors, images), "traits")
     )
     assert (found.rule, found.severity) == ("traits-contradiction", Severity.NOTE)
-    assert (found.name, found.data["flavors"]) == ("i", ("f",))
+    assert (found.name, found.flavors) == ("i", ("f",))
 
 
 def test_groups_of_their_own_do_not_contradict_each_other():
@@ -295,7 +299,7 @@ def test_a_flavor_that_nova_refuses_with_every_image_is_an_error():
     of = survey([host("a")], [flavor("f", hw__cpu_policy="often")], [image("i")])
     found = only(findings(of))
     assert (found.rule, found.severity) == ("traits-refused", Severity.ERROR)
-    assert (found.kind, found.data["keys"]) == ("flavor", ("hw:cpu_policy",))
+    assert (found.kind, found.refusal.keys) == (Kind.FLAVOR, ("hw:cpu_policy",))
 
 
 def test_a_flavor_that_some_image_makes_possible_is_no_finding():
@@ -309,7 +313,7 @@ def test_an_image_that_nova_refuses_with_every_flavor_is_an_error():
     images = [image("i", hw_disk_bus="floppy")]
     found = only(findings(survey([host("a")], [flavor("f")], images)))
     assert (found.rule, found.severity) == ("traits-refused", Severity.ERROR)
-    assert (found.kind, found.name) == ("image", "i")
+    assert (found.kind, found.name) == (Kind.IMAGE, "i")
 
 
 def test_a_flavor_and_an_image_that_contradict_each_other_are_a_note():
@@ -323,7 +327,7 @@ def test_a_flavor_and_an_image_that_contradict_each_other_are_a_note():
     of = survey([host("a")], flavors, images, known=["HW_CPU_HYPERTHREADING"])
     found = only(findings(of, "traits"))
     assert (found.rule, found.severity) == ("traits-refused", Severity.NOTE)
-    assert (found.name, found.data["flavors"]) == ("i", ("shared", "shared-too"))
+    assert (found.name, found.flavors) == ("i", ("shared", "shared-too"))
 
 
 def test_an_image_that_needs_a_larger_flavor_is_no_contradiction():
@@ -342,7 +346,7 @@ def test_a_custom_trait_that_nothing_names_is_a_note_with_the_hosts_that_have_it
         ("traits-unused", GOLD),
         ("traits-unused", SILVER),
     ]
-    assert [each.data["hosts"] for each in found] == [("a",), ()]
+    assert [each.hosts for each in found] == [("a",), ()]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.finding import Kind, Severity
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from tests.unit.core.check.surveys import (
@@ -64,13 +64,13 @@ def test_a_mirror_that_differs_while_projects_are_limited_to_it(
 ):
     members = frozenset(map(identity, members))
     (found,) = findings(of(members=members, filter_tenant_id="1d1d"))
-    assert (found.rule, found.severity) == ("tenant-mirror", Severity.ERROR)
-    assert (found.data["missing"], found.data["extra"]) == (missing, extra)
+    assert (found.rule, found.severity) == ("project-mirror", Severity.ERROR)
+    assert (found.out_of_step.missing, found.out_of_step.extra) == (missing, extra)
 
 
 def test_of_an_aggregate_that_is_a_zone_too_the_zones_rule_speaks():
     found = of(members=frozenset(), filter_tenant_id="1d1d", availability_zone="east")
-    assert ids(found, "mirror", "az-mirror", "tenant-mirror") == ["az-mirror"]
+    assert ids(found, "mirror", "az-mirror", "project-mirror") == ["az-mirror"]
 
 
 def test_while_they_are_not_it_is_the_mirrors_matter():
@@ -83,26 +83,26 @@ def test_while_they_are_not_it_is_the_mirrors_matter():
     [(ON, Severity.ERROR), (OFF, Severity.WARNING), (HOST_FILTER, Severity.NOTE)],
 )
 def test_a_list_equals_no_projects_id(assumptions, severity):
-    (found,) = findings(of(assumptions, filter_tenant_id="1d1d, 2d2d"), "tenant")
-    assert (found.rule, found.severity) == ("tenant-list", severity)
-    assert (found.kind, found.name) == ("aggregate", "reds")
-    assert found.data["key"] == "filter_tenant_id"
-    assert found.data["projects"] == ("1d1d", "2d2d")
+    (found,) = findings(of(assumptions, filter_tenant_id="1d1d, 2d2d"), "project")
+    assert (found.rule, found.severity) == ("project-list", severity)
+    assert (found.kind, found.name) == (Kind.AGGREGATE, "reds")
+    assert found.key == "filter_tenant_id"
+    assert found.projects == ("1d1d", "2d2d")
 
 
 def test_the_id_of_no_project():
     (found,) = findings(of(filter_tenant_id="gone"))
-    assert (found.rule, found.severity) == ("tenant-unknown", Severity.WARNING)
-    assert (found.data["value"], found.data["ids"]) == ("gone", ())
+    assert (found.rule, found.severity) == ("project-unknown", Severity.WARNING)
+    assert (found.value, found.named) == ("gone", ())
 
 
 @pytest.mark.parametrize(
     ("assumptions", "severity"), [(ON, Severity.ERROR), (OFF, Severity.WARNING)]
 )
 def test_a_projects_name_instead_of_its_id(assumptions, severity):
-    (found,) = findings(of(assumptions, filter_tenant_id_red="red"), "tenant")
-    assert (found.rule, found.severity) == ("tenant-unknown", severity)
-    assert (found.data["value"], found.data["ids"]) == ("red", ("1d1d",))
+    (found,) = findings(of(assumptions, filter_tenant_id_red="red"), "project")
+    assert (found.rule, found.severity) == ("project-unknown", severity)
+    assert (found.value, found.named) == ("red", ("1d1d",))
 
 
 def test_without_a_word_from_keystone_no_project_is_unknown_or_left_out():
@@ -111,18 +111,18 @@ def test_without_a_word_from_keystone_no_project_is_unknown_or_left_out():
 
 def test_a_project_without_an_aggregate_where_each_has_to_have_one():
     (found,) = findings(of(REQUIRED, filter_tenant_id="1d1d"))
-    assert (found.rule, found.severity) == ("tenant-without", Severity.WARNING)
+    assert (found.rule, found.severity) == ("project-without", Severity.WARNING)
     assert found.name == options.TENANT_REQUIRED
-    assert found.data["projects"] == ("blue",)
+    assert found.projects == ("blue",)
 
 
 def test_none_has_one():
     (found,) = findings(of(REQUIRED))
-    assert (found.rule, found.severity) == ("tenant-without", Severity.ERROR)
-    assert found.data["projects"] == ("blue", "red")
+    assert (found.rule, found.severity) == ("project-without", Severity.ERROR)
+    assert found.projects == ("blue", "red")
 
 
 def test_a_project_that_a_list_or_a_name_means_is_not_named_twice():
-    assert ids(of(REQUIRED, filter_tenant_id="1d1d,2d2d")) == ["tenant-list"]
+    assert ids(of(REQUIRED, filter_tenant_id="1d1d,2d2d")) == ["project-list"]
     found = of(REQUIRED, filter_tenant_id="1d1d", filter_tenant_id2="blue")
-    assert ids(found) == ["tenant-unknown"]
+    assert ids(found) == ["project-unknown"]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import re
 import shlex
+import typing
 
 import pytest
 
 from osc_traitsched.core.check import RULES
-from osc_traitsched.core.check.finding import Finding, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rules.traits import TraitsUnused
+from osc_traitsched.core.check.rules.traits_together import TraitsNotTogether
+from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.views import check
+from osc_traitsched.views.check.wording import word
 from tests.unit.core.check import test_config, test_isolation, test_traits
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -26,8 +32,35 @@ REFERENCE = pathlib.Path(__file__).parents[3] / "doc/source/reference/checks"
 GOLD = "CUSTOM_GOLD"
 
 
-def test_every_rule_has_words_and_nothing_else_has():
-    assert list(check.WORDS) == [rule.id for rule in RULES]
+CLASSES = [rule.finding for rule in RULES]
+
+
+def test_every_class_of_findings_is_a_rules_and_every_rule_has_words_of_its_own():
+    assert (
+        set(Finding.__subclasses__()) == set(CLASSES) == set(word.registry) - {object}
+    )
+    assert len(set(CLASSES)) == len(RULES)
+
+
+@pytest.mark.parametrize("finding", CLASSES, ids=lambda each: each.rule)
+def test_every_class_of_findings_is_named_like_its_rule_and_frozen(finding):
+    assert finding.__name__ == "".join(map(str.title, finding.rule.split("-")))
+    assert finding.__dataclass_params__.frozen
+
+
+@pytest.mark.parametrize("finding", CLASSES, ids=lambda each: each.rule)
+def test_every_finding_says_how_bad_it_is_and_what_it_is_about(finding):
+    fields = {field.name for field in dataclasses.fields(finding)}
+    types = {"rule": str, "severity": Severity, "kind": Kind, "name": str}
+    for name, expected in types.items():
+        assert name in fields or isinstance(getattr(finding, name), expected)
+
+
+@pytest.mark.parametrize("finding", CLASSES, ids=lambda each: each.rule)
+def test_names_of_things_are_tuples_of_names(finding):
+    types = typing.get_type_hints(finding)
+    for name in ("flavors", "images", "aggregates", "hosts"):
+        assert types.get(name, tuple[str, ...]) == tuple[str, ...]
 
 
 def test_every_rules_id_begins_with_its_area_and_is_its_own():
@@ -44,13 +77,11 @@ def test_every_rule_has_a_section_that_can_be_linked_to():
 
 def test_a_name_can_not_talk_to_the_terminal():
     name = "red\x1b[31m\nflavor"
-    found = Finding("traits-few-hosts", Severity.NOTE, "flavor", name, _FEW)
+    found = TraitsUnused(name, ("cmp00",))
     _, (row,) = check.rows([found])
     assert all(cell.isprintable() for cell in row)
     assert "red\\x1b[31m\\nflavor" in row[2]
 
-
-_FEW = {"traits": (GOLD,), "left": 1, "able": 4, "hosts": ("cmp00",)}
 
 SURVEYS = [
     survey([host("a")], [flavor("f", trait__CUSTOM_GOLD="required")]),
@@ -77,15 +108,14 @@ SURVEYS = [
 def test_a_row_is_lines_of_plain_words_and_a_command_that_a_shell_takes(of):
     _, rows = check.rows(findings(of))
     assert rows
-    for rule, severity, subject, problem, mend in rows:
+    for _, severity, subject, problem, fix in rows:
         assert severity in ("error", "warning", "note")
         assert len(subject.split(maxsplit=1)) == 2
         assert problem
         assert "{" not in problem
         assert "\n" not in problem
-        if mend.startswith("openstack "):
-            assert shlex.split(mend)[1] in ("trait-sched", "flavor", "image", "trait")
-        assert rule in check.WORDS
+        if fix.startswith("openstack "):
+            assert shlex.split(fix)[1] in ("trait-sched", "flavor", "image", "trait")
 
 
 _TPM = "COMPUTE_SECURITY_TPM_2_0"
@@ -118,17 +148,15 @@ _TPM = "COMPUTE_SECURITY_TPM_2_0"
 )
 def test_a_command_changes_a_flavor_by_its_id(of, command):
     # A name may be another flavor's ID, and is looked for as one first.
-    mends = [mend for *_, mend in check.rows(findings(of))[1]]
-    assert f"openstack flavor {command} {identity('f')}" in mends
+    fixes = [fix for *_, fix in check.rows(findings(of))[1]]
+    assert f"openstack flavor {command} {identity('f')}" in fixes
 
 
 def test_no_trait_is_to_be_added_where_another_group_forbids_it():
-    names = (GOLD, f"!{GOLD}")
-    found = Finding(
-        "traits-not-together", Severity.ERROR, "flavor", "f", {"traits": names}
-    )
-    ((*_, mend),) = check.rows([found])[1]
-    assert "add" not in mend
+    both = Trait("", GOLD, False, ()), Trait("_A", GOLD, True, ())
+    found = TraitsNotTogether(Severity.ERROR, Kind.FLAVOR, "f", both)
+    ((*_, fix),) = check.rows([found])[1]
+    assert "add" not in fix
 
 
 def test_no_finding_is_one_line_with_how_many_rules_looked_at_what():

@@ -7,14 +7,15 @@ import shlex
 
 import pytest
 
-from osc_traitsched.core.check.finding import Finding, Severity
+from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.rules.mirror import MirrorMissing, Repair, Use
 from osc_traitsched.views import check
-from tests.unit.core.check import test_az, test_mirror, test_tenant
+from tests.unit.core.check import test_az, test_mirror, test_project
 from tests.unit.core.check.surveys import aggregate, findings
 
 
 def rows(found, *areas):
-    """Return ID, problem and what mends it, of each finding."""
+    """Return ID, problem and what fixes it, of each finding."""
     return [(row[0], row[3], row[4]) for row in check.rows(findings(found, *areas))[1]]
 
 
@@ -32,16 +33,17 @@ def test_a_differing_mirror_is_said_for_either_way():
 
 
 def test_novas_command_is_named_where_it_is_enough():
-    ((_, _, mend),) = rows(test_mirror.of("a"))
-    assert mend == "nova-manage placement sync_aggregates"
-    ((_, problem, mend),) = rows(test_mirror.several_nodes("d1", "d2"))
+    ((_, _, fix),) = rows(test_mirror.of("a"))
+    assert fix == "nova-manage placement sync_aggregates"
+    ((_, problem, fix),) = rows(test_mirror.several_nodes("d1", "d2"))
     assert problem.startswith("Placement lacks the host a in it: ")
-    assert mend == "openstack trait-sched mirror repair"
+    assert fix == "openstack trait-sched mirror repair"
 
 
 def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another():
-    data = {"hosts": ("a",), "mend": "check", "use": "isolation"}
-    found = Finding("mirror-missing", Severity.ERROR, "aggregate", "gold", data)
+    found = MirrorMissing(
+        Severity.ERROR, "gold", ("a",), Use.ISOLATION, Repair.MIRROR_REPAIR
+    )
     ((*_, problem, _),) = check.rows([found])[1]
     assert problem == "Placement lacks the host a in it: not isolated by it"
 
@@ -71,9 +73,9 @@ def test_a_filter_that_stops_the_scheduler_is_not_worded_as_one_that_is_useless(
 
 
 def test_the_command_for_a_list_keeps_the_keys_that_are_there():
-    found = test_tenant.of(filter_tenant_id="1d1d, 2d2d", filter_tenant_id2="3d3d")
-    (mend,) = (row[2] for row in rows(found) if row[0] == "tenant-list")
-    _, *words = shlex.split(mend)
+    found = test_project.of(filter_tenant_id="1d1d, 2d2d", filter_tenant_id2="3d3d")
+    (fix,) = (row[2] for row in rows(found) if row[0] == "project-list")
+    _, *words = shlex.split(fix)
     assert words[:2] == ["aggregate", "set"]
     assert words[3:] == [
         "--property",
@@ -84,9 +86,9 @@ def test_the_command_for_a_list_keeps_the_keys_that_are_there():
 
 
 def test_an_id_is_offered_only_where_one_project_has_the_name():
-    found = test_tenant.of(filter_tenant_id="red")
-    ((_, _, mend),) = rows(found)
-    assert mend.endswith("--property filter_tenant_id=1d1d")
-    twice = {**test_tenant.PROJECTS, "4d4d": "red"}
-    ((_, _, mend),) = rows(dataclasses.replace(found, projects=twice))
-    assert mend == ""
+    found = test_project.of(filter_tenant_id="red")
+    ((_, _, fix),) = rows(found)
+    assert fix.endswith("--property filter_tenant_id=1d1d")
+    twice = {**test_project.PROJECTS, "4d4d": "red"}
+    ((_, _, fix),) = rows(dataclasses.replace(found, projects=twice))
+    assert fix == ""

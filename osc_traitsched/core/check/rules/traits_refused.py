@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Datum, Finding, Rule, Severity
-from osc_traitsched.core.check.study import Study
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import read as read_image
@@ -17,54 +19,71 @@ from osc_traitsched.core.nova.server.image import read as read_image
 _UNCHECKED = re.compile(r"(trait|resources)(?!.*(HYPERTHREADING|VCPU|PCPU))")
 
 
-def refused(study: Study) -> Iterator[Finding]:
+@dataclasses.dataclass(frozen=True)
+class TraitsRefused(Finding):
+    """A flavor or an image that Nova refuses.
+
+    :ivar flavors: of an image the flavors that Nova refuses it with; none where it
+        refuses the flavor with all images, or the image with all flavors
+    """
+
+    rule = "traits-refused"
+    severity: Severity
+    kind: Kind
+    name: str
+    refusal: Refusal
+    flavors: tuple[str, ...] = ()
+
+
+def refused(analysis: Analysis) -> Iterator[TraitsRefused]:
     """Find flavors and images that Nova refuses with all there are, and pairs.
 
     Of pairs only those where a key of the flavor's and a property of the image's
     contradict each other: that an image needs a larger flavor is no fault.
     """
-    for flavor in study.of_flavors:
+    for flavor in analysis.flavors:
         if flavor.refusal is not None:
-            images = (decisive(image.body) for image in study.of_images)
-            yield from _of_one(study, flavor, ((flavor.body, i) for i in images))
-    for image in study.of_images:
-        if image.refusal is not None and study.of_flavors:
-            flavors = (flavor.body for flavor in study.of_flavors)
+            images = (decisive(image.body) for image in analysis.images)
+            yield from _of_one(analysis, flavor, ((flavor.body, i) for i in images))
+    for image in analysis.images:
+        if image.refusal is not None and analysis.flavors:
+            flavors = (flavor.body for flavor in analysis.flavors)
             body = decisive(image.body)
-            yield from _of_one(study, image, ((each, body) for each in flavors))
-    yield from _pairs(study)
+            yield from _of_one(analysis, image, ((each, body) for each in flavors))
+    yield from _pairs(analysis)
 
 
 def _of_one(
-    study: Study, demand: Demand, servers: Iterable[tuple[Body, Body]]
-) -> Iterator[Finding]:
+    analysis: Analysis, demand: Demand, servers: Iterable[tuple[Body, Body]]
+) -> Iterator[TraitsRefused]:
     """Yield a finding unless Nova takes it with something."""
-    if demand.refusal and all(_refusal(study, *server) for server in servers):
-        data = _data(demand.refusal)
-        yield Finding("traits-refused", Severity.ERROR, demand.kind, demand.name, data)
+    if demand.refusal and all(_refusal(analysis, *server) for server in servers):
+        yield TraitsRefused(Severity.ERROR, demand.kind, demand.name, demand.refusal)
 
 
-def _pairs(study: Study) -> Iterator[Finding]:
-    release = study.assumptions.release
-    flavors = _kinds(study.of_flavors, _of_flavor)
-    images = _kinds(study.of_images, lambda image: _of_image(image, release))
+def _pairs(analysis: Analysis) -> Iterator[TraitsRefused]:
+    release = analysis.survey.assumptions.release
+    flavors = _kinds(analysis.flavors, _of_flavor)
+    images = _kinds(analysis.images, lambda image: _of_image(image, release))
     for image, alike in images:
         apart: dict[tuple[str, ...], tuple[Refusal, list[str]]] = {}
         for flavor, others in flavors:
-            refusal = _refusal(study, flavor.body, decisive(image.body))
+            refusal = _refusal(analysis, flavor.body, decisive(image.body))
             if refusal and _is_of_both(refusal, flavor.body, image.body):
                 key = (refusal.exception, refusal.reason, *refusal.keys)
                 names = apart.setdefault(key, (refusal, []))[1]
                 names.extend(other.name for other in others)
         for each in alike:
             for refusal, names in apart.values():
-                data = {**_data(refusal), "flavors": tuple(sorted(names))}
-                yield Finding("traits-refused", Severity.NOTE, "image", each.name, data)
+                flavors_apart = tuple(sorted(names))
+                yield TraitsRefused(
+                    Severity.NOTE, Kind.IMAGE, each.name, refusal, flavors_apart
+                )
 
 
-def _refusal(study: Study, flavor: Body, image: Body) -> Refusal | None:
+def _refusal(analysis: Analysis, flavor: Body, image: Body) -> Refusal | None:
     try:
-        study.builder.request(flavor, image)
+        analysis.builder.request(flavor, image)
     except Refusal as refusal:
         return refusal
     return None
@@ -74,16 +93,6 @@ def _is_of_both(refusal: Refusal, flavor: Body, image: Body) -> bool:
     keys = set(refusal.keys)
     specs = flavor.get("extra_specs") or {}
     return bool(keys & set(specs)) and bool(keys & set(image))
-
-
-def _data(refusal: Refusal) -> dict[str, Datum]:
-    return {
-        "exception": refusal.exception,
-        "reason": refusal.reason,
-        "keys": refusal.keys,
-        "stage": refusal.stage,
-        "http": refusal.http or 0,
-    }
 
 
 def _kinds(
@@ -110,4 +119,4 @@ def _of_image(image: Demand, release: int) -> object:
     return frozenset(found.values.items()), frozenset(traits)
 
 
-RULES: tuple[Rule, ...] = (Rule("traits-refused", "traits", refused, "flavors"),)
+RULES = (Rule(TraitsRefused, "traits", refused, Kind.FLAVOR),)

@@ -1,0 +1,124 @@
+"""What the rules work out of a survey, each thing but once."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core.check.builder import Builder
+from osc_traitsched.core.check.demand import Demand
+from osc_traitsched.core.check.flavor_hosts import FlavorHosts
+from osc_traitsched.core.check.hosts import Hosts
+from osc_traitsched.core.check.isolated import Isolated, isolated
+from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.inventory import mirror
+from osc_traitsched.core.inventory.mirror import Difference
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import Setting
+
+
+@dataclasses.dataclass(frozen=True)
+class Analysis:
+    """A survey, and what follows from it; the rules are functions of it."""
+
+    survey: Survey
+
+    def setting(self, option: str) -> Setting:
+        """Return an option's value and where it was read."""
+        return self.survey.assumptions.setting(option)
+
+    def is_on(self, option: str) -> bool:
+        """Tell whether an option that is on or off is on."""
+        return bool(self.setting(option).value)
+
+    def has_filter(self, name: str) -> bool:
+        """Tell whether a host filter is in the list of those that are on."""
+        filters = self.setting(options.ENABLED_FILTERS).value
+        return isinstance(filters, tuple) and name in filters
+
+    @functools.cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """Each host aggregate against Placement's of the same UUID, by name."""
+        return mirror.differences(self.survey.snapshot, self.survey.members)
+
+    @functools.cached_property
+    def builder(self) -> Builder:
+        """Builds all requests that the rules need."""
+        return Builder(self.survey.assumptions)
+
+    @functools.cached_property
+    def flavors(self) -> tuple[Demand, ...]:
+        """What each flavor asks for, by name."""
+        return _by_name(self.builder.of_flavors(self.survey.flavors))
+
+    @functools.cached_property
+    def images(self) -> tuple[Demand, ...]:
+        """What each image asks for, by name."""
+        return _by_name(self.builder.of_images(self.survey.images))
+
+    @property
+    def demands(self) -> tuple[Demand, ...]:
+        """What flavors and images ask for."""
+        return (*self.flavors, *self.images)
+
+    @functools.cached_property
+    def isolated(self) -> tuple[Isolated, ...]:
+        """The aggregates that ``trait:…=required`` isolates, were the option on."""
+        return isolated(self.survey.aggregates)
+
+    @functools.cached_property
+    def hosts(self) -> Hosts:
+        """Says which hosts could take what."""
+        names = {clause.name for each in self.demands for clause in each.traits}
+        names |= {each.format.name for each in self.images if each.format}
+        names |= {clause.name for each in self.images for clause in each.devices}
+        names |= {name for each in self.isolated for name in each.traits}
+        return Hosts(self.survey, frozenset(names))
+
+    @functools.cached_property
+    def flavor_hosts(self) -> FlavorHosts:
+        """Says which hosts could take a flavor, with which images."""
+        return FlavorHosts(self.hosts, self.all_hosts, self.builder, self.images)
+
+    @functools.cached_property
+    def all_hosts(self) -> frozenset[str]:
+        """The UUIDs of all hosts' roots."""
+        return frozenset(host.uuid for host in self.survey.snapshot.hosts)
+
+    def host_names(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of hosts by the UUIDs of their roots, sorted."""
+        by_uuid = self.survey.snapshot.by_uuid
+        return tuple(sorted(by_uuid[uuid].name for uuid in roots))
+
+    @functools.cached_property
+    def closed_to(self) -> Mapping[frozenset[str], frozenset[str]]:
+        """The providers that isolation leaves out, by the traits that are required.
+
+        For all traits that a flavor and an image may require together; the providers
+        by their UUIDs.
+        """
+        own = {each.opens for each in self.flavors} or {frozenset[str]()}
+        more = {frozenset[str](), *(each.opens for each in self.images)}
+        isolated = frozenset(name for each in self.isolated for name in each.traits)
+        together = {(one | other) & isolated for one in own for other in more}
+        return {traits: self._closed(traits) for traits in together}
+
+    def _closed(self, traits: frozenset[str]) -> frozenset[str]:
+        left = (each for each in self.isolated if not each.is_open_to(traits))
+        return frozenset[str]().union(*(self._mirrored(each.uuid) for each in left))
+
+    def inside(self, aggregate: str) -> frozenset[str]:
+        """Return the roots of hosts that are in an aggregate by Nova and Placement.
+
+        Where the two differ the rules of the mirror speak.
+        """
+        nova = self.survey.nova.members.get(aggregate, frozenset())
+        return nova & self._mirrored(aggregate) & self.all_hosts
+
+    def _mirrored(self, aggregate: str) -> frozenset[str]:
+        return self.survey.members.get(aggregate, frozenset())
+
+
+def _by_name(demands: Iterable[Demand]) -> tuple[Demand, ...]:
+    return tuple(sorted(demands, key=lambda demand: demand.name))

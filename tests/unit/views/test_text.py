@@ -1,0 +1,94 @@
+"""Lists, numbers and names as every view writes them."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from osc_traitsched.views import text
+
+
+def test_long_lists_are_counted_and_not_printed():
+    assert text.listed(f"h{n}" for n in range(12)) == (
+        "h0, h1, h2, h3, h4, h5, h6, h7, h8, h9 and 2 more"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [([], ""), (["a"], "flavor a"), (["a", "b"], "flavors a, b")],
+)
+def test_a_noun_before_names_is_of_their_number(names, words):
+    assert text.listed(names, "flavor") == words
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(0, "0 hosts"), (1, "1 host"), (2, "2 hosts")]
+)
+def test_a_counted_noun_is_of_its_number(number, words):
+    assert text.count(number, "host") == words
+
+
+@pytest.mark.parametrize(
+    ("nearest", "words"),
+    [((), ""), (("a",), "; did you mean a?"), (("a", "b"), "; did you mean a or b?")],
+)
+def test_names_that_may_have_been_meant_are_asked_for(nearest, words):
+    assert text.did_you_mean(nearest) == words
+
+
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("a\nb", r"a\nb"),
+        ("red\x1b[31m", r"red\x1b[31m"),
+        ("\x9b31m", r"\x9b31m"),
+        ("user\u202egnp", r"user\u202egnp"),
+        ("\u2066a\u2069", r"\u2066a\u2069"),
+        ("zero\u200bwidth", r"zero\u200bwidth"),
+        ("a\u2028b\u2029c", r"a\u2028b\u2029c"),
+        ("\ud800", r"\ud800"),
+        ("\ue000", r"\ue000"),
+        ("tag\U000e0041", r"tag\U000e0041"),
+    ],
+)
+def test_what_a_terminal_would_obey_or_hide_is_visible(hidden, shown):
+    assert text.visible(hidden) == shown
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "黄金",
+        "золото",
+        "ذهب",
+        "सोना",
+        "e\u0301",
+        "größe",
+        "naïve 👍",
+        "a b\\c",
+        "全角\u3000空白",
+    ],
+)
+def test_letters_of_any_language_stay_as_they_are(name):
+    assert text.visible(name) == name
+    assert text.quoted(name) == f"'{name}'"
+
+
+def test_no_character_of_a_category_that_is_not_printable_is_left():
+    everything = text.visible("".join(map(chr, range(0x110000))))
+    left = {unicodedata.category(char) for char in everything}
+    assert left.isdisjoint({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+
+
+def test_a_quoted_name_is_abridged_and_has_nothing_in_it_that_is_not_printable():
+    assert text.quoted("x" * 81) == f"'{'x' * 77}...'"
+    assert text.quoted("x" * 80) == f"'{'x' * 80}'"
+    assert text.quoted("a\nb\x1b[31m") == r"'a\nb\x1b[31m'"
+
+
+def test_a_quote_in_a_name_does_not_end_it():
+    assert text.quoted("it's") == '"it\'s"'
+    assert text.quoted('the "best"') == "'the \"best\"'"
+    assert text.quoted("'\"") == r"""'\'"'"""
