@@ -3,11 +3,12 @@
 The terms are those of model-based diagnosis (R. Reiter, "A Theory of Diagnosis from
 First Principles", 1987). A *correction set* of a host is a minimal set of clauses
 without which the host could take the request: what Reiter calls a diagnosis. A
-*conflict* is a minimal set of clauses that no host meets together. What a host can
-meet has nothing of at least one of its correction sets. So a set of clauses is too
-much for the host if and only if it shares a clause with each of them, and too much
-for all hosts if and only if it shares a clause with each correction set of each host.
-That is: the conflicts are the minimal hitting sets of all hosts' correction sets.
+*conflict* is a minimal set of clauses that no host meets together, whatever else of the
+request it meets. What a host meets has nothing of at least one of its correction sets.
+So a set of clauses is too much for the host if and only if it shares a clause with each
+of them, and too much for all hosts if and only if it shares a clause with each
+correction set of each host. That is: the conflicts are the minimal hitting sets of all
+hosts' correction sets.
 
 For example, three clauses and three hosts of one provider each:
 
@@ -136,13 +137,13 @@ def reach(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdi
             admitted_otherwise[root] = found
         else:
             rejections[root] = found
-    is_hopeless = bool(profiles) and len(rejections) == len(profiles)
+    all_rejected = bool(profiles) and len(rejections) == len(profiles)
     return Verdict(
         matcher.clauses,
         rejections,
         admitted_otherwise,
         _counts(matcher, profiles.values(), rejections),
-        _conflicts(matcher.clauses, rejections) if is_hopeless else (),
+        _conflicts(matcher.clauses, rejections) if all_rejected else (),
         tuple(sorted(set(profiles) - set(rejections) - facts.candidates)),
         tuple(sorted(set(rejections) & facts.candidates)),
     )
