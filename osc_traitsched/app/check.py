@@ -56,14 +56,14 @@ def check(
     return Checked(found, selected, findings)
 
 
-def survey(cloud: Cloud, assumptions: SchedulerSettings) -> Survey:
+def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
     """Read everything once.
 
     Beyond the lists it takes two requests for traits and figures, some for the
     mirror, and two for each sharing provider. Hosts that are full add one each, or
     one for each trait in use, whichever is fewer.
 
-    :param assumptions: returned in the survey, with what the cloud tells of them
+    :param assumed: returned in the survey, with what the cloud tells of it
     :raises CloudBroke: when Nova, Placement or Glance can't be read
     """
     topology = read_topology(cloud)
@@ -71,7 +71,7 @@ def survey(cloud: Cloud, assumptions: SchedulerSettings) -> Survey:
     bulk = read.everything(placement, snapshot.providers)
     return Survey(
         snapshot,
-        _with_compute_versions(assumptions, snapshot, bulk.traits),
+        _with_compute_versions(assumed, snapshot, bulk.traits),
         aggregates=topology.aggregates,
         flavors=lookup.flavors(cloud),
         images=lookup.images(cloud, {"status": "active", "limit": _IMAGES_PER_PAGE}),
@@ -85,11 +85,11 @@ def survey(cloud: Cloud, assumptions: SchedulerSettings) -> Survey:
 
 
 def _with_compute_versions(
-    assumptions: SchedulerSettings,
+    assumed: SchedulerSettings,
     snapshot: Snapshot,
     traits: Mapping[str, frozenset[str]],
 ) -> SchedulerSettings:
     computes = snapshot.nova.computes if snapshot.nova else ()
     nodes = {each.uuid for each in computes if each.uuid in snapshot.by_uuid}
     unmarked = {uuid for uuid in nodes if settings.OWNER_MARK not in traits[uuid]}
-    return settings.with_compute_versions(assumptions, nodes, unmarked)
+    return settings.with_compute_versions(assumed, nodes, unmarked)

@@ -54,7 +54,7 @@ def explain(
     want_figures: bool = False,
     want_fixes: bool = True,
 ) -> Explanation:
-    """Find out who could take the request, who could not, and why.
+    """Find out which hosts could take the request, and why the others could not.
 
     :param want_figures: of every host that lacks room, even where others take it
     :param named: patterns of the hosts whose whole story is wanted

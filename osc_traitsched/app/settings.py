@@ -90,7 +90,7 @@ def resolve(
 def with_compute_versions(
     assumed: SchedulerSettings, nodes: Set[str], unmarked: Set[str]
 ) -> SchedulerSettings:
-    """Return the assumptions with whether every nova-compute is of 2026.2 or later.
+    """Return the settings with whether every nova-compute is of 2026.2 or later.
 
     That is what such a Nova's scheduler asks. No API shows their versions, but those
     that are mark their providers with OWNER_NOVA (nova/compute/resource_tracker.py,
