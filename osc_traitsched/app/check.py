@@ -17,9 +17,6 @@ from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
-#: The most images that Glance gives at once, unless it is set lower.
-_IMAGES_PER_PAGE = "1000"
-
 
 @dataclasses.dataclass(frozen=True)
 class Checked:
@@ -74,7 +71,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         _with_compute_versions(assumed, snapshot, bulk.traits),
         aggregates=topology.aggregates,
         flavors=lookup.flavors(cloud),
-        images=lookup.images(cloud, {"status": "active", "limit": _IMAGES_PER_PAGE}),
+        images=lookup.images(cloud, {"status": "active"}),
         traits=bulk.traits,
         known_traits=read.known_traits(placement),
         members=topology.members,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib import parse
 
-from osc_traitsched.cloud import read
+from osc_traitsched.cloud import lists, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -15,11 +14,14 @@ from osc_traitsched.core.names import near_names
 
 Body = Mapping[str, Any]
 
+#: The most images that Glance gives at once, unless it is set lower.
+_IMAGES_PER_PAGE = "1000"
+
 
 def flavors(cloud: Cloud) -> tuple[Body, ...]:
     """Return the bodies of all flavors, with extra specs; private ones count."""
     query = {"is_public": "None"}
-    return tuple(read.pages(cloud.compute, "/flavors/detail", "flavors", query))
+    return tuple(lists.pages(cloud.compute, "/flavors/detail", "flavors", query))
 
 
 def flavor(cloud: Cloud, name: str) -> Body:
@@ -48,11 +50,12 @@ def flavor_among(listed: Iterable[Body], name: str) -> Body:
 
 def images(cloud: Cloud, query: Mapping[str, str]) -> tuple[Body, ...]:
     """Return the bodies of the images that a query matches, hidden ones too."""
+    query = {**query, "visibility": "all", "limit": _IMAGES_PER_PAGE}
     return tuple(
         found
         for hidden in ("false", "true")
-        for found in read.image_pages(
-            cloud.image, {**query, "visibility": "all", "os_hidden": hidden}
+        for found in lists.pages(
+            cloud.image, "/images", "images", {**query, "os_hidden": hidden}
         )
     )
 
@@ -108,20 +111,10 @@ def project(cloud: Cloud, name: str | None) -> str | None:
 
 
 def project_names(cloud: Cloud) -> dict[str, str] | None:
-    """Return the names of all projects by ID; None where Keystone does not tell all.
-
-    Newer Keystones give a link to a next page; older ones only cut a long list off.
-    """
-    found: dict[str, str] = {}
-    params: dict[str, str] = {}
+    """Return the names of all projects by ID; None where Keystone does not tell all."""
     try:
-        while True:
-            body = cloud.identity.get("/projects", params)
-            found.update({each["id"]: each["name"] for each in body["projects"]})
-            following = body["links"].get("next")
-            if not following:
-                return None if body.get("truncated") else found
-            params = dict(parse.parse_qsl(parse.urlsplit(following).query))
+        found = lists.projects(cloud.identity)
+        return {each["id"]: each["name"] for each in found}
     except errors.CloudBroke:
         return None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib import parse
 
+from osc_traitsched.cloud import lists
 from osc_traitsched.cloud.bulk import FEW, Bulk
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
@@ -19,8 +19,6 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-
-_NO_PARAMS: Mapping[str, str] = {}
 
 
 def snapshot(cloud: Cloud, selectors: selection.Selectors) -> Snapshot:
@@ -97,11 +95,11 @@ def aggregates(compute: Service) -> tuple[Any, ...]:
 
 
 def computes(compute: Service) -> Iterator[Compute]:
-    """Yield Nova's compute nodes, page by page.
+    """Yield Nova's compute nodes.
 
     :raises CloudBroke: when the user may not list them
     """
-    for body in pages(compute, "/os-hypervisors/detail", "hypervisors"):
+    for body in lists.pages(compute, "/os-hypervisors/detail", "hypervisors"):
         yield Compute(
             uuid=body["id"],
             node=body["hypervisor_hostname"],
@@ -124,23 +122,6 @@ def host_aggregates(bodies: Iterable[Any]) -> tuple[Aggregate, ...]:
         )
         for body in bodies
     )
-
-
-def pages(
-    service: Service, path: str, key: str, params: Mapping[str, str] = _NO_PARAMS
-) -> Iterator[Any]:
-    """Yield the items of a Nova list, page by page."""
-    while True:
-        body = service.get(path, params)
-        yield from body[key]
-        following = [
-            link["href"]
-            for link in body.get(f"{key}_links", ())
-            if link["rel"] == "next"
-        ]
-        if not following:
-            return
-        params = dict(parse.parse_qsl(parse.urlsplit(following[0]).query))
 
 
 def known_traits(placement: Service) -> frozenset[str]:
@@ -220,13 +201,3 @@ def _remaining(placement: Service, left: list[Provider]) -> Iterator[Holding]:
             return
     for provider in left:
         yield holding(placement, provider)
-
-
-def image_pages(image: Service, params: Mapping[str, str]) -> Iterator[Any]:
-    """Yield the images that Glance lists, page by page."""
-    while True:
-        body = image.get("/images", params)
-        yield from body["images"]
-        if "next" not in body:
-            return
-        params = dict(parse.parse_qsl(parse.urlsplit(body["next"]).query))

@@ -20,6 +20,7 @@ from osc_traitsched.views import check as views
 from tests.bench import lists
 from tests.services.fill import fill
 from tests.services.fleet import Host
+from tests.services.pages import after
 from tests.services.placement import PlacementServer
 
 #: Traits that some of the filled hosts have.
@@ -44,7 +45,7 @@ class _Lists:
     def get(self, path: str, params: Any = None, microversion: Any = None) -> Any:
         self.requests += 1
         hidden = (params or {}).get("os_hidden") == "true"
-        return {"images": []} if hidden else self.bodies[path]
+        return {"images": []} if hidden else after(params, self.bodies[path])
 
 
 class _Counted:

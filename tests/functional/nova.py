@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import urllib.parse
 from collections.abc import Callable, Iterable, Mapping
 
 from tests.functional.proxy import Fault, Instead, Proxy, Request
 from tests.services.nova import MadeUpNova
+from tests.services.pages import after
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,10 +62,11 @@ class Nova(MadeUpNova):
         listed.append({**body, "state": "up", "status": "enabled"})
 
     def _answer(self, request: Request) -> Fault:
-        path = request.path.partition("?")[0]
+        path, _, query = request.path.partition("?")
         if path not in self._bodies:
             return self.fault(request)
         if path == "/os-aggregates":
             self._times_read += 1
             self.when_read.get(self._times_read, lambda: None)()
-        return Says(text=json.dumps(self._bodies[path]).encode())
+        found = after(dict(urllib.parse.parse_qsl(query)), self._bodies[path])
+        return Says(text=json.dumps(found).encode())

@@ -12,6 +12,7 @@ from tests.bench import lists
 from tests.functional.placement import Placement
 from tests.services import fill
 from tests.services.nova import HalfCloud, MadeUpNova
+from tests.services.pages import after
 from tests.services.placement import PlacementServer
 
 HOSTS, FULL, AGGREGATES = 1000, 50, 60
@@ -29,7 +30,7 @@ class Service:
         self.bodies = bodies
 
     def get(self, path, params=None, microversion=None):
-        return self.bodies[path]
+        return after(params, self.bodies[path])
 
 
 @pytest.fixture(scope="module")

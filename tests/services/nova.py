@@ -9,6 +9,7 @@ from typing import Any
 import openstack
 
 from osc_traitsched.cloud.connection import HttpCloud
+from tests.services.pages import after
 
 
 class MadeUpNova:
@@ -42,7 +43,7 @@ class MadeUpNova:
 
     def get(self, path: str, params: Any = None, microversion: Any = None) -> Any:
         """Return what the compute API would answer."""
-        return self._bodies[path]
+        return after(params, self._bodies[path])
 
 
 def _node(name: str, identity: str) -> dict[str, Any]:

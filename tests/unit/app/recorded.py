@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from urllib import parse
 
+from tests.services.pages import after
+
 CMP01, CMP02, CMP03, GPU = (f"c000000{n}-0000-4000-8000-000000000000" for n in "1234")
 GOLD, ZONE1 = (f"a000000{n}-0000-4000-8000-000000000000" for n in "12")
 IMAGE = "1a000001-0000-4000-8000-000000000000"
@@ -39,13 +41,15 @@ class RecordedService:
         self._bodies = {_normal(key): body for key, body in bodies.items()}
 
     def get(self, path, params=None, microversion=None):
-        if params:
-            path += ("&" if "?" in path else "?") + parse.urlencode(params)
+        query = {**(params or {})}
+        marker = query.pop("marker", None)
+        if query:
+            path += ("&" if "?" in path else "?") + parse.urlencode(query)
         self.asked.append(_normal(path))
         body = self._bodies[self.asked[-1]]
         if isinstance(body, Exception):
             raise body
-        return body
+        return body if marker is None else after({"marker": marker}, body)
 
 
 class RecordedCloud:
@@ -173,6 +177,8 @@ ROCKY = {
     "os_hidden": False,
 }
 
+NAMED_ROCKY = "/images?limit=1000&name=rocky&visibility=all"
+
 NEEDED = {"VCPU": 4, "MEMORY_MB": 4096, "DISK_GB": 20}
 _SIZE = "resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
 
@@ -260,8 +266,10 @@ BODIES = {
         },
     },
     "image": {
-        "/images?name=rocky&visibility=all&os_hidden=false": {"images": [ROCKY]},
-        "/images?name=rocky&visibility=all&os_hidden=true": {"images": []},
+        "/images?limit=1000&name=rocky&visibility=all&os_hidden=false": {
+            "images": [ROCKY]
+        },
+        "/images?limit=1000&name=rocky&visibility=all&os_hidden=true": {"images": []},
         "/images?limit=1000&os_hidden=false&status=active&visibility=all": {
             "images": [ROCKY]
         },

@@ -39,6 +39,7 @@ from tests.unit.app.recorded import (
     CMP02,
     CMP03,
     IMAGE,
+    NAMED_ROCKY,
     OTHER,
     OWN,
     ROCKY,
@@ -255,7 +256,7 @@ def test_what_is_not_the_projects_to_use_is_the_explanation():
 
 def test_an_image_name_that_two_have_is_ambiguous():
     twins = {"images": [ROCKY, {**ROCKY, "id": CMP01}]}
-    images = {"/images?name=rocky&visibility=all&os_hidden=false": twins}
+    images = {f"{NAMED_ROCKY}&os_hidden=false": twins}
     with pytest.raises(AmbiguousName):
         ask(RecordedCloud(image=images))
 

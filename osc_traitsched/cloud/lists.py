@@ -1,0 +1,63 @@
+"""Lists of the services, whole: page by page to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib import parse
+
+from osc_traitsched.cloud.service import Service
+from osc_traitsched.core import errors
+
+_NO_PARAMS: Mapping[str, str] = {}
+
+
+def pages(
+    service: Service, path: str, key: str, params: Mapping[str, str] = _NO_PARAMS
+) -> Iterator[Any]:
+    """Yield the items of a list of Nova or Glance; it ends with an empty page.
+
+    A page without a link to a next one may not be the last: Nova leaves hypervisors
+    out after it has cut a page, and gives a link with a full page only
+    (nova/api/openstack/compute/hypervisors.py, ``_get_hypervisors``; common.py,
+    ``_get_collection_links``). A page of which it leaves out everything ends
+    the list early: ``Snapshot.unlisted`` is what shows that.
+
+    :param key: what the answer has the items under; each has an ``id``, the marker
+    :raises CloudBroke: when the list can't be read, or the service does not go on
+    """
+    seen: set[str] = set()
+    marker: dict[str, str] = {}
+    while found := service.get(path, {**params, **marker})[key]:
+        fresh = [each for each in found if each["id"] not in seen]
+        if not fresh:
+            reason = f"gives the same page of {path} again and again"
+            raise errors.CloudBroke(service.service_type, reason)
+        yield from fresh
+        seen.update(each["id"] for each in fresh)
+        marker = {"marker": found[-1]["id"]}
+
+
+def projects(
+    identity: Service, params: Mapping[str, str] = _NO_PARAMS
+) -> Iterator[Any]:
+    """Yield the projects that Keystone lists.
+
+    Newer Keystones give a link to a next page; older ones only cut a long list off,
+    and take no marker.
+
+    :raises CloudBroke: when the list can't be read, or is cut off
+    """
+    seen: set[str] = set()
+    while True:
+        body = identity.get("/projects", params)
+        found = [each for each in body["projects"] if each["id"] not in seen]
+        yield from found
+        following = body["links"].get("next")
+        if not following and not body.get("truncated"):
+            return
+        if not following or not found:
+            reason = "cuts its list of projects off, and gives no next page"
+            raise errors.CloudBroke(identity.service_type, reason)
+        seen.update(each["id"] for each in found)
+        params = dict(parse.parse_qsl(parse.urlsplit(following).query))
