@@ -107,6 +107,7 @@ def _judged(
     answer = allocation_candidates.ask(placement, request)
     nova = read.view(start.computes.values(), start.question.aggregates)
     snapshot = read.providers(placement).with_nova(nova)
+    snapshot = read.with_unlisted(placement, snapshot)
     switched = variations(start.question, request)
     asked = [request, *(v.request for v in switched if v.request)]
     requests = [each for one in asked for each in (one, one.fallback) if each]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from osc_traitsched.cloud import evidence, lookup, requirers
+from osc_traitsched.cloud import evidence, lookup, read, requirers
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.service import Cloud, Service
@@ -76,7 +76,7 @@ def plan_isolate(
     :raises LeavesNoHost: for flavors that have a host now and would have none
     :raises CloudBroke: when a service can't be read
     """
-    state = aggregate_state(cloud, aggregate)
+    state = _state(cloud, aggregate)
     creates = trait.to_create(names, state.traits, create)
     chosen = _each_once(lookup.flavor_among(state.flavors, name) for name in flavors)
     bodies = _each_once(lookup.image(cloud, name) for name in images)
@@ -112,7 +112,7 @@ def plan_unisolate(
     :raises LeavesNoHost: for flavors that have a host now and would have none
     :raises CloudBroke: when a service can't be read
     """
-    state = aggregate_state(cloud, aggregate)
+    state = _state(cloud, aggregate)
     names = tuple(names) or isolation.to_open(state)
     held = {name: holders(cloud.placement, state, name) for name in names}
     images = requirers.images(cloud, names)
@@ -125,6 +125,12 @@ def plan_unisolate(
         assumptions.setting(options.ISOLATION),
         unknown=trait.vanished(names, state.traits),
     )
+
+
+def _state(cloud: Cloud, aggregate: str) -> AggregateState:
+    found = aggregate_state(cloud, aggregate)
+    snapshot = read.with_unlisted(cloud.placement, found.snapshot)
+    return dataclasses.replace(found, snapshot=snapshot)
 
 
 def _each_once(bodies: Iterable[Body]) -> tuple[Body, ...]:

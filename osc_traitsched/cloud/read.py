@@ -48,6 +48,25 @@ def providers(placement: Service) -> Snapshot:
     )
 
 
+def with_unlisted(placement: Service, found: Snapshot) -> Snapshot:
+    """Return a snapshot with the compute nodes that Placement has and Nova lacks.
+
+    One request, if there is any root that can be one.
+
+    :param found: with Nova's view
+    :raises CloudBroke: when Placement can't be read
+    """
+    if not found.unmanaged_roots:
+        return found
+    try:
+        return found.with_compute_nodes(holders(placement, trait.COMPUTE_NODE))
+    except errors.CloudBroke as exc:
+        # A Placement that does not know the trait has nobody to mark with it.
+        if exc.status == 400:
+            return found
+        raise
+
+
 def _provider(body: Any) -> Provider:
     return Provider(
         body["uuid"],

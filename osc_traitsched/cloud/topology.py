@@ -33,6 +33,7 @@ def read_topology(cloud: Cloud) -> Topology:
     aggregates = read.aggregates(cloud.compute)
     nova = read.nova(cloud.compute, aggregates)
     snapshot = read.providers(cloud.placement).with_nova(nova)
+    snapshot = read.with_unlisted(cloud.placement, snapshot)
     members = _members(cloud.placement, snapshot)
     return Topology(snapshot, aggregates, members)
 

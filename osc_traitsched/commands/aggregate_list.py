@@ -7,6 +7,7 @@ import argparse
 from osc_traitsched.app import aggregates
 from osc_traitsched.commands import base
 from osc_traitsched.views import aggregates as views
+from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 
 
@@ -29,4 +30,6 @@ class ListAggregates(base.Lister):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
         found = aggregates.compare(self.cloud())
+        if found.snapshot.unlisted:
+            base.LOG.warning("%s", problems.unlisted(found.snapshot))
         return views.rows(found.differences, args.long)

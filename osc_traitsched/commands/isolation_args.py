@@ -33,6 +33,8 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
         LOG.warning("%s", idle)
     for reverted in todo.reverted:
         LOG.warning("%s", problems.reverted(reverted, removing))
+    if todo.state.snapshot.unlisted:
+        LOG.warning("%s", problems.unlisted(todo.state.snapshot))
     for line in words.losses(todo.effects, todo.state.roots):
         LOG.warning("%s", line)
     for line in words.gains(todo.effects, todo.state.roots):

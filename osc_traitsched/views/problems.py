@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.model import Outcome, Status
+from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
@@ -204,6 +205,16 @@ def reverted(found: traits.RevertedByNova, removing: bool) -> str:
 def without_provider(hosts: Iterable[str]) -> str:
     """Return a line on hosts that are not shown because they have no provider."""
     return f"Nova has hosts for which Placement has no provider: {listed(hosts)}"
+
+
+def unlisted(snapshot: Snapshot) -> str:
+    """Return a line on compute nodes that Placement has and Nova does not list."""
+    every = snapshot.listed + len(snapshot.unlisted)
+    return (
+        f"Nova lists {snapshot.listed} of the {every} compute nodes that Placement "
+        f"has, and not {listed(snapshot.named(snapshot.unlisted))}: its list may be "
+        "incomplete, so no provider is called orphaned"
+    )
 
 
 def would_create(names: Iterable[str]) -> str:

@@ -132,9 +132,19 @@ class Explanation:
 
     @property
     def unmanaged_roots(self) -> tuple[Provider, ...]:
-        """Root providers that are no compute nodes of Nova's, by name."""
-        roots = self.facts.snapshot.unmanaged_roots if self.facts else ()
-        return self._named(roots)
+        """Root providers that are no compute nodes of Nova's, by name.
+
+        Without those of a nova-compute: see :attr:`unlisted_computes`.
+        """
+        if self.facts is None:
+            return ()
+        snapshot = self.facts.snapshot
+        return self._named(snapshot.unmanaged_roots - snapshot.unlisted)
+
+    @property
+    def unlisted_computes(self) -> tuple[Provider, ...]:
+        """Placement's compute nodes that Nova does not list, by name."""
+        return self._named(self.facts.snapshot.unlisted if self.facts else ())
 
     @property
     def agrees(self) -> bool:
@@ -228,5 +238,5 @@ class Explanation:
         """All hosts that Nova or Placement knows, of those that were read."""
         if self.facts is None:
             return len(self.computes)
-        unknown = len(self.computes_without_provider) + len(self.unmanaged_roots)
-        return len(self.hosts) + unknown
+        unmanaged = len(self.facts.snapshot.unmanaged_roots)
+        return len(self.hosts) + len(self.computes_without_provider) + unmanaged

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 #: What the keys of an aggregate's metadata begin with that name a project each.
 TENANT_KEY = "filter_tenant_id"
@@ -123,13 +123,17 @@ class Snapshot:
     """The providers of a cloud and, where a command needs it, Nova's view.
 
     :ivar sharing: UUIDs of the providers whose inventory others share
-    :ivar strangers: UUIDs of roots that are no compute nodes of Nova's
+    :ivar unmanaged_roots: UUIDs of roots that are no compute nodes of Nova's
+    :ivar unlisted: UUIDs of those of them that a nova-compute made: Nova's list may be
+        incomplete, since it leaves out a node whose host has no mapping or no service
+        (nova/api/openstack/compute/hypervisors.py, ``_get_hypervisors``)
     """
 
     providers: tuple[Provider, ...]
     sharing: frozenset[str] = frozenset()
     nova: Nova | None = None
     unmanaged_roots: frozenset[str] = frozenset()
+    unlisted: frozenset[str] = frozenset()
 
     @functools.cached_property
     def by_uuid(self) -> Mapping[str, Provider]:
@@ -150,6 +154,32 @@ class Snapshot:
         return dataclasses.replace(
             self, unmanaged_roots=frozenset(unmanaged_roots), nova=nova
         )
+
+    def with_compute_nodes(self, uuids: Iterable[str]) -> Snapshot:
+        """Return the snapshot with which of its compute nodes Nova does not list.
+
+        One that has a listed node's name is not among them: it stands in the way of
+        that node's own provider.
+
+        :param uuids: of the providers that have COMPUTE_NODE
+        """
+        names = {compute.node for compute in self.nova.computes} if self.nova else ()
+        unlisted = {
+            uuid
+            for uuid in self.unmanaged_roots.intersection(uuids)
+            if self.by_uuid[uuid].name not in names
+        }
+        return dataclasses.replace(self, unlisted=frozenset(unlisted))
+
+    @property
+    def listed(self) -> int:
+        """How many of Placement's compute nodes Nova lists."""
+        computes = self.nova.computes if self.nova else ()
+        return sum(compute.uuid in self.by_uuid for compute in computes)
+
+    def named(self, uuids: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of providers by their UUIDs, sorted."""
+        return tuple(sorted(self.by_uuid[uuid].name for uuid in uuids))
 
     def is_host(self, provider: Provider) -> bool:
         """Tell whether a provider is a root that can be a compute node."""

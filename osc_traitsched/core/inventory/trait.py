@@ -15,6 +15,10 @@ from osc_traitsched.core.names import near_names
 #: pool, say): such a provider is a tree's root, and no host.
 SHARING = os_traits.MISC_SHARES_VIA_AGGREGATE
 
+#: The trait of each provider that nova-compute makes for a compute node
+#: (nova/compute/resource_tracker.py, ``_get_traits``).
+COMPUTE_NODE = os_traits.COMPUTE_NODE
+
 #: The trait of a provider that nova-compute makes for PCI devices, all of
 #: whose traits it sets again from ``[pci]device_spec`` in every cycle
 #: (nova/compute/pci_placement_translator.py, ``update_provider_tree``).

@@ -16,6 +16,7 @@ from osc_traitsched.core.check.rules.mirror_providers import (
     MirrorNoProvider,
     MirrorOtherName,
     MirrorOtherUuid,
+    Own,
 )
 from osc_traitsched.views.check.wording import Words, command, word
 from osc_traitsched.views.text import listed, quoted
@@ -93,8 +94,8 @@ def _(finding: MirrorOtherUuid) -> Words:
         f"Placement has a provider of this name with the UUID {finding.provider}, and "
         f"the hypervisor's is {finding.uuid}: nova-compute can't make its own, and "
         "no server can be placed on it",
-        "if nothing is allocated from it: "
-        + command("resource", "provider", "delete", finding.provider),
+        f"{_note(finding.own)}delete the old one if this shows no allocations: "
+        + _show(finding.provider),
     )
 
 
@@ -112,12 +113,31 @@ def _(finding: MirrorOtherName) -> Words:
 
 @word.register
 def _(finding: MirrorNoHypervisor) -> Words:
+    if finding.unlisted is not None:
+        return Words(
+            f"Nova lists {finding.unlisted.listed} of the {finding.unlisted.total} "
+            f"compute nodes that Placement has, and not this one ({finding.uuid}): its "
+            "list may be incomplete, so no provider is called orphaned",
+            "see whether its host has a mapping (nova-manage cell_v2 list_hosts) and a "
+            f"nova-compute service; what is allocated from it: {_show(finding.uuid)}",
+        )
     return Words(
         f"Nova has no hypervisor for the provider {finding.uuid}: Placement "
         "may give it for a server, and the scheduler then drops it",
-        "if the host is gone and nothing is allocated from it: "
-        + command("resource", "provider", "delete", finding.uuid),
+        f"{_note(finding.own)}delete it if the host is gone and this shows no "
+        f"allocations: {_show(finding.uuid)}",
     )
+
+
+def _note(own: Own) -> str:
+    """Say what goes with a provider and does not come back by itself."""
+    lost = (listed(own.traits, "trait"), listed(own.aggregates, "aggregate"))
+    also = " and the ".join(filter(None, lost))
+    return f"note the {also}, and " if also else ""
+
+
+def _show(provider: str) -> str:
+    return command("resource", "provider", "show", "--allocations", provider)
 
 
 @word.register

@@ -53,6 +53,7 @@ def document(explanation: Explanation, shown: tuple[Provider, ...]) -> dict[str,
             each.node for each in explanation.computes_without_provider
         ],
         "unmanaged_roots": _names(explanation.unmanaged_roots),
+        "unlisted_computes": _names(explanation.unlisted_computes),
         "conflicts": [ids.of(conflict) for conflict in explanation.conflicts],
         "fixes": [_fix(each, explanation) for each in explanation.fixes],
         "disagreement": _disagreement(explanation),

@@ -76,6 +76,8 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
     if explanation.unmanaged_roots:
         others = _listed(explanation.unmanaged_roots)
         yield f"         Placement has providers that are no hosts of Nova's: {others}"
+    if explanation.facts is not None and explanation.unlisted_computes:
+        yield f"         {problems.unlisted(explanation.facts.snapshot)}"
 
 
 def _listed(hosts: Iterable[Provider]) -> str:

@@ -1,6 +1,6 @@
 """Trees of providers, as Placement lists them."""
 
-from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 
 A = Provider("a", "host-a", 1, "a")
 B = Provider("b", "host-b", 1, "b")
@@ -24,3 +24,24 @@ def test_every_provider_knows_its_host():
 
 def test_hosts_are_the_roots_by_name():
     assert CLOUD.hosts == (A, B)
+
+
+NOVA = Nova((Compute("a", "host-a", "a"), Compute("c", "host-c", "c")))
+
+
+def test_a_compute_node_of_placements_that_nova_does_not_list_is_unlisted():
+    found = CLOUD.with_nova(NOVA).with_compute_nodes(["a", "b"])
+    assert (found.unmanaged_roots, found.unlisted) == ({"b"}, {"b"})
+    assert (found.listed, found.named(found.unlisted)) == (1, ("host-b",))
+
+
+def test_a_root_that_no_nova_compute_made_is_not_unlisted():
+    found = CLOUD.with_nova(NOVA).with_compute_nodes(["a"])
+    assert (found.unmanaged_roots, found.unlisted) == ({"b"}, set())
+
+
+def test_a_provider_in_the_way_of_a_listed_node_is_not_unlisted():
+    found = CLOUD.with_nova(
+        Nova((Compute("a", "host-a", "a"), Compute("x", "host-b", "b")))
+    )
+    assert found.with_compute_nodes(["a", "b"]).unlisted == set()

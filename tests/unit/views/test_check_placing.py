@@ -11,7 +11,9 @@ from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.check.rules.mirror import MirrorMissing, Repair, Use
 from osc_traitsched.views import check
 from tests.unit.core.check import test_az, test_mirror, test_project
-from tests.unit.core.check.surveys import aggregate, findings
+from tests.unit.core.check.surveys import aggregate, findings, identity
+
+D = identity("d")
 
 
 def rows(found, *areas):
@@ -38,6 +40,39 @@ def test_novas_command_is_named_where_it_is_enough():
     ((_, problem, fix),) = rows(test_mirror.several_nodes("d1", "d2"))
     assert problem.startswith("Placement lacks the host a in it: ")
     assert fix == "openstack trait-sched mirror repair"
+
+
+def test_a_compute_node_that_nova_does_not_list_is_not_called_orphaned():
+    ((_, problem, fix),) = rows(test_mirror.with_orphan("COMPUTE_NODE"), "mirror")
+    assert problem == (
+        "Nova lists 3 of the 4 compute nodes that Placement has, and not this one "
+        f"({D}): its list may be incomplete, so no provider is called orphaned"
+    )
+    assert fix.endswith(f"openstack resource provider show --allocations {D}")
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        test_mirror.with_orphan(),
+        test_mirror.with_orphan("CUSTOM_OWN", "COMPUTE_STATUS_DISABLED"),
+        test_mirror.with_orphan("COMPUTE_NODE", "CUSTOM_OWN"),
+        test_mirror.with_other_uuid("CUSTOM_OWN"),
+    ],
+)
+def test_no_command_deletes_a_provider(of):
+    ((_, problem, fix),) = rows(of, "mirror")
+    assert "provider delete" not in problem + fix
+    assert "openstack resource provider show --allocations" in fix
+
+
+def test_what_is_lost_with_a_provider_is_named_before_it_is_deleted():
+    ((_, _, fix),) = rows(test_mirror.with_orphan("CUSTOM_OWN"), "mirror")
+    assert fix.startswith(
+        "note the trait CUSTOM_OWN and the aggregate plain, and delete it if "
+    )
+    ((_, _, fix),) = rows(test_mirror.with_other_uuid("CUSTOM_OWN"), "mirror")
+    assert fix.startswith("note the trait CUSTOM_OWN, and delete the old one if ")
 
 
 def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another():

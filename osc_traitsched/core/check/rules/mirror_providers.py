@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Compute, Provider, Snapshot
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +37,31 @@ def no_provider(analysis: Analysis) -> Iterator[MirrorNoProvider]:
 
 
 @dataclasses.dataclass(frozen=True)
+class Own:
+    """What a provider has that goes with it, and that no nova-compute gives another.
+
+    :ivar traits: custom ones
+    :ivar aggregates: the names of Nova's aggregates that Placement has it in
+    """
+
+    traits: tuple[str, ...] = ()
+    aggregates: tuple[str, ...] = ()
+
+
+def _own(provider: Provider, survey: Survey) -> Own:
+    traits = survey.traits.get(provider.uuid, frozenset())
+    inside = (
+        aggregate.name
+        for aggregate in survey.nova.aggregates
+        if provider.uuid in survey.members.get(aggregate.uuid, ())
+    )
+    return Own(
+        tuple(sorted(filter(trait.is_custom, traits))),
+        tuple(sorted(inside)),
+    )
+
+
+@dataclasses.dataclass(frozen=True)
 class MirrorOtherUuid(Finding):
     """A hypervisor whose name is taken by a provider of another UUID.
 
@@ -48,15 +75,17 @@ class MirrorOtherUuid(Finding):
     name: str
     uuid: str
     provider: str
+    own: Own = Own()
 
 
 def other_uuid(analysis: Analysis) -> Iterator[MirrorOtherUuid]:
     """Find hypervisors whose name is taken by a provider of another UUID."""
-    snapshot = analysis.survey.snapshot
+    survey = analysis.survey
     for node in _hypervisors(analysis):
-        provider = snapshot.by_name.get(node.node)
-        if provider and node.uuid not in snapshot.by_uuid:
-            yield MirrorOtherUuid(node.node, node.uuid, provider.uuid)
+        provider = survey.snapshot.by_name.get(node.node)
+        if provider and node.uuid not in survey.snapshot.by_uuid:
+            own = _own(provider, survey)
+            yield MirrorOtherUuid(node.node, node.uuid, provider.uuid, own)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,13 +118,26 @@ def other_name(analysis: Analysis) -> Iterator[MirrorOtherName]:
 
 @dataclasses.dataclass(frozen=True)
 class MirrorNoHypervisor(Finding):
-    """A provider that looks like a compute node's, and no hypervisor for it."""
+    """A provider that looks like a compute node's, and no hypervisor for it.
+
+    :ivar unlisted: a nova-compute made it, so that Nova's list may be incomplete
+    """
 
     rule = "mirror-no-hypervisor"
     kind = Kind.PROVIDER
     severity: Severity
     name: str
     uuid: str
+    own: Own = Own()
+    unlisted: Unlisted | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Unlisted:
+    """How many compute nodes Placement has, and how many of them Nova lists."""
+
+    listed: int
+    total: int
 
 
 def no_hypervisor(analysis: Analysis) -> Iterator[MirrorNoHypervisor]:
@@ -111,8 +153,19 @@ def no_hypervisor(analysis: Analysis) -> Iterator[MirrorNoHypervisor]:
         if provider.name not in taken:
             traits = survey.traits.get(provider.uuid, frozenset())
             novas = any(name.startswith("COMPUTE_") for name in traits)
-            severity = Severity.WARNING if novas else Severity.NOTE
-            yield MirrorNoHypervisor(severity, provider.name, provider.uuid)
+            yield MirrorNoHypervisor(
+                Severity.WARNING if novas else Severity.NOTE,
+                provider.name,
+                provider.uuid,
+                _own(provider, survey),
+                _unlisted(provider, survey.snapshot),
+            )
+
+
+def _unlisted(provider: Provider, snapshot: Snapshot) -> Unlisted | None:
+    if provider.uuid not in snapshot.unlisted:
+        return None
+    return Unlisted(snapshot.listed, snapshot.listed + len(snapshot.unlisted))
 
 
 def _hypervisors(analysis: Analysis) -> list[Compute]:

@@ -9,6 +9,7 @@ import pytest
 from osc_traitsched.core.change import mirror
 from osc_traitsched.core.check.finding import Kind, Severity
 from osc_traitsched.core.check.rules.mirror import Repair, Use
+from osc_traitsched.core.check.rules.mirror_providers import Own, Unlisted
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -142,10 +143,27 @@ def test_its_aggregates_are_not_the_mirrors_fault_then():
     assert ids(with_nova(of("a"), providers=without("b"))) == ["mirror-no-provider"]
 
 
-def test_a_hypervisor_whose_name_another_provider_has():
+def with_other_uuid(*traits):
+    """Return a survey whose provider c, with these traits, is not the host's own."""
     other = Provider(identity("old c"), "c", 1, identity("old c"))
     found = with_nova(of("a", "b"), providers=[*without("c"), other])
-    (found,) = findings(found)
+    snapshot = found.snapshot.with_compute_nodes([other.uuid])
+    traits = {**found.traits, other.uuid: frozenset(traits)}
+    return dataclasses.replace(found, snapshot=snapshot, traits=traits)
+
+
+def with_orphan(*traits):
+    """Return a survey with a provider d that has these traits and no compute node."""
+    orphan = Provider(identity("d"), "d", 1, identity("d"))
+    found = with_nova(of("a", "b", "d"), providers=[*of().snapshot.providers, orphan])
+    traits = {**found.traits, orphan.uuid: frozenset(traits)}
+    nodes = [uuid for uuid, names in traits.items() if "COMPUTE_NODE" in names]
+    snapshot = found.snapshot.with_compute_nodes(nodes)
+    return dataclasses.replace(found, snapshot=snapshot, traits=traits)
+
+
+def test_a_hypervisor_whose_name_another_provider_has():
+    (found,) = findings(with_other_uuid())
     assert (found.rule, found.severity) == ("mirror-other-uuid", Severity.ERROR)
     assert found.uuid == identity("c")
     assert found.provider == identity("old c")
@@ -160,20 +178,20 @@ def test_a_hypervisor_whose_provider_has_another_name():
 
 
 @pytest.mark.parametrize(
-    ("traits", "severity"),
+    ("traits", "severity", "unlisted"),
     [
-        (frozenset(), Severity.NOTE),
-        (frozenset({"CUSTOM_OWN"}), Severity.NOTE),
-        (frozenset({"COMPUTE_NODE"}), Severity.WARNING),
+        ((), Severity.NOTE, None),
+        (("CUSTOM_OWN",), Severity.NOTE, None),
+        (("COMPUTE_STATUS_DISABLED",), Severity.WARNING, None),
+        (("COMPUTE_NODE",), Severity.WARNING, Unlisted(3, 4)),
     ],
 )
-def test_a_provider_that_looks_like_a_host_and_is_none(traits, severity):
-    orphan = Provider(identity("d"), "d", 1, identity("d"))
-    found = with_nova(of("a", "b"), providers=[*of().snapshot.providers, orphan])
-    found = dataclasses.replace(found, traits={**found.traits, orphan.uuid: traits})
-    (found,) = findings(found, "mirror")
+def test_a_provider_that_looks_like_a_host_and_is_none(traits, severity, unlisted):
+    (found,) = findings(with_orphan(*traits), "mirror")
     assert (found.rule, found.severity) == ("mirror-no-hypervisor", severity)
     assert (found.kind, found.name) == (Kind.PROVIDER, "d")
+    assert found.unlisted == unlisted
+    assert found.own == Own(tuple(t for t in traits if t == "CUSTOM_OWN"), ("plain",))
 
 
 def test_nested_providers_have_no_hypervisor_of_their_own():
