@@ -25,8 +25,8 @@ class Cloud:
     """Keystone, Placement, Glance and Nova with fake computes, on loopback.
 
     ``state`` is the folder for databases, logs and images: an empty one that is kept,
-    or None for a temporary one. ``nova_options`` are ``SECTION.KEY=VALUE`` each. The
-    computes are named cmp00, cmp01 and so on.
+    or None for a temporary one. ``nova_options`` and those of the other services are
+    ``SECTION.KEY=VALUE`` each. The computes are named cmp00, cmp01 and so on.
     """
 
     def __init__(
@@ -34,9 +34,16 @@ class Cloud:
         state: str | os.PathLike[str] | None = None,
         computes: int = 4,
         nova_options: Sequence[str] = (ISOLATION,),
+        glance_options: Sequence[str] = (),
+        keystone_options: Sequence[str] = (),
     ) -> None:
         self.computes = computes
         self.nova_options = tuple(config.option(text) for text in nova_options)
+        self._options = {
+            "nova.conf": self.nova_options,
+            "glance-api.conf": tuple(map(config.option, glance_options)),
+            "keystone.conf": tuple(map(config.option, keystone_options)),
+        }
         self._given = None if state is None else pathlib.Path(state).absolute()
 
     def start(self) -> Cloud:
@@ -51,7 +58,7 @@ class Cloud:
             sockets = listeners()
             urls = {name: process.url_of(sockets[name]) for name in SERVICES}
             self._site = config.Site(self.state, installation, **urls)
-            config.write_all(self._site, self.nova_options)
+            config.write_all(self._site, self._options)
             Startup(self._site, self._children, sockets, self.computes).run()
         except BaseException:
             self.stop()

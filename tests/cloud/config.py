@@ -32,16 +32,20 @@ class Site:
         return f"sqlite:///{self.state}/{name}.db"
 
 
-def write_all(site: Site, nova_options: Iterable[Option]) -> None:
-    """Write all services' configuration files into the cloud's folder."""
+def write_all(site: Site, options: Mapping[str, Iterable[Option]]) -> None:
+    """Write all services' configuration files into the cloud's folder.
+
+    ``options`` are more of them, by file.
+    """
     files = {
         "keystone.conf": keystone(site),
         "placement.conf": placement(site),
         "glance-api.conf": glance(site),
-        "nova.conf": with_options(nova(site), nova_options),
+        "nova.conf": nova(site),
     }
     for name, sections in files.items():
-        (site.state / name).write_text(text(sections))
+        found = with_options(sections, options.get(name, ()))
+        (site.state / name).write_text(text(found))
 
 
 def text(sections: Mapping[str, Iterable[str]]) -> str:

@@ -34,6 +34,18 @@ def admin(cloud: Cloud) -> Connection:
 
 
 @pytest.fixture(scope="session")
+def small_pages() -> Iterator[Cloud]:
+    """A cloud of five computes whose services list no more than two things at once."""
+    with Cloud(
+        computes=5,
+        nova_options=(ISOLATION, "api.max_limit=2"),
+        glance_options=("DEFAULT.api_limit_max=2", "DEFAULT.limit_param_default=2"),
+        keystone_options=("DEFAULT.list_limit=2",),
+    ) as cloud:
+        yield cloud
+
+
+@pytest.fixture(scope="session")
 def prefiltering() -> Iterator[Cloud]:
     """A cloud of six computes whose scheduler has all its prefilters on."""
     with Cloud(computes=6, nova_options=PREFILTERS) as cloud:

@@ -33,9 +33,14 @@ def wait(site: Site, computes: int, seconds: float = 60) -> None:
 
 
 def _hypervisors_up(site: Site, token: dict[str, str]) -> int:
-    url = f"{site.nova}/v2.1/os-hypervisors"
-    found = rest.call("GET", url, headers={**token, **COMPUTE}).body["hypervisors"]
-    return sum(hypervisor["state"] == "up" for hypervisor in found)
+    url = first = f"{site.nova}/v2.1/os-hypervisors"
+    up = 0
+    while page := rest.call("GET", url, headers={**token, **COMPUTE}).body[
+        "hypervisors"
+    ]:
+        up += sum(hypervisor["state"] == "up" for hypervisor in page)
+        url = f"{first}?marker={page[-1]['id']}"
+    return up
 
 
 def _providers(site: Site, token: dict[str, str]) -> int:
