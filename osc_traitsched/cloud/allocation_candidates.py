@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from osc_traitsched.cloud import rest
+from osc_traitsched.cloud.bulk import SHAPE
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.nova.request import Request
@@ -51,15 +53,13 @@ def ask(placement: Service, request: Request) -> Answer:
 def _answer(placement: Service, request: Request) -> Answer:
     query = dataclasses.replace(request, limit=None).query()
     try:
-        body = placement.get(
-            f"/allocation_candidates?{query}", microversion=request.microversion
-        )
+        path = f"/allocation_candidates?{query}"
+        body = rest.get(placement, path, SHAPE, microversion=request.microversion)
     except errors.CloudBroke as exc:
         if exc.status == 400:
             raise errors.PlacementRefuses(exc.reason) from exc
         raise
     roots = frozenset(
-        summary.get("root_provider_uuid", uuid)
-        for uuid, summary in body["provider_summaries"].items()
+        summary["root_provider_uuid"] for summary in body["provider_summaries"].values()
     )
     return Answer(roots, len(body["allocation_requests"]), body)

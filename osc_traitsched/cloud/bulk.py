@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from osc_traitsched.cloud import rest
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.placement.facts import Stock
@@ -17,6 +18,19 @@ _FIRST, *_NEXT = "VCPU", "MEMORY_MB", "DISK_GB"
 #: Up to this many providers are asked one by one: cheaper for the server than
 #: answering for the whole cloud at once.
 FEW = 8
+
+#: Of an answer with candidates. A large cloud has very many traits in it, which
+#: are not looked at one by one.
+SHAPE: rest.Shape = {
+    "provider_summaries": {
+        str: {
+            "traits": list,
+            "resources": {str: {"capacity": int, "used": int}},
+            "root_provider_uuid": str,
+        }
+    },
+    "allocation_requests": [{"allocations": {str: {"resources": dict}}}],
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +63,7 @@ class Bulk:
         for resource_class, enough in ((_FIRST, 0), *((each, FEW) for each in _NEXT)):
             if len(self.lacks(wanted)) > enough:
                 query = {"resources": f"{resource_class}:1"}
-                self.add(placement.get("/allocation_candidates", query))
+                self.add(rest.get(placement, "/allocation_candidates", SHAPE, query))
 
     def lacks(self, providers: Iterable[Provider]) -> list[Provider]:
         """Return those of the providers that no answer has shown."""

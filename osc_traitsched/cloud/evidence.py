@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import memberships, read
+from osc_traitsched.cloud import memberships, read, rest
 from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.bulk import Bulk
 from osc_traitsched.cloud.service import Service
@@ -22,6 +22,20 @@ _SHORT_ANSWER = "1.4"
 
 #: At most this many providers are read one by one.
 MOST_READ_ONE_BY_ONE = 25
+
+_INVENTORIES: rest.Shape = {
+    "inventories": {
+        str: {
+            "total": int,
+            "reserved": int,
+            "allocation_ratio": rest.NUMBER,
+            "min_unit": int,
+            "max_unit": int,
+            "step_size": int,
+        }
+    }
+}
+_USAGES: rest.Shape = {"usages": {str: int}}
 
 
 def gather(
@@ -119,7 +133,8 @@ def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
     found = {}
     for sharer in sorted(snapshot.sharing):
         path = f"/resource_providers/{sharer}/aggregates"
-        found[sharer] = memberships.in_any(placement, placement.get(path)["aggregates"])
+        body = rest.get(placement, path, memberships.AGGREGATES)
+        found[sharer] = memberships.in_any(placement, body["aggregates"])
     return found
 
 
@@ -147,14 +162,15 @@ def with_inventories(
     trees = [provider for host in hosts for provider in found.trees[host.uuid]]
     for provider in trees[:MOST_READ_ONE_BY_ONE]:
         path = f"/resource_providers/{provider.uuid}"
-        inventories = placement.get(f"{path}/inventories")["inventories"]
+        inventories = rest.get(placement, f"{path}/inventories", _INVENTORIES)
         known = stock.get(provider.uuid)
         if known is not None:
             used = {name: each.used for name, each in known.items()}
         else:
-            used = placement.get(f"{path}/usages")["usages"]
+            used = rest.get(placement, f"{path}/usages", _USAGES)["usages"]
         stock[provider.uuid] = {
-            name: _stock(body, used.get(name, 0)) for name, body in inventories.items()
+            name: _stock(body, used.get(name, 0))
+            for name, body in inventories["inventories"].items()
         }
     return dataclasses.replace(found, stock=stock)
 

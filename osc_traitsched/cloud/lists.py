@@ -6,14 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib import parse
 
+from osc_traitsched.cloud import rest
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
 
 _NO_PARAMS: Mapping[str, str] = {}
 
+_PROJECTS: rest.Shape = {"projects": [{"id": str, "name": str}], "links": dict}
+
 
 def pages(
-    service: Service, path: str, key: str, params: Mapping[str, str] = _NO_PARAMS
+    service: Service,
+    path: str,
+    key: str,
+    shape: Mapping[str, rest.Shape],
+    params: Mapping[str, str] = _NO_PARAMS,
 ) -> Iterator[Any]:
     """Yield the items of a list of Nova or Glance; it ends with an empty page.
 
@@ -23,12 +30,14 @@ def pages(
     ``_get_collection_links``). A page of which it leaves out everything ends
     the list early: ``Snapshot.unlisted`` is what shows that.
 
-    :param key: what the answer has the items under; each has an ``id``, the marker
+    :param key: what the answer has the items under
+    :param shape: of an item; its ``id`` is the marker
     :raises CloudBroke: when the list can't be read, or the service does not go on
     """
     seen: set[str] = set()
     marker: dict[str, str] = {}
-    while found := service.get(path, {**params, **marker})[key]:
+    whole = {key: [{"id": str, **shape}]}
+    while found := rest.get(service, path, whole, {**params, **marker})[key]:
         fresh = [each for each in found if each["id"] not in seen]
         if not fresh:
             reason = f"gives the same page of {path} again and again"
@@ -50,7 +59,7 @@ def projects(
     """
     seen: set[str] = set()
     while True:
-        body = identity.get("/projects", params)
+        body = rest.get(identity, "/projects", _PROJECTS, params)
         found = [each for each in body["projects"] if each["id"] not in seen]
         yield from found
         following = body["links"].get("next")

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import lists, read
+from osc_traitsched.cloud import lists, read, rest
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -17,11 +17,22 @@ Body = Mapping[str, Any]
 #: The most images that Glance gives at once, unless it is set lower.
 _IMAGES_PER_PAGE = "1000"
 
+_NAMED: dict[str, rest.Shape] = {"id": str, "name": str}
+_IMAGE: dict[str, rest.Shape] = {"id": str, "name": rest.OPTIONAL_TEXT}
+_PROJECT: rest.Shape = {"project": _NAMED}
+_ACCESS: rest.Shape = {"flavor_access": [{"tenant_id": str}]}
+_MEMBERS: rest.Shape = {"members": [{"member_id": str, "status": str}]}
+_ZONES: rest.Shape = {
+    "availabilityZoneInfo": [{"zoneName": str, "zoneState": {"available": bool}}]
+}
+
 
 def flavors(cloud: Cloud) -> tuple[Body, ...]:
     """Return the bodies of all flavors, with extra specs; private ones count."""
     query = {"is_public": "None"}
-    return tuple(lists.pages(cloud.compute, "/flavors/detail", "flavors", query))
+    return tuple(
+        lists.pages(cloud.compute, "/flavors/detail", "flavors", _NAMED, query)
+    )
 
 
 def flavor(cloud: Cloud, name: str) -> Body:
@@ -55,7 +66,7 @@ def images(cloud: Cloud, query: Mapping[str, str]) -> tuple[Body, ...]:
         found
         for hidden in ("false", "true")
         for found in lists.pages(
-            cloud.image, "/images", "images", {**query, "os_hidden": hidden}
+            cloud.image, "/images", "images", _IMAGE, {**query, "os_hidden": hidden}
         )
     )
 
@@ -68,7 +79,7 @@ def image(cloud: Cloud, name: str) -> Body:
     """
     if _is_uuid(name):
         try:
-            body: Body = cloud.image.get(f"/images/{name}")
+            body: Body = rest.get(cloud.image, rest.path("images", name), _IMAGE)
             return body
         except errors.CloudBroke as exc:
             if exc.status != 404:
@@ -121,20 +132,23 @@ def project_names(cloud: Cloud) -> dict[str, str] | None:
 
 def flavor_projects(cloud: Cloud, flavor: Body) -> frozenset[str]:
     """Return the IDs of the projects that a private flavor is for."""
-    access = cloud.compute.get(f"/flavors/{flavor['id']}/os-flavor-access")
+    path = rest.path("flavors", flavor["id"], "os-flavor-access")
+    access = rest.get(cloud.compute, path, _ACCESS)
     return frozenset(entry["tenant_id"] for entry in access["flavor_access"])
 
 
 def image_members(cloud: Cloud, image: Body) -> frozenset[str]:
     """Return the IDs of the projects that have accepted a shared image."""
-    members = cloud.image.get(f"/images/{image['id']}/members")["members"]
+    path = rest.path("images", image["id"], "members")
+    members = rest.get(cloud.image, path, _MEMBERS)["members"]
     return frozenset(m["member_id"] for m in members if m["status"] == "accepted")
 
 
 def zones(cloud: Cloud) -> dict[str, bool]:
     """Return the names of the availability zones, and whether each is available."""
-    found = cloud.compute.get("/os-availability-zone")["availabilityZoneInfo"]
-    return {each["zoneName"]: each["zoneState"]["available"] for each in found}
+    found = rest.get(cloud.compute, "/os-availability-zone", _ZONES)
+    listed = found["availabilityZoneInfo"]
+    return {each["zoneName"]: each["zoneState"]["available"] for each in listed}
 
 
 def computes(cloud: Cloud) -> tuple[Compute, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from osc_traitsched.cloud import read
+from osc_traitsched.cloud import read, rest
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Members
@@ -12,6 +12,9 @@ from osc_traitsched.core.placement import unions
 
 #: So many UUIDs stay well below the 4,096 bytes at which some deployments cut a URL.
 _IN_ONE_URL = 90
+
+#: The answer that names the aggregates of a provider.
+AGGREGATES: rest.Shape = {"aggregates": [str]}
 
 
 def members(placement: Service, expected: Members) -> dict[str, frozenset[str]]:
@@ -52,7 +55,7 @@ def in_any(placement: Service, aggregates: Collection[str]) -> frozenset[str]:
 def _aggregates(placement: Service, provider: str) -> set[str]:
     path = f"/resource_providers/{provider}/aggregates"
     try:
-        return set(placement.get(path)["aggregates"])
+        return set(rest.get(placement, path, AGGREGATES)["aggregates"])
     except errors.CloudBroke as exc:
         # Nova has a compute node of that UUID, and Placement no provider.
         if exc.status == 404:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import lists
+from osc_traitsched.cloud import lists, rest
 from osc_traitsched.cloud.bulk import FEW, Bulk
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
@@ -19,6 +19,32 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
+
+_UUIDS: rest.Shape = {"resource_providers": [{"uuid": str}]}
+_PROVIDERS: rest.Shape = {
+    "resource_providers": [
+        {
+            "uuid": str,
+            "name": str,
+            "generation": int,
+            "root_provider_uuid": str,
+            "parent_provider_uuid": rest.OPTIONAL_TEXT,
+        }
+    ]
+}
+_TRAITS: dict[str, rest.Shape] = {"traits": [str]}
+_SERVICES: rest.Shape = {"services": [{"host": str, "zone": str}]}
+_HYPERVISOR: dict[str, rest.Shape] = {
+    "hypervisor_hostname": str,
+    "service": {"host": str},
+    "state": str,
+    "status": str,
+}
+_AGGREGATES: rest.Shape = {
+    "aggregates": [
+        {"id": int, "uuid": str, "name": str, "hosts": [str], "metadata": {str: str}}
+    ]
+}
 
 
 def snapshot(cloud: Cloud, selectors: selection.Selectors) -> Snapshot:
@@ -40,11 +66,10 @@ def providers(placement: Service) -> Snapshot:
 
     :raises CloudBroke: when Placement can't be read
     """
-    listed = placement.get("/resource_providers")["resource_providers"]
-    shares = placement.get("/resource_providers", {"required": trait.SHARING})
+    listed = rest.get(placement, "/resource_providers", _PROVIDERS)
     return Snapshot(
-        tuple(_provider(body) for body in listed),
-        frozenset(body["uuid"] for body in shares["resource_providers"]),
+        tuple(_provider(body) for body in listed["resource_providers"]),
+        holders(placement, trait.SHARING),
     )
 
 
@@ -91,7 +116,9 @@ def nova(compute: Service, bodies: Iterable[Any]) -> Nova:
     :param bodies: of all host aggregates, as :func:`aggregates` returns them
     :raises CloudBroke: when the user may not list hosts
     """
-    services = compute.get("/os-services", {"binary": "nova-compute"})["services"]
+    services = rest.get(compute, "/os-services", _SERVICES, {"binary": "nova-compute"})[
+        "services"
+    ]
     zones = {each["host"]: tuple(each["zone"].split(",")) for each in services}
     found = (
         dataclasses.replace(each, zones=zones.get(each.service_host, ()))
@@ -110,7 +137,7 @@ def aggregates(compute: Service) -> tuple[Any, ...]:
 
     :raises CloudBroke: when the user may not list them
     """
-    return tuple(compute.get("/os-aggregates")["aggregates"])
+    return tuple(rest.get(compute, "/os-aggregates", _AGGREGATES)["aggregates"])
 
 
 def computes(compute: Service) -> Iterator[Compute]:
@@ -118,7 +145,9 @@ def computes(compute: Service) -> Iterator[Compute]:
 
     :raises CloudBroke: when the user may not list them
     """
-    for body in lists.pages(compute, "/os-hypervisors/detail", "hypervisors"):
+    for body in lists.pages(
+        compute, "/os-hypervisors/detail", "hypervisors", _HYPERVISOR
+    ):
         yield Compute(
             uuid=body["id"],
             node=body["hypervisor_hostname"],
@@ -145,7 +174,7 @@ def host_aggregates(bodies: Iterable[Any]) -> tuple[Aggregate, ...]:
 
 def known_traits(placement: Service) -> frozenset[str]:
     """Return the names of all traits that this Placement knows."""
-    return frozenset(placement.get("/traits")["traits"])
+    return frozenset(rest.get(placement, "/traits", _TRAITS)["traits"])
 
 
 def holders(placement: Service, name: str) -> frozenset[str]:
@@ -162,7 +191,7 @@ def uuids(
     placement: Service, query: Mapping[str, str], microversion: str | None = None
 ) -> frozenset[str]:
     """Return the UUIDs of all providers, nested ones too, that a query matches."""
-    body = placement.get("/resource_providers", query, microversion)
+    body = rest.get(placement, "/resource_providers", _UUIDS, query, microversion)
     return frozenset(provider["uuid"] for provider in body["resource_providers"])
 
 
@@ -172,7 +201,8 @@ def holding(placement: Service, provider: Provider) -> Holding:
     Placement reads the generation first (``list_traits_for_resource_provider``
     in placement/handlers/trait.py), so that it is safe to write with.
     """
-    body = placement.get(f"/resource_providers/{provider.uuid}/traits")
+    path = f"/resource_providers/{provider.uuid}/traits"
+    body = rest.get(placement, path, {**_TRAITS, "resource_provider_generation": int})
     generation = body["resource_provider_generation"]
     return Holding(
         dataclasses.replace(provider, generation=generation), frozenset(body["traits"])
@@ -211,7 +241,8 @@ def everything(placement: Service, providers: Iterable[Provider]) -> Bulk:
 
 def _remaining(placement: Service, left: list[Provider]) -> Iterator[Holding]:
     if len(left) > FEW:
-        in_use = placement.get("/traits", {"associated": "true"})["traits"]
+        query = {"associated": "true"}
+        in_use = rest.get(placement, "/traits", _TRAITS, query)["traits"]
         if len(in_use) < len(left):
             having = {name: holders(placement, name) for name in in_use}
             for provider in left:

@@ -7,6 +7,7 @@ from importlib import metadata
 import pytest
 
 from tests.functional import shell
+from tests.functional.nova import Says
 from tests.functional.proxy import CutBefore, Instead
 
 
@@ -178,3 +179,23 @@ def test_the_debug_log_shows_no_secret(hosts, proxy):
     run = shell.run(variables, "--debug", "trait-sched", "list")
     assert "REQ: curl" in run.err
     assert secret not in run.err + run.out
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        (b"null", "the top"),
+        (b"[]", "the top"),
+        (b'{"versions": []}', "resource_providers"),
+        (b'{"resource_providers": {}}', "resource_providers"),
+        (b'{"resource_providers": [{}]}', "uuid"),
+    ],
+)
+def test_json_of_another_shape_is_one_clear_line(proxy, openstack, body, where):
+    proxy.fault = lambda request: Says(text=body) if request.path != "/" else None
+    run = openstack("list")
+    assert (run.code, run.out) == (1, "")
+    assert run.err == (
+        "placement: unexpected answer to GET /resource_providers: not as it should be "
+        f"at {where}\n"
+    )

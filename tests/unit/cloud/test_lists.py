@@ -21,7 +21,9 @@ def nova(hidden="", page=2, key="things"):
 
 
 def ids(service, **params):
-    return "".join(each["id"] for each in lists.pages(service, "/t", "things", params))
+    return "".join(
+        each["id"] for each in lists.pages(service, "/t", "things", {}, params)
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def keystone(*pages, truncated=False, path="/v3/projects"):
         number = int(params.get("marker", 0))
         more = number + 1 < len(pages)
         following = f"http://keystone{path}?marker={number + 1}&limit=1"
-        found = {"projects": [{"id": each} for each in pages[number]]}
+        found = {"projects": [{"id": each, "name": each} for each in pages[number]]}
         links = {"next": following if more else None}
         return {**found, "links": links, "truncated": truncated or more}
 
@@ -88,7 +90,10 @@ def test_a_list_that_keystone_cut_off_is_no_list():
 
 
 def test_a_keystone_whose_links_lead_nowhere_is_not_asked_for_ever():
-    body = {"projects": [{"id": "a"}], "links": {"next": "http://keystone/v3?marker=a"}}
+    body = {
+        "projects": [{"id": "a", "name": "a"}],
+        "links": {"next": "http://keystone/v3?marker=a"},
+    }
     service = Answering(lambda path, params: body, "identity")
     with pytest.raises(errors.CloudBroke, match="cuts its list of projects off"):
         list(lists.projects(service))

@@ -1,0 +1,66 @@
+"""Paths made of names, and answers that have the shape that the reader expects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Union
+from urllib import parse
+
+from osc_traitsched.cloud.service import Service
+from osc_traitsched.core import errors
+
+#: A type, or several; a list of one shape; or a mapping of keys to shapes, in which
+#: the type ``str`` stands for whatever keys there are. More keys do no harm.
+Shape = Union[type, tuple[type, ...], list[Any], dict[Any, Any]]
+
+NUMBER = (int, float)
+OPTIONAL_TEXT = (str, type(None))
+
+_MISSING = object()
+
+
+def path(*parts: str) -> str:
+    """Return the path that these parts make, whatever characters they have."""
+    return "".join(f"/{parse.quote(part, safe='')}" for part in parts)
+
+
+def get(
+    service: Service,
+    path: str,
+    shape: Shape,
+    params: Mapping[str, str] | None = None,
+    microversion: str | None = None,
+) -> Any:
+    """Return the body of an answer that has all that the shape names.
+
+    :param path: as for ``Service.get``, and so are ``params`` and ``microversion``
+    :raises CloudBroke: for an answer of another shape, and as ``Service.get``
+    """
+    body = service.get(path, params, microversion)
+    wrong = _wrong(body, shape, "the top")
+    if wrong is not None:
+        asked = path.partition("?")[0]
+        reason = f"unexpected answer to GET {asked}: not as it should be at {wrong}"
+        raise errors.CloudBroke(service.service_type, reason)
+    return body
+
+
+def _wrong(body: Any, shape: Shape, where: str) -> str | None:
+    """Return the key at which a body is not as the shape says, or None."""
+    if isinstance(shape, list):
+        if not isinstance(body, list):
+            return where
+        return _first(_wrong(each, shape[0], where) for each in body)
+    if not isinstance(shape, dict):
+        return None if isinstance(body, shape) else where
+    if not isinstance(body, dict):
+        return where
+    if str in shape:
+        return _first(_wrong(each, shape[str], key) for key, each in body.items())
+    return _first(
+        _wrong(body.get(key, _MISSING), inner, key) for key, inner in shape.items()
+    )
+
+
+def _first(found: Iterable[str | None]) -> str | None:
+    return next((each for each in found if each is not None), None)
