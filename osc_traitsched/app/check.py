@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import evidence, lookup, read
+from osc_traitsched.cloud import evidence, lookup, projects, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
@@ -77,7 +77,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         members=topology.members,
         shared=evidence.shared(placement, snapshot),
         stock=bulk.stock,
-        projects=lookup.project_names(cloud),
+        projects=projects.names(cloud),
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import lookup, read
+from osc_traitsched.cloud import lookup, projects, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import NotForProject, Refusal
+from osc_traitsched.core.nova import images
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request, check_zone
 
@@ -22,6 +24,7 @@ class ServerRequest:
     :ivar image: a name or an ID; None for a volume that has no image metadata
     :ivar zone: the availability zone; None for any
     :ivar project: a name or an ID; None for the user's own
+    :ivar project_domain: the domain that it is in, a name or an ID; None for any
     :ivar boot_from_volume: the root disk is a volume; it is without an image
     :ivar count: how many such servers
     :ivar flavor_properties: extra specs that the flavor is imagined to have; an empty
@@ -33,6 +36,7 @@ class ServerRequest:
     image: str | None = None
     zone: str | None = None
     project: str | None = None
+    project_domain: str | None = None
     boot_from_volume: bool = False
     count: int = 1
     flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -41,6 +45,8 @@ class ServerRequest:
     def __post_init__(self) -> None:
         if self.image is None and self.image_properties:
             raise ValueError("image properties go with an image")
+        if self.project is None and self.project_domain is not None:
+            raise ValueError("a domain goes with a project")
 
 
 def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Question:
@@ -52,14 +58,15 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
     :raises CloudBroke: when Nova, Glance or Keystone can't be read
     """
     assumptions = settings.of_cloud(cloud, sources)
-    image = None if asked.image is None else lookup.image(cloud, asked.image)
+    project = projects.project(cloud, asked.project, asked.project_domain)
+    image = None if asked.image is None else _image(cloud, asked.image, project)
     found = Question(
         flavor=lookup.flavor(cloud, asked.flavor),
         image=image,
         aggregates=read.aggregates(cloud.compute),
         assumptions=assumptions,
         zone=asked.zone,
-        project=lookup.project(cloud, asked.project),
+        project=project,
         boot_from_volume=asked.boot_from_volume or image is None,
         count=asked.count,
         on_behalf=asked.project is not None,
@@ -67,6 +74,19 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
     )
     found = found.with_flavor(asked.flavor_properties)
     return found if image is None else found.with_image(asked.image_properties)
+
+
+def _image(cloud: Cloud, name: str, project: str | None) -> Body:
+    """Return the image that a project's users mean by a name or an ID.
+
+    :raises AmbiguousName: for a name of several, of which they can boot more than one,
+        or none
+    """
+    found = lookup.images_named(cloud, name)
+    if len(found) > 1:
+        is_open = functools.partial(_is_image_for, cloud, project)
+        found = images.likeliest(found, is_open)
+    return images.only(name, found)
 
 
 def accepted(cloud: Cloud, question: Question) -> Request:
@@ -102,12 +122,9 @@ def check_visible(cloud: Cloud, question: Question) -> None:
         raise NotForProject("image", image["name"] or image["id"])
 
 
-def _is_image_for(cloud: Cloud, project: str, image: Body) -> bool:
-    if image["visibility"] in ("public", "community"):
-        return True
-    is_shared = image["visibility"] == "shared"
-    members = lookup.image_members(cloud, image) if is_shared else frozenset[str]()
-    return project == image["owner"] or project in members
+def _is_image_for(cloud: Cloud, project: str | None, image: Body) -> bool:
+    members = functools.partial(lookup.image_members, cloud, image)
+    return images.is_open_to(image, project, members)
 
 
 def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib import parse
 
 from osc_traitsched.cloud import rest
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
 
 _NO_PARAMS: Mapping[str, str] = {}
-
-_PROJECTS: rest.Shape = {"projects": [{"id": str, "name": str}], "links": dict}
 
 
 def pages(
@@ -45,28 +42,3 @@ def pages(
         yield from fresh
         seen.update(each["id"] for each in fresh)
         marker = {"marker": found[-1]["id"]}
-
-
-def projects(
-    identity: Service, params: Mapping[str, str] = _NO_PARAMS
-) -> Iterator[Any]:
-    """Yield the projects that Keystone lists.
-
-    Newer Keystones give a link to a next page; older ones only cut a long list off,
-    and take no marker.
-
-    :raises CloudBroke: when the list can't be read, or is cut off
-    """
-    seen: set[str] = set()
-    while True:
-        body = rest.get(identity, "/projects", _PROJECTS, params)
-        found = [each for each in body["projects"] if each["id"] not in seen]
-        yield from found
-        following = body["links"].get("next")
-        if not following and not body.get("truncated"):
-            return
-        if not following or not found:
-            reason = "cuts its list of projects off, and gives no next page"
-            raise errors.CloudBroke(identity.service_type, reason)
-        seen.update(each["id"] for each in found)
-        params = dict(parse.parse_qsl(parse.urlsplit(following).query))

@@ -11,6 +11,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.names import near_names
+from osc_traitsched.core.nova import images as image_of_name
 
 Body = Mapping[str, Any]
 
@@ -18,8 +19,12 @@ Body = Mapping[str, Any]
 _IMAGES_PER_PAGE = "1000"
 
 _NAMED: dict[str, rest.Shape] = {"id": str, "name": str}
-_IMAGE: dict[str, rest.Shape] = {"id": str, "name": rest.OPTIONAL_TEXT}
-_PROJECT: rest.Shape = {"project": _NAMED}
+_IMAGE: dict[str, rest.Shape] = {
+    "id": str,
+    "name": rest.OPTIONAL_TEXT,
+    "status": str,
+    "visibility": str,
+}
 _ACCESS: rest.Shape = {"flavor_access": [{"tenant_id": str}]}
 _MEMBERS: rest.Shape = {"members": [{"member_id": str, "status": str}]}
 _ZONES: rest.Shape = {
@@ -77,20 +82,29 @@ def image(cloud: Cloud, name: str) -> Body:
     :raises NothingMatches: when there is none of that name or ID
     :raises AmbiguousName: for a name that several images have
     """
+    return image_of_name.only(name, images_named(cloud, name))
+
+
+def images_named(cloud: Cloud, name: str) -> tuple[Body, ...]:
+    """Return the bodies of the one image of an ID, or else of those of a name.
+
+    :raises NothingMatches: when there is none
+    """
     if _is_uuid(name):
         try:
-            body: Body = rest.get(cloud.image, rest.path("images", name), _IMAGE)
-            return body
+            path = rest.path("images", name)
+            return (rest.get(cloud.image, path, _IMAGE),)
         except errors.CloudBroke as exc:
             if exc.status != 404:
                 raise
-    found = images(cloud, {"name": name})
-    if len(found) > 1:
-        raise errors.AmbiguousName("image", name, tuple(each["id"] for each in found))
+    # A name may look like one of Glance's operators, and its database may take
+    # letters of either case for the same.
+    listed = images(cloud, {"name": f"eq:{name}"})
+    found = tuple(each for each in listed if each["name"] == name)
     if not found:
         names = {each["name"] for each in images(cloud, {}) if each["name"]}
         raise errors.NothingMatches("image", name, near_names(name, names))
-    return found[0]
+    return found
 
 
 def _is_uuid(text: str) -> bool:
@@ -101,35 +115,6 @@ def _is_uuid(text: str) -> bool:
     return True
 
 
-def project(cloud: Cloud, name: str | None) -> str | None:
-    """Return a project's ID; without a name that of the user's own project.
-
-    :raises NothingMatches: when Keystone shows no project of that name or ID
-    """
-    if name is None:
-        return cloud.own_project
-    found = cloud.identity.get("/projects", {"name": name})["projects"]
-    if len(found) == 1:
-        return str(found[0]["id"])
-    if len(found) > 1:
-        raise errors.AmbiguousName("project", name, tuple(p["id"] for p in found))
-    try:
-        return str(cloud.identity.get(f"/projects/{name}")["project"]["id"])
-    except errors.CloudBroke as exc:
-        if exc.status != 404:
-            raise
-        raise errors.NothingMatches("project", name, ()) from exc
-
-
-def project_names(cloud: Cloud) -> dict[str, str] | None:
-    """Return the names of all projects by ID; None where Keystone does not tell all."""
-    try:
-        found = lists.projects(cloud.identity)
-        return {each["id"]: each["name"] for each in found}
-    except errors.CloudBroke:
-        return None
-
-
 def flavor_projects(cloud: Cloud, flavor: Body) -> frozenset[str]:
     """Return the IDs of the projects that a private flavor is for."""
     path = rest.path("flavors", flavor["id"], "os-flavor-access")
@@ -138,9 +123,17 @@ def flavor_projects(cloud: Cloud, flavor: Body) -> frozenset[str]:
 
 
 def image_members(cloud: Cloud, image: Body) -> frozenset[str]:
-    """Return the IDs of the projects that have accepted a shared image."""
+    """Return the IDs of the projects that have accepted a shared image.
+
+    As far as the user is told: whoever is not its owner is told of himself at most.
+    """
     path = rest.path("images", image["id"], "members")
-    members = rest.get(cloud.image, path, _MEMBERS)["members"]
+    try:
+        members = rest.get(cloud.image, path, _MEMBERS)["members"]
+    except errors.CloudBroke as exc:
+        if exc.status in (403, 404):
+            return frozenset()
+        raise
     return frozenset(m["member_id"] for m in members if m["status"] == "accepted")
 
 

@@ -26,6 +26,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--project", help="on behalf of this project: name or ID (default: your own)"
     )
     group.add_argument(
+        "--project-domain",
+        metavar="DOMAIN",
+        help="the domain that --project is in: name or ID",
+    )
+    group.add_argument(
         "--boot-from-volume", action="store_true", help="the root disk is a volume"
     )
     for what in ("flavor", "image"):
@@ -60,16 +65,19 @@ def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
 def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
     """Return the server that the options ask for.
 
-    :raises BadUsage: for image properties without an image
+    :raises BadUsage: for options that do not go together
     """
     image = None if args.image == NO_IMAGE else args.image
     if image is None and args.image_property:
         raise BadUsage("--image-property goes with an image")
+    if args.project is None and args.project_domain is not None:
+        raise BadUsage("--project-domain goes with --project")
     return ServerRequest(
         flavor=args.flavor,
         image=image,
         zone=args.availability_zone,
         project=args.project,
+        project_domain=args.project_domain,
         boot_from_volume=args.boot_from_volume,
         count=count,
         flavor_properties=dict(args.flavor_property),

@@ -7,6 +7,9 @@ question was good, and what it asks must not be done), and a cloud that broke.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterable
+
 
 class TraitSchedError(Exception):
     """The root of all of this project's own errors."""
@@ -170,14 +173,33 @@ class NoProvider(BadQuestion):
         self.host = host
 
 
+@dataclasses.dataclass(frozen=True)
+class Namesake:
+    """One of several things of one name, and what tells it from the others.
+
+    :ivar owner: the ID of its project; this and what follows are empty where it is not
+        known, or does not tell
+    :ivar visibility: of an image
+    :ivar created: when, as the service writes it
+    :ivar domain: the ID of a project's domain
+    """
+
+    id: str
+    owner: str = ""
+    visibility: str = ""
+    created: str = ""
+    is_hidden: bool = False
+    domain: str = ""
+
+
 class AmbiguousName(BadQuestion):
     """A name that several things of a kind have; one of the IDs is needed."""
 
-    def __init__(self, kind: str, name: str, ids: tuple[str, ...]) -> None:
+    def __init__(self, kind: str, name: str, found: Iterable[Namesake]) -> None:
         super().__init__(name)
         self.kind = kind
         self.name = name
-        self.ids = ids
+        self.found = tuple(found)
 
 
 class EmptyAggregate(BadQuestion):

@@ -138,9 +138,21 @@ def _(error: errors.NoProvider) -> str:
 @word.register
 def _(error: errors.AmbiguousName) -> str:
     return (
-        f"{len(error.ids)} {error.kind}s are named {quoted(error.name)}; "
-        f"name one by its ID: {listed(error.ids)}"
+        f"{len(error.found)} {error.kind}s are named {quoted(error.name)}; "
+        f"name one by its ID: {listed(map(_namesake, error.found))}"
     )
+
+
+def _namesake(found: errors.Namesake) -> str:
+    told = (
+        found.owner and f"owner {found.owner}",
+        found.domain and f"domain {found.domain}",
+        found.visibility,
+        found.created and f"created {found.created}",
+        "hidden" if found.is_hidden else "",
+    )
+    about = ", ".join(filter(None, told))
+    return f"{found.id} ({about})" if about else found.id
 
 
 @word.register

@@ -49,6 +49,7 @@ def images() -> list[dict[str, Any]]:
             "name": f"i{number}",
             "disk_format": ("raw", "qcow2", "iso")[number % 3],
             "status": "active",
+            "visibility": "public",
             "os_version": str(number),
         }
         if number % 4 == 0:

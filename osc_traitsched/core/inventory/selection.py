@@ -164,7 +164,8 @@ def aggregate_named(value: str, nova: Nova) -> Aggregate:
         near = near_names(value, names)
         raise errors.NothingMatches("aggregate", value, near, nova.unasked)
     if len(found) > 1:
-        raise errors.AmbiguousName("aggregate", value, tuple(a.uuid for a in found))
+        namesakes = (errors.Namesake(each.uuid) for each in found)
+        raise errors.AmbiguousName("aggregate", value, namesakes)
     return found[0]
 
 

@@ -177,7 +177,7 @@ ROCKY = {
     "os_hidden": False,
 }
 
-NAMED_ROCKY = "/images?limit=1000&name=rocky&visibility=all"
+NAMED_ROCKY = "/images?limit=1000&name=eq:rocky&visibility=all"
 
 NEEDED = {"VCPU": 4, "MEMORY_MB": 4096, "DISK_GB": 20}
 _SIZE = "resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
@@ -266,10 +266,8 @@ BODIES = {
         },
     },
     "image": {
-        "/images?limit=1000&name=rocky&visibility=all&os_hidden=false": {
-            "images": [ROCKY]
-        },
-        "/images?limit=1000&name=rocky&visibility=all&os_hidden=true": {"images": []},
+        f"{NAMED_ROCKY}&os_hidden=false": {"images": [ROCKY]},
+        f"{NAMED_ROCKY}&os_hidden=true": {"images": []},
         "/images?limit=1000&os_hidden=false&status=active&visibility=all": {
             "images": [ROCKY]
         },

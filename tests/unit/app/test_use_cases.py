@@ -254,6 +254,16 @@ def test_what_is_not_the_projects_to_use_is_the_explanation():
         candidates.candidates(cloud, question)
 
 
+def test_of_images_of_one_name_the_one_that_can_be_booted_is_meant():
+    others = {"images": [{**ROCKY, "id": CMP01, "visibility": "private"}, ROCKY]}
+    hidden = {"images": [{**ROCKY, "id": CMP02, "os_hidden": True}]}
+    named = {
+        f"{NAMED_ROCKY}&os_hidden=false": others,
+        f"{NAMED_ROCKY}&os_hidden=true": hidden,
+    }
+    assert ask(RecordedCloud(image=named)).image["id"] == IMAGE
+
+
 def test_an_image_name_that_two_have_is_ambiguous():
     twins = {"images": [ROCKY, {**ROCKY, "id": CMP01}]}
     images = {f"{NAMED_ROCKY}&os_hidden=false": twins}

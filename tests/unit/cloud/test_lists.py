@@ -62,39 +62,3 @@ def test_what_two_pages_have_is_told_once():
     pages = iter(["ab", "bc", ""])
     service = Answering(lambda *_: {"things": [{"id": each} for each in next(pages)]})
     assert ids(service) == "abc"
-
-
-def keystone(*pages, truncated=False, path="/v3/projects"):
-    """Return a Keystone with pages of projects, and a link after each but the last."""
-
-    def answer(_, params):
-        number = int(params.get("marker", 0))
-        more = number + 1 < len(pages)
-        following = f"http://keystone{path}?marker={number + 1}&limit=1"
-        found = {"projects": [{"id": each, "name": each} for each in pages[number]]}
-        links = {"next": following if more else None}
-        return {**found, "links": links, "truncated": truncated or more}
-
-    return Answering(answer, "identity")
-
-
-def test_keystones_next_links_are_followed():
-    service = keystone("ab", "cd", "e")
-    assert [each["id"] for each in lists.projects(service)] == list("abcde")
-    assert service.asked[1] == ("/projects", {"marker": "1", "limit": "1"})
-
-
-def test_a_list_that_keystone_cut_off_is_no_list():
-    with pytest.raises(errors.CloudBroke, match="cuts its list of projects off"):
-        list(lists.projects(keystone("ab", truncated=True)))
-
-
-def test_a_keystone_whose_links_lead_nowhere_is_not_asked_for_ever():
-    body = {
-        "projects": [{"id": "a", "name": "a"}],
-        "links": {"next": "http://keystone/v3?marker=a"},
-    }
-    service = Answering(lambda path, params: body, "identity")
-    with pytest.raises(errors.CloudBroke, match="cuts its list of projects off"):
-        list(lists.projects(service))
-    assert len(service.asked) == 2

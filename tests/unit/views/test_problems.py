@@ -26,7 +26,7 @@ ERRORS = [
     errors.UnknownTrait("HW_NEW", True, ()),
     errors.NothingMatches("host", "x\n", ("y",), "compute is down"),
     errors.NoProvider("cmp1"),
-    errors.AmbiguousName("aggregate", "gold", ("u1", "u2")),
+    errors.AmbiguousName("aggregate", "gold", [errors.Namesake("u1")] * 2),
     errors.EmptyAggregate("gold"),
     errors.BadHostFile("hosts", "names no host"),
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
@@ -59,6 +59,20 @@ def test_every_type_of_error_has_been_tried():
         return {leaf for each in below for leaf in leaves(each)} or {kind}
 
     assert leaves(errors.TraitSchedError) <= {type(error) for error in ERRORS}
+
+
+def test_namesakes_are_listed_with_what_tells_them_apart():
+    old = errors.Namesake("u1", "p1", "private", "2025-01-31T10:00:00Z", True)
+    new = errors.Namesake("u2", "p2", "public", "2026-01-31T10:00:00Z")
+    assert problems.word(errors.AmbiguousName("image", "rocky", [old, new])) == (
+        "2 images are named 'rocky'; name one by its ID: "
+        "u1 (owner p1, private, created 2025-01-31T10:00:00Z, hidden), "
+        "u2 (owner p2, public, created 2026-01-31T10:00:00Z)"
+    )
+    there = errors.Namesake("p1", domain="default")
+    assert "p1 (domain default)" in problems.word(
+        errors.AmbiguousName("project", "red", [there, there])
+    )
 
 
 def test_a_refusal_names_what_still_requires_the_trait():
