@@ -111,7 +111,7 @@ def _nova(cloud: Cloud) -> Nova:
 
 
 def nova(compute: Service, bodies: Iterable[Any]) -> Nova:
-    """Read the hosts, each with its availability zone.
+    """Read the hosts, each with its availability zones.
 
     :param bodies: of all host aggregates, as :func:`aggregates` returns them
     :raises CloudBroke: when the user may not list hosts
@@ -119,12 +119,8 @@ def nova(compute: Service, bodies: Iterable[Any]) -> Nova:
     services = rest.get(compute, "/os-services", _SERVICES, {"binary": "nova-compute"})[
         "services"
     ]
-    zones = {each["host"]: tuple(each["zone"].split(",")) for each in services}
-    found = (
-        dataclasses.replace(each, zones=zones.get(each.service_host, ()))
-        for each in computes(compute)
-    )
-    return view(found, bodies)
+    shown = {each["host"]: each["zone"] for each in services}
+    return view(computes(compute), bodies).with_zones(shown)
 
 
 def view(computes: Iterable[Compute], bodies: Iterable[Any]) -> Nova:

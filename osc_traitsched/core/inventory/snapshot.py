@@ -95,6 +95,32 @@ class Nova:
     aggregates: tuple[Aggregate, ...] = ()
     unasked: str | None = None
 
+    def with_zones(self, shown: Mapping[str, str]) -> Nova:
+        """Return the view with the zones of every node.
+
+        They are those of the aggregates of its host. Nova shows the zones of a host
+        joined by commas (nova/availability_zones.py, ``set_availability_zones``),
+        and a zone's name may have a comma.
+
+        :param shown: what Nova shows of service hosts: of a host in no zone's
+            aggregate that is the default zone
+        """
+        named: dict[str, set[str]] = {}
+        for aggregate in self.aggregates:
+            zone = aggregate.zone
+            for host in aggregate.hosts if zone is not None else ():
+                named.setdefault(host, set()).add(zone or "")
+        zones = {**{host: {zone} for host, zone in shown.items()}, **named}
+        return dataclasses.replace(
+            self,
+            computes=tuple(
+                dataclasses.replace(
+                    c, zones=tuple(sorted(zones.get(c.service_host, ())))
+                )
+                for c in self.computes
+            ),
+        )
+
     @functools.cached_property
     def by_service_host(self) -> Mapping[str, tuple[Compute, ...]]:
         """The nodes of every service host; only Ironic's have several."""

@@ -1,6 +1,14 @@
-"""Trees of providers, as Placement lists them."""
+"""Trees of providers as Placement lists them, and Nova's view of hosts."""
 
-from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
+import pytest
+
+from osc_traitsched.core.inventory.snapshot import (
+    Aggregate,
+    Compute,
+    Nova,
+    Provider,
+    Snapshot,
+)
 
 A = Provider("a", "host-a", 1, "a")
 B = Provider("b", "host-b", 1, "b")
@@ -45,3 +53,35 @@ def test_a_provider_in_the_way_of_a_listed_node_is_not_unlisted():
         Nova((Compute("a", "host-a", "a"), Compute("x", "host-b", "b")))
     )
     assert found.with_compute_nodes(["a", "b"]).unlisted == set()
+
+
+def zone(number, name, *hosts):
+    return Aggregate(number, str(number), f"of-{name}", hosts, zone_key(name))
+
+
+def zone_key(name):
+    return {} if name is None else {"availability_zone": name}
+
+
+@pytest.mark.parametrize(
+    ("shown", "aggregates", "zones"),
+    [
+        ("nova", [], ("nova",)),
+        ("nova", [zone(1, None, "a")], ("nova",)),
+        ("a,b", [], ("a,b",)),
+        ("east", [zone(1, "east", "a"), zone(2, "west", "z")], ("east",)),
+        ("az2,gold", [zone(1, "az2,gold", "a")], ("az2,gold",)),
+        ("az2,gold", [zone(1, "az2", "a"), zone(2, "gold", "a")], ("az2", "gold")),
+        (
+            "gold,az2,x",
+            [zone(1, "az2,x", "a"), zone(2, "gold", "a")],
+            ("az2,x", "gold"),
+        ),
+    ],
+)
+def test_a_host_is_in_the_zones_of_its_aggregates_whatever_they_are_called(
+    shown, aggregates, zones
+):
+    nova = Nova((Compute("u", "node", "a"),), tuple(aggregates))
+    (found,) = nova.with_zones({"a": shown}).computes
+    assert found.zones == zones
