@@ -78,6 +78,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         shared=evidence.shared(placement, snapshot),
         stock=bulk.stock,
         projects=projects.names(cloud),
+        has_private_flavors=lookup.lists_private_flavors(cloud),
     )
 
 

@@ -38,6 +38,8 @@ class IsolationPlan:
     :ivar isolates: the option by which the scheduler does that
     :ivar unknown: traits to remove that the cloud does not know
     :ivar is_closed_to_all: no flavor requires the traits, and no image was named
+    :ivar has_private_flavors: the flavors are all that there are, and not only the
+        public ones and those of the user's project
     """
 
     state: AggregateState
@@ -47,6 +49,7 @@ class IsolationPlan:
     isolates: Setting
     unknown: tuple[errors.UnknownTrait, ...] = ()
     is_closed_to_all: bool = False
+    has_private_flavors: bool = True
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:
@@ -90,6 +93,7 @@ def plan_isolate(
         _effects(cloud.placement, state, plan, bodies, assumptions, force),
         assumptions.setting(options.ISOLATION),
         is_closed_to_all=not (chosen or bodies or is_required),
+        has_private_flavors=lookup.lists_private_flavors(cloud),
     )
 
 
@@ -124,6 +128,7 @@ def plan_unisolate(
         _effects(cloud.placement, state, plan, images, assumptions, force),
         assumptions.setting(options.ISOLATION),
         unknown=trait.vanished(names, state.traits),
+        has_private_flavors=lookup.lists_private_flavors(cloud),
     )
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from osc_traitsched.app.targets import targets
-from osc_traitsched.cloud import read, requirers
+from osc_traitsched.cloud import lookup, read, requirers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
@@ -87,3 +87,5 @@ def _check_holders(cloud: Cloud, plan: Plan) -> None:
         raise traits.RequirersUnknown(orphaned, exc) from exc
     if found:
         raise traits.LastHolder(found)
+    if not lookup.lists_private_flavors(cloud):
+        raise traits.RequirersUnknown(orphaned, errors.PrivateFlavorsHidden())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import lists, read, rest
@@ -33,19 +33,43 @@ _ZONES: rest.Shape = {
 
 
 def flavors(cloud: Cloud) -> tuple[Body, ...]:
-    """Return the bodies of all flavors, with extra specs; private ones count."""
-    query = {"is_public": "None"}
-    return tuple(
-        lists.pages(cloud.compute, "/flavors/detail", "flavors", _NAMED, query)
-    )
+    """Return the bodies of all flavors, with extra specs; private ones count.
+
+    :raises ExtraSpecsHidden: when Nova leaves them out for this user
+    """
+    found = tuple(_flavors(cloud, "None"))
+    hidden = sum("extra_specs" not in each for each in found)
+    if hidden:
+        raise errors.ExtraSpecsHidden(hidden, len(found))
+    return found
 
 
 def flavor(cloud: Cloud, name: str) -> Body:
     """Return a flavor's body, with its extra specs; private ones count.
 
     :raises NothingMatches: when there is none of that name or ID
+    :raises ExtraSpecsHidden: when Nova leaves them out for this user
     """
-    return flavor_among(flavors(cloud), name)
+    found = flavor_among(_flavors(cloud, "None"), name)
+    if "extra_specs" not in found:
+        raise errors.ExtraSpecsHidden(1, 1, found["name"])
+    return found
+
+
+def lists_private_flavors(cloud: Cloud) -> bool:
+    """Tell whether Nova lists private flavors of all projects to this user.
+
+    To all but administrators it lists public ones and those of their project, whatever
+    they ask for (nova/api/openstack/compute/flavors.py, ``_get_flavors``). So a public
+    one among those that are not tells.
+    """
+    private = _flavors(cloud, "False")
+    return not any(each.get("os-flavor-access:is_public") for each in private)
+
+
+def _flavors(cloud: Cloud, is_public: str) -> Iterator[Body]:
+    query = {"is_public": is_public}
+    return lists.pages(cloud.compute, "/flavors/detail", "flavors", _NAMED, query)
 
 
 def flavor_among(listed: Iterable[Body], name: str) -> Body:

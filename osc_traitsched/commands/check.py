@@ -10,7 +10,9 @@ from osc_traitsched.app import check
 from osc_traitsched.commands import base, request_args, scheduler_args
 from osc_traitsched.core.check import AREAS
 from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.errors import PrivateFlavorsHidden
 from osc_traitsched.views import check as views
+from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 
 _FOUND = 3
@@ -50,6 +52,8 @@ class Check(base.Lister):
         found = check.check(
             self.cloud(), sources, args.rules, args.flavors, args.images
         )
+        if not found.survey.has_private_flavors:
+            base.LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
         worst = Severity(args.fail_on).rank
         if any(finding.severity.rank <= worst for finding in found.findings):
             self.exit_code = _FOUND

@@ -7,6 +7,7 @@ import logging
 
 from osc_traitsched.app.isolation import IsolationPlan
 from osc_traitsched.commands import scheduler_args, write_args
+from osc_traitsched.core.errors import PrivateFlavorsHidden
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
 
@@ -33,6 +34,8 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
         LOG.warning("%s", idle)
     for reverted in todo.reverted:
         LOG.warning("%s", problems.reverted(reverted, removing))
+    if not todo.has_private_flavors:
+        LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
     if todo.state.snapshot.unlisted:
         LOG.warning("%s", problems.unlisted(todo.state.snapshot))
     for line in words.losses(todo.effects, todo.state.roots):

@@ -106,6 +106,31 @@ class PlacementRefuses(AnswerIsNo):
         self.reason = reason
 
 
+class ExtraSpecsHidden(CloudBroke):
+    """Nova leaves the extra specs of flavors out for this user.
+
+    nova/api/openstack/compute/flavors.py, ``detail``; the policy is
+    ``os_compute_api:os-flavor-extra-specs:index``.
+
+    :ivar hidden: of how many flavors
+    :ivar total: of how many that were read
+    :ivar flavor: the name of the one that was asked for, if one was
+    """
+
+    def __init__(self, hidden: int, total: int, flavor: str | None = None) -> None:
+        super().__init__("compute", f"no extra specs of {hidden} of {total} flavors")
+        self.hidden = hidden
+        self.total = total
+        self.flavor = flavor
+
+
+class PrivateFlavorsHidden(CloudBroke):
+    """Nova lists to this user no private flavors but those of his own project."""
+
+    def __init__(self) -> None:
+        super().__init__("compute", "no private flavors")
+
+
 class NotInCatalog(CloudBroke):
     """The cloud's catalog has no such service for this user and region."""
 

@@ -44,6 +44,26 @@ def _(error: errors.TooOld) -> str:
 
 
 @word.register
+def _(error: errors.ExtraSpecsHidden) -> str:
+    if error.flavor is not None:
+        whose = f"the flavor {quoted(error.flavor)}"
+    else:
+        whose = f"{error.hidden} of {error.total} flavors"
+    return (
+        f"Nova hides the extra specs of {whose} from this user: it takes a role that "
+        "the policy os_compute_api:os-flavor-extra-specs:index names"
+    )
+
+
+@word.register
+def _(error: errors.PrivateFlavorsHidden) -> str:
+    return (
+        "Nova lists public flavors to this user, and private ones of his own project "
+        "only: nothing is known of the others"
+    )
+
+
+@word.register
 def _(error: errors.NotInCatalog) -> str:
     return (
         f"{error.service} is not in this cloud's catalog, for this user, region "

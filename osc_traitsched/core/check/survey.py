@@ -28,6 +28,8 @@ class Survey:
         in an aggregate with it
     :ivar stock: capacity and use by provider and class, where an answer for many
         hosts at once had them; full hosts are left out by such answers
+    :ivar has_private_flavors: the flavors are all that there are, and not only the
+        public ones and those of the user's project
     :ivar projects: the IDs of all projects with their names; None if unknown
     """
 
@@ -42,6 +44,7 @@ class Survey:
     shared: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     stock: Mapping[str, Mapping[str, Stock]] = dataclasses.field(default_factory=dict)
     projects: Mapping[str, str] | None = None
+    has_private_flavors: bool = True
 
     @property
     def nova(self) -> Nova:

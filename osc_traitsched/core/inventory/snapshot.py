@@ -111,15 +111,9 @@ class Nova:
             for host in aggregate.hosts if zone is not None else ():
                 named.setdefault(host, set()).add(zone or "")
         zones = {**{host: {zone} for host, zone in shown.items()}, **named}
-        return dataclasses.replace(
-            self,
-            computes=tuple(
-                dataclasses.replace(
-                    c, zones=tuple(sorted(zones.get(c.service_host, ())))
-                )
-                for c in self.computes
-            ),
-        )
+        inside = ((c, sorted(zones.get(c.service_host, ()))) for c in self.computes)
+        computes = (dataclasses.replace(c, zones=tuple(each)) for c, each in inside)
+        return dataclasses.replace(self, computes=tuple(computes))
 
     @functools.cached_property
     def by_service_host(self) -> Mapping[str, tuple[Compute, ...]]:

@@ -237,6 +237,7 @@ BODIES = {
         "/flavors/detail?is_public=None": {
             "flavors": [flavor("gold", **{"trait:CUSTOM_GOLD": "required"})]
         },
+        "/flavors/detail?is_public=False": {"flavors": []},
         "/os-aggregates": {
             "aggregates": [
                 _aggregate(

@@ -26,6 +26,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import (
     AmbiguousName,
     CloudBroke,
+    ExtraSpecsHidden,
     NotForProject,
     NothingMatches,
     PlacementRefuses,
@@ -44,6 +45,8 @@ from tests.unit.app.recorded import (
     OWN,
     ROCKY,
     RecordedCloud,
+    flavor,
+    providers,
 )
 
 ALL = Selectors(everything=True)
@@ -195,6 +198,44 @@ def test_a_check_can_be_of_some_rules_and_some_flavors(cloud):
         check.check(cloud, SettingsSources(), wanted, ["silver"])
     with pytest.raises(NothingMatches):
         check.check(cloud, SettingsSources(), ["mirrors"])
+
+
+GOLD_FLAVOR = {"flavors": [flavor("gold", **{"trait:CUSTOM_GOLD": "required"})]}
+
+
+@pytest.mark.parametrize(
+    ("private", "whole"), [({"flavors": []}, True), (GOLD_FLAVOR, False)]
+)
+def test_a_check_says_whether_private_flavors_were_looked_at(private, whole):
+    cloud = RecordedCloud(compute={"/flavors/detail?is_public=False": private})
+    found = check.check(cloud, SettingsSources(nova_release=33))
+    assert found.survey.has_private_flavors is whole
+
+
+def test_flavors_whose_extra_specs_are_hidden_are_no_flavors_without_any():
+    hidden = {k: v for k, v in flavor("gold").items() if k != "extra_specs"}
+    bodies = {"/flavors/detail?is_public=None": {"flavors": [hidden]}}
+    cloud = RecordedCloud(compute=bodies)
+    with pytest.raises(ExtraSpecsHidden) as every:
+        check.check(cloud, SettingsSources(nova_release=33))
+    assert (every.value.hidden, every.value.flavor) == (1, None)
+    with pytest.raises(ExtraSpecsHidden) as one:
+        ask(cloud)
+    assert one.value.flavor == "gold"
+
+
+def test_a_compute_node_that_nova_leaves_out_is_said_by_all_who_list_hosts():
+    nodes = RecordedCloud().compute.get("/os-hypervisors/detail")["hypervisors"]
+    marked = "/resource_providers?required=COMPUTE_NODE"
+    cloud = RecordedCloud(
+        compute={"/os-hypervisors/detail": {"hypervisors": nodes[1:]}},
+        placement={marked: providers(CMP01, CMP02, CMP03)},
+    )
+    compared = aggregates.compare(cloud).snapshot
+    assert (compared.unlisted, compared.listed) == ({CMP01}, 2)
+    explained = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert [each.name for each in explained.unlisted_computes] == ["cmp01"]
+    assert (explained.unmanaged_roots, explained.total_hosts) == ((), 3)
 
 
 def test_a_zone_without_an_enabled_compute_is_refused_with_names_like_it(cloud):

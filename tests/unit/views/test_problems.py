@@ -16,6 +16,8 @@ ERRORS = [
     BROKE,
     errors.ConcurrentUpdate("placement", "changed", 409),
     errors.TooOld("placement", "1.30 at most", 406),
+    errors.ExtraSpecsHidden(3, 3),
+    errors.PrivateFlavorsHidden(),
     errors.NotInCatalog("placement"),
     errors.Refusal("Invalid", "bad-mask", ("hw:cpu_dedicated_mask",), "api", 400),
     errors.Refusal("RequestFilterFailed", "no-aggregate", (), "no valid host"),
@@ -73,6 +75,16 @@ def test_namesakes_are_listed_with_what_tells_them_apart():
     assert "p1 (domain default)" in problems.word(
         errors.AmbiguousName("project", "red", [there, there])
     )
+
+
+def test_hidden_extra_specs_are_counted_or_named_with_the_right_that_is_missing():
+    policy = "os_compute_api:os-flavor-extra-specs:index"
+    every = problems.word(errors.ExtraSpecsHidden(3, 5))
+    one = problems.word(errors.ExtraSpecsHidden(1, 1, "gold"))
+    assert every.startswith("Nova hides the extra specs of 3 of 5 flavors from")
+    assert one.startswith("Nova hides the extra specs of the flavor 'gold' from")
+    assert policy in every
+    assert policy in one
 
 
 def test_a_refusal_names_what_still_requires_the_trait():
