@@ -63,6 +63,7 @@ def explain(
     """
     start = Explanation(question)
     try:
+        question.check_enabled()
         request = question.request()
         check_visible(cloud, question)
     except (Refusal, NotForProject) as refusal:

@@ -96,6 +96,7 @@ def accepted(cloud: Cloud, question: Question) -> Request:
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises CloudBroke: when Nova or Glance can't be read
     """
+    question.check_enabled()
     request = question.request()
     check_visible(cloud, question)
     refusal = zone_refusal(cloud, question)

@@ -6,11 +6,14 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 Body = Mapping[str, Any]
+
+_DISABLED = "OS-FLV-DISABLED:disabled"
 
 #: The keys of an image's body that are Glance's own and no properties.
 _NO_PROPERTIES = frozenset(
@@ -81,6 +84,17 @@ class Question:
             boot_from_volume=self.boot_from_volume,
             assumptions=self.assumptions,
         )
+
+    def check_enabled(self) -> None:
+        """Accept only a flavor that nova-api finds; it does that before all else.
+
+        nova/compute/api.py, ``_validate_and_build_base_options``
+
+        :raises Refusal: for one that is disabled
+        """
+        if self.flavor.get(_DISABLED):
+            keys = (_DISABLED,)
+            raise Refusal("FlavorNotFound", "flavor-is-disabled", keys, "api", 400)
 
     @property
     def needed_zone(self) -> str | None:

@@ -43,15 +43,10 @@ def test_hidden_extra_specs_are_not_taken_for_none():
 
 
 @pytest.mark.parametrize(
-    ("is_admin", "flavors"),
-    [
-        (True, [flavor("a")]),
-        (True, [flavor("a"), flavor("b", **PRIVATE)]),
-        (True, []),
-    ],
+    "flavors", [[], [flavor("a")], [flavor("a"), flavor("b", **PRIVATE)]]
 )
-def test_an_administrator_is_shown_all_flavors(is_admin, flavors):
-    assert lookup.lists_private_flavors(Cloud(*flavors, is_admin=is_admin))
+def test_an_administrator_is_shown_all_flavors(flavors):
+    assert lookup.lists_private_flavors(Cloud(*flavors))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,24 @@
+"""What Nova refuses before it looks at flavor and image together."""
+
+import pytest
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+
+def question(**flavor):
+    return Question({"id": "1", "name": "f", **flavor}, None, (), SchedulerSettings())
+
+
+def test_a_disabled_flavor_is_not_found_by_nova_api():
+    disabled = question(**{"OS-FLV-DISABLED:disabled": True})
+    with pytest.raises(Refusal) as refused:
+        disabled.check_enabled()
+    assert (refused.value.exception, refused.value.http) == ("FlavorNotFound", 400)
+    assert refused.value.stage == "api"
+
+
+@pytest.mark.parametrize("flavor", [{}, {"OS-FLV-DISABLED:disabled": False}])
+def test_any_other_flavor_is_taken(flavor):
+    question(**flavor).check_enabled()
