@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from osc_traitsched.app import request
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
@@ -10,8 +12,20 @@ from osc_traitsched.core.placement import candidate
 from osc_traitsched.core.placement.candidate import Candidate
 
 
-def candidates(cloud: Cloud, question: Question) -> tuple[Candidate, ...]:
-    """Ask Placement what Nova would ask, and return the hosts by name.
+@dataclasses.dataclass(frozen=True)
+class Candidates:
+    """The hosts that Placement gives, by name.
+
+    :ivar vanished: the UUIDs of providers that were deleted after it gave them; their
+        hosts are left out
+    """
+
+    hosts: tuple[Candidate, ...]
+    vanished: tuple[str, ...] = ()
+
+
+def candidates(cloud: Cloud, question: Question) -> Candidates:
+    """Ask Placement what Nova would ask, and return the hosts.
 
     :raises Refusal: when Nova refuses the server
     :raises NotForProject: for a flavor or an image that the project may not use
@@ -22,4 +36,8 @@ def candidates(cloud: Cloud, question: Question) -> tuple[Candidate, ...]:
     answer = allocation_candidates.ask(cloud.placement, accepted)
     snapshot = read.providers(cloud.placement)
     nova = read.view(lookup.computes(cloud), question.aggregates)
-    return candidate.candidates(answer.body, snapshot.with_nova(nova))
+    vanished = answer.body["provider_summaries"].keys() - snapshot.by_uuid.keys()
+    return Candidates(
+        candidate.candidates(answer.body, snapshot.with_nova(nova)),
+        tuple(sorted(vanished)),
+    )

@@ -66,6 +66,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
     topology = read_topology(cloud)
     placement, snapshot = cloud.placement, topology.snapshot
     bulk = read.everything(placement, snapshot.providers)
+    snapshot = snapshot.without(each.uuid for each in bulk.lacks(snapshot.providers))
     return Survey(
         snapshot,
         _with_compute_versions(assumed, snapshot, bulk.traits),

@@ -19,11 +19,12 @@ class ByTrait:
 
     :ivar providers: for each trait that one of them has, and for each custom trait
         that there is
-    :ivar without_provider: as of :class:`Targets`
+    :ivar without_provider: as of :class:`Targets`, and so is ``vanished``
     """
 
     providers: Mapping[str, tuple[Provider, ...]]
     without_provider: tuple[str, ...]
+    vanished: tuple[str, ...] = ()
 
 
 def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
@@ -36,7 +37,7 @@ def by_host(cloud: Cloud, selectors: Selectors, tree: bool = False) -> Targets:
     """
     names_traits = selectors.having or selectors.lacking
     known = read.known_traits(cloud.placement) if names_traits else frozenset[str]()
-    return targets(cloud, selectors, known, tree)
+    return targets(cloud, selectors, known, tree, may_vanish=True)
 
 
 def by_trait(cloud: Cloud, selectors: Selectors, tree: bool = False) -> ByTrait:
@@ -45,10 +46,10 @@ def by_trait(cloud: Cloud, selectors: Selectors, tree: bool = False) -> ByTrait:
     :param tree: and :raises: as of :func:`by_host`
     """
     known = read.known_traits(cloud.placement)
-    found = targets(cloud, selectors, known, tree)
+    found = targets(cloud, selectors, known, tree, may_vanish=True)
     having: dict[str, list[Provider]] = {n: [] for n in known if trait.is_custom(n)}
     for holding in found.held:
         for name in holding.traits:
             having.setdefault(name, []).append(holding.provider)
     providers = {name: tuple(each) for name, each in having.items()}
-    return ByTrait(providers, found.without_provider)
+    return ByTrait(providers, found.without_provider, found.vanished)

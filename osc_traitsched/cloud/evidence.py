@@ -61,14 +61,21 @@ def gather(
     bulk.add(answer.body)
     if figures:
         bulk.add_all(placement, snapshot.providers)
+    traits = {**bulk.traits, **_remaining(placement, snapshot, bulk, clauses)}
+    pools = shared(placement, snapshot)
+    gone = {p.uuid for p in snapshot.providers if p.uuid not in traits}
+    gone |= snapshot.sharing - set(pools)
+    unknown = answer.roots - set(snapshot.by_uuid)
+    left = snapshot.without(gone)
     return Facts(
-        snapshot=snapshot,
-        traits={**bulk.traits, **_remaining(placement, snapshot, bulk, clauses)},
+        snapshot=left,
+        traits=traits,
         offers={amount: _offers(placement, amount) for amount in amounts},
         members=_members(placement, snapshot, clauses),
-        shared=shared(placement, snapshot),
+        shared=pools,
         stock=bulk.stock,
-        candidates=answer.roots - snapshot.sharing,
+        candidates=answer.roots & set(left.by_uuid) - snapshot.sharing,
+        vanished=(*snapshot.named(gone), *sorted(unknown)),
     )
 
 
@@ -79,7 +86,8 @@ def _remaining(
     names = sorted({c.name for c in clauses if isinstance(c, (Trait, RootTrait))})
     left = bulk.lacks(snapshot.providers)
     if len(left) <= len(names):
-        return {p.uuid: read.holding(placement, p).traits for p in left}
+        found = (read.holding_if_there(placement, provider) for provider in left)
+        return {each.provider.uuid: each.traits for each in found if each is not None}
     having = {name: _having(placement, name, snapshot, bulk) for name in names}
     return {
         each.uuid: frozenset(name for name in names if each.uuid in having[name])
@@ -129,12 +137,16 @@ def _members(
 
 
 def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
-    """Read for each sharing provider who is in an aggregate with it, by UUID."""
+    """Read for each sharing provider who is in an aggregate with it, by UUID.
+
+    One that was deleted since it was listed is left out.
+    """
     found = {}
     for sharer in sorted(snapshot.sharing):
         path = f"/resource_providers/{sharer}/aggregates"
-        body = rest.get(placement, path, memberships.AGGREGATES)
-        found[sharer] = memberships.in_any(placement, body["aggregates"])
+        body = rest.get_if_there(placement, path, memberships.AGGREGATES)
+        if body is not None:
+            found[sharer] = memberships.in_any(placement, body["aggregates"])
     return found
 
 
@@ -160,19 +172,31 @@ def with_inventories(
     """
     stock = dict(found.stock)
     trees = [provider for host in hosts for provider in found.trees[host.uuid]]
+    vanished = dict.fromkeys(found.vanished)
     for provider in trees[:MOST_READ_ONE_BY_ONE]:
-        path = f"/resource_providers/{provider.uuid}"
-        inventories = rest.get(placement, f"{path}/inventories", _INVENTORIES)
-        known = stock.get(provider.uuid)
-        if known is not None:
-            used = {name: each.used for name, each in known.items()}
+        figures = _figures(placement, provider.uuid, stock.get(provider.uuid))
+        if figures is None:
+            vanished[provider.name] = None
         else:
-            used = rest.get(placement, f"{path}/usages", _USAGES)["usages"]
-        stock[provider.uuid] = {
-            name: _stock(body, used.get(name, 0))
-            for name, body in inventories["inventories"].items()
-        }
-    return dataclasses.replace(found, stock=stock)
+            stock[provider.uuid] = figures
+    return dataclasses.replace(found, stock=stock, vanished=tuple(vanished))
+
+
+def _figures(
+    placement: Service, provider: str, known: Mapping[str, Stock] | None
+) -> dict[str, Stock] | None:
+    """Read all figures of one provider; None if it was deleted meanwhile."""
+    path = f"/resource_providers/{provider}"
+    inventories = rest.get_if_there(placement, f"{path}/inventories", _INVENTORIES)
+    used: Any = {"usages": {name: each.used for name, each in (known or {}).items()}}
+    if known is None:
+        used = rest.get_if_there(placement, f"{path}/usages", _USAGES)
+    if inventories is None or used is None:
+        return None
+    return {
+        name: _stock(body, used["usages"].get(name, 0))
+        for name, body in inventories["inventories"].items()
+    }
 
 
 def _stock(body: Mapping[str, Any], used: int) -> Stock:

@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 from osc_traitsched.cloud import read, rest
 from osc_traitsched.cloud.service import Service
-from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Members
 from osc_traitsched.core.placement import unions
 
@@ -54,10 +53,6 @@ def in_any(placement: Service, aggregates: Collection[str]) -> frozenset[str]:
 
 def _aggregates(placement: Service, provider: str) -> set[str]:
     path = f"/resource_providers/{provider}/aggregates"
-    try:
-        return set(rest.get(placement, path, AGGREGATES)["aggregates"])
-    except errors.CloudBroke as exc:
-        # Nova has a compute node of that UUID, and Placement no provider.
-        if exc.status == 404:
-            return set()
-        raise
+    # Nova may have a compute node of that UUID, and Placement no provider.
+    body = rest.get_if_there(placement, path, AGGREGATES)
+    return set(body["aggregates"]) if body else set()

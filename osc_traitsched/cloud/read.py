@@ -67,10 +67,9 @@ def providers(placement: Service) -> Snapshot:
     :raises CloudBroke: when Placement can't be read
     """
     listed = rest.get(placement, "/resource_providers", _PROVIDERS)
-    return Snapshot(
-        tuple(_provider(body) for body in listed["resource_providers"]),
-        holders(placement, trait.SHARING),
-    )
+    found = tuple(_provider(body) for body in listed["resource_providers"])
+    there = frozenset(provider.uuid for provider in found)
+    return Snapshot(found, holders(placement, trait.SHARING) & there)
 
 
 def with_unlisted(placement: Service, found: Snapshot) -> Snapshot:
@@ -205,27 +204,56 @@ def holding(placement: Service, provider: Provider) -> Holding:
     )
 
 
+def holding_if_there(placement: Service, provider: Provider) -> Holding | None:
+    """Read one provider's traits; None if it was deleted since it was listed."""
+    try:
+        return holding(placement, provider)
+    except errors.CloudBroke as exc:
+        if exc.status == 404:
+            return None
+        raise
+
+
 def holdings(placement: Service, providers: Iterable[Provider]) -> tuple[Holding, ...]:
-    """Read the traits of providers that were listed before.
+    """Read the traits of providers that were listed before, as :func:`still_there`.
+
+    :returns: a holding for each provider, in the order given
+    :raises CloudBroke: for one that was deleted meanwhile, too
+    """
+    wanted = tuple(providers)
+    found = still_there(placement, wanted)
+    there = {each.provider.uuid for each in found}
+    for gone in (each for each in wanted if each.uuid not in there):
+        reason = f"the provider {gone.name} was deleted meanwhile"
+        raise errors.CloudBroke(placement.service_type, reason, 404)
+    return found
+
+
+def still_there(
+    placement: Service, providers: Iterable[Provider]
+) -> tuple[Holding, ...]:
+    """Read the traits of those of the providers that were not deleted meanwhile.
 
     The number of requests does not grow with the number of providers: a few
     are read one by one, many by bulk answers, and those that every bulk answer
     leaves out (full hosts; Ironic's) one by one or trait by trait, whichever
     takes fewer requests.
 
-    :returns: a holding for each provider, in the order given
+    :param providers: as they were listed before
+    :returns: a holding for each, in the order given
     """
     wanted = tuple(providers)
     if len(wanted) <= FEW:
-        return tuple(holding(placement, provider) for provider in wanted)
-    bulk = everything(placement, wanted)
-    return tuple(Holding(each, bulk.traits[each.uuid]) for each in wanted)
+        found = (holding_if_there(placement, provider) for provider in wanted)
+        return tuple(each for each in found if each is not None)
+    traits = everything(placement, wanted).traits
+    return tuple(Holding(p, traits[p.uuid]) for p in wanted if p.uuid in traits)
 
 
 def everything(placement: Service, providers: Iterable[Provider]) -> Bulk:
     """Read the traits of all providers, and the figures of those with room.
 
-    As :func:`holdings` does it where the providers are many.
+    As :func:`still_there` does it where the providers are many.
     """
     wanted = tuple(providers)
     bulk = Bulk()
@@ -246,4 +274,6 @@ def _remaining(placement: Service, left: list[Provider]) -> Iterator[Holding]:
                 yield Holding(provider, frozenset(traits))
             return
     for provider in left:
-        yield holding(placement, provider)
+        found = holding_if_there(placement, provider)
+        if found is not None:
+            yield found

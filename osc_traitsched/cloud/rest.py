@@ -45,6 +45,16 @@ def get(
     return body
 
 
+def get_if_there(service: Service, path: str, shape: Shape) -> Any:
+    """Return what :func:`get` does; None where the service says 404."""
+    try:
+        return get(service, path, shape)
+    except errors.CloudBroke as exc:
+        if exc.status == 404:
+            return None
+        raise
+
+
 def _wrong(body: Any, shape: Shape, where: str) -> str | None:
     """Return the key at which a body is not as the shape says, or None."""
     if isinstance(shape, list):

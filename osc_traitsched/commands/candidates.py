@@ -7,6 +7,7 @@ import argparse
 from osc_traitsched.app import candidates, request
 from osc_traitsched.commands import base, request_args, scheduler_args
 from osc_traitsched.views import candidates as views
+from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 
 _NO_HOST = 3
@@ -43,6 +44,8 @@ class ListCandidates(base.Lister):
         if args.print_query:
             return views.queries(request.accepted(cloud, question))
         found = candidates.candidates(cloud, question)
-        if not found:
+        if found.vanished:
+            base.LOG.warning("%s", problems.vanished(found.vanished))
+        if not found.hosts:
             self.exit_code = _NO_HOST
-        return views.rows(found[: args.limit])
+        return views.rows(found.hosts[: args.limit])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import Sequence
 
 from osc_traitsched.app import traits
 from osc_traitsched.commands import base, host_args
+from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.views import problems
 from osc_traitsched.views import traits as views
 
@@ -50,14 +50,16 @@ class ListTraits(base.Lister):
         detail = views.Detail(custom=args.custom, whole=args.long)
         if args.by_trait:
             by_trait = traits.by_trait(cloud, selectors, args.tree)
-            _warn(by_trait.without_provider)
+            _warn(by_trait)
             return views.by_trait(by_trait.providers, detail)
         found = traits.by_host(cloud, selectors, args.tree)
-        _warn(found.without_provider)
+        _warn(found)
         view = views.by_tree if args.tree else views.by_host
         return view(found.snapshot, found.held, detail)
 
 
-def _warn(without_provider: Sequence[str]) -> None:
-    if without_provider:
-        LOG.warning("%s", problems.without_provider(without_provider))
+def _warn(found: Targets | traits.ByTrait) -> None:
+    if found.without_provider:
+        LOG.warning("%s", problems.without_provider(found.without_provider))
+    if found.vanished:
+        LOG.warning("%s", problems.vanished(found.vanished))

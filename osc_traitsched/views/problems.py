@@ -249,6 +249,11 @@ def unlisted(snapshot: Snapshot) -> str:
     )
 
 
+def vanished(providers: Iterable[str]) -> str:
+    """Return a line on providers that were deleted while a command was reading."""
+    return f"left out, since they were deleted meanwhile: {listed(providers)}"
+
+
 def would_create(names: Iterable[str]) -> str:
     """Return a line on traits that only a run that is not dry will create."""
     return f"would create the trait {listed(names)}"

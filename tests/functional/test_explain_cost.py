@@ -112,3 +112,29 @@ def mirror(placement, provider, aggregates):
             "aggregates": aggregates,
         },
     )
+
+
+@pytest.mark.parametrize("when", ["/traits", "/inventories", "/resource_providers"])
+def test_a_host_that_is_deleted_meanwhile_ends_nothing_and_is_said(
+    placement, hosts, when
+):
+    made = hosts(2)
+    # It is in no answer for many, since it has no inventory: it is read by itself.
+    gone = placement.add_host("gone", ["CUSTOM_ONE"], inventories={})
+    nova = MadeUpNova([*made, ("gone", gone)])
+    cloud = HalfCloud(placement.url, nova)
+    get = cloud.placement.get
+
+    def vanish(path, params=None, microversion=None):
+        if path.endswith(when) and (gone in path or path == when):
+            placement.try_call("DELETE", f"/resource_providers/{gone}")
+        return get(path, params, microversion)
+
+    cloud.placement.get = vanish
+    question = Question(PICKY, IMAGE, (), SchedulerSettings.of(33))
+    found = explain.explain(cloud, question, (), want_figures=True, want_fixes=True)
+    assert found.agrees
+    # When the hosts were listed it was there, but for the last of the three.
+    listed = when != "/resource_providers"
+    assert found.facts.vanished == (("gone",) if listed else ())
+    assert {host.name for host in found.hosts} >= {"cmp00", "cmp01"}

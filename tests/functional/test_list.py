@@ -172,3 +172,26 @@ def test_the_number_of_requests_does_not_grow_with_the_hosts(
     openstack("list")
     assert len(proxy.requests) - few == few
     assert not proxy.writes
+
+
+@pytest.mark.parametrize("count", [3, 12])
+def test_a_provider_that_is_deleted_meanwhile_is_left_out_and_said(
+    placement, proxy, openstack, count
+):
+    names = [f"cmp{number:02d}" for number in range(count)]
+    # None of them is in the answers for many: they have no inventory.
+    providers = {
+        name: placement.add_host(name, [f"CUSTOM_OF_{number}"], inventories={})
+        for number, name in enumerate(names)
+    }
+    path = f"/resource_providers/{providers['cmp01']}"
+
+    def vanish(request):
+        if request.path == f"{path}/traits":
+            placement.call("DELETE", path)
+
+    proxy.fault = vanish
+    run = openstack("list", "-f", "json")
+    assert run.code == 0
+    assert [row["host"] for row in run.json] == [n for n in names if n != "cmp01"]
+    assert run.err == "left out, since they were deleted meanwhile: cmp01\n"

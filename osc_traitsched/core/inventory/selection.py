@@ -66,11 +66,13 @@ class Targets:
     """The providers that a command is about, with the traits they have.
 
     :ivar without_provider: hosts that are selected and have no provider
+    :ivar vanished: the names of providers that were deleted meanwhile
     """
 
     snapshot: Snapshot
     held: tuple[Holding, ...]
     without_provider: tuple[str, ...] = ()
+    vanished: tuple[str, ...] = ()
 
 
 def needs_nova(selectors: Selectors, snapshot: Snapshot) -> bool:

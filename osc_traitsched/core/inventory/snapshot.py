@@ -175,6 +175,18 @@ class Snapshot:
             self, unmanaged_roots=frozenset(unmanaged_roots), nova=nova
         )
 
+    def without(self, uuids: Iterable[str]) -> Snapshot:
+        """Return the snapshot without providers and what is below them."""
+        gone = frozenset(uuids)
+        kept = (p for p in self.providers if not {p.uuid, p.parent, p.root} & gone)
+        return dataclasses.replace(
+            self,
+            providers=tuple(kept),
+            sharing=self.sharing - gone,
+            unmanaged_roots=self.unmanaged_roots - gone,
+            unlisted=self.unlisted - gone,
+        )
+
     def with_compute_nodes(self, uuids: Iterable[str]) -> Snapshot:
         """Return the snapshot with which of its compute nodes Nova does not list.
 

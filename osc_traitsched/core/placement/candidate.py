@@ -47,7 +47,8 @@ def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate
     """Return the compute nodes of an answer, by name.
 
     :param answer: the body of ``GET /allocation_candidates``
-    :param snapshot: with Nova's view; a root that is no compute node is left out
+    :param snapshot: with Nova's view; a root that is no compute node is left out, and
+        so is what has a provider that is not there: it was deleted after the answer
     """
     nova = snapshot.nova or Nova()
     nodes = {node.uuid: node for node in nova.computes}
@@ -55,9 +56,11 @@ def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate
     summaries = answer["provider_summaries"]
     first: dict[str, Mapping[str, Any]] = {}
     for request in answer["allocation_requests"]:
+        if not snapshot.by_uuid.keys() >= request["allocations"].keys():
+            continue
         for uuid in request["allocations"]:
-            root = summaries[uuid]["root_provider_uuid"]
-            if root in nodes and root in snapshot.by_uuid:
+            root = snapshot.by_uuid[uuid].root
+            if root in nodes:
                 first.setdefault(root, request["allocations"])
     found = (
         Candidate(

@@ -55,6 +55,8 @@ class Facts:
         in an aggregate with it
     :ivar stock: figures by provider and class, where they were read
     :ivar candidates: the roots that Placement gave for Nova's own query
+    :ivar vanished: the names of providers, or their UUIDs, that were deleted meanwhile;
+        the snapshot is without them
     """
 
     snapshot: Snapshot
@@ -64,6 +66,7 @@ class Facts:
     shared: Mapping[str, frozenset[str]]
     stock: Mapping[str, Mapping[str, Stock]]
     candidates: frozenset[str]
+    vanished: tuple[str, ...] = ()
 
     @functools.cached_property
     def trees(self) -> Mapping[str, tuple[Provider, ...]]:

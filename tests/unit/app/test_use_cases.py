@@ -139,7 +139,7 @@ def test_aggregates_are_compared_with_placements(cloud):
 
 
 def test_a_candidate_says_what_it_would_give_and_where_it_is(cloud):
-    (found,) = candidates.candidates(cloud, ask(cloud))
+    (found,) = candidates.candidates(cloud, ask(cloud)).hosts
     assert found.host.uuid == CMP01
     assert [
         (each.provider.name, each.resource_class, each.amount, each.free)

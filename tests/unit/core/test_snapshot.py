@@ -34,6 +34,12 @@ def test_hosts_are_the_roots_by_name():
     assert CLOUD.hosts == (A, B)
 
 
+def test_without_a_provider_there_is_nothing_below_it():
+    assert CLOUD.without(["a"]).providers == (B,)
+    assert CLOUD.without(["n0"]).providers == (NUMA1, B, A)
+    assert CLOUD.without([]) == CLOUD
+
+
 NOVA = Nova((Compute("a", "host-a", "a"), Compute("c", "host-c", "c")))
 
 

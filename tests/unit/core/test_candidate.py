@@ -1,0 +1,37 @@
+"""Hosts of Placement's answer, while providers come and go."""
+
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.placement import candidate
+
+NOVA = Nova((Compute("a", "host-a", "a"), Compute("b", "host-b", "b")))
+ROOTS = (Provider("a", "host-a", 1, "a"), Provider("b", "host-b", 1, "b"))
+NESTED = Provider("n", "numa", 1, "b", "b")
+
+
+def summary(root):
+    resources = {"VCPU": {"capacity": 4, "used": 1}}
+    return {"root_provider_uuid": root, "resources": resources}
+
+
+def allocation(*providers):
+    return {"allocations": {p: {"resources": {"VCPU": 1}} for p in providers}}
+
+
+ANSWER = {
+    "allocation_requests": [allocation("a"), allocation("b", "n")],
+    "provider_summaries": {"a": summary("a"), "b": summary("b"), "n": summary("b")},
+}
+
+
+def hosts(*providers):
+    snapshot = Snapshot(providers).with_nova(NOVA)
+    return [each.host.name for each in candidate.candidates(ANSWER, snapshot)]
+
+
+def test_every_host_of_novas_is_a_candidate():
+    assert hosts(*ROOTS, NESTED) == ["host-a", "host-b"]
+
+
+def test_a_host_of_which_something_was_deleted_meanwhile_is_none():
+    assert hosts(*ROOTS) == ["host-a"]
+    assert hosts(ROOTS[0]) == ["host-a"]
