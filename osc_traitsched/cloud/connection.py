@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -17,8 +18,8 @@ PLACEMENT_MICROVERSION = "1.36"
 #: Gives hypervisors and services their UUIDs and flavors their extra specs.
 COMPUTE_MICROVERSION = "2.61"
 
-#: Seconds to wait for an answer; Placement needs about three for ten thousand
-#: hosts, and a server that hangs must not hang the command.
+#: Seconds to wait for an answer unless somebody says otherwise; Placement needs about
+#: three for ten thousand hosts, and a server that hangs must not hang the command.
 TIMEOUT = 120
 
 #: A connection that was kept too long is made anew once.
@@ -51,7 +52,7 @@ class HttpService:
         """Return the JSON body of an answer.
 
         :param microversion: instead of the service's own
-        :param timeout: seconds to wait for the answer, if less than :data:`TIMEOUT`
+        :param timeout: seconds to wait for the answer, if less than it waits anyway
         :raises CloudBroke: whatever else came, or did not come
         """
         answer = self._send("GET", path, microversion, timeout, params=params)
@@ -113,19 +114,21 @@ class HttpService:
         **kwargs: Any,
     ) -> Any:
         self.requests = next(self._sent) + 1
+        session = self._adapter.session
+        longest = session.timeout or TIMEOUT
         with problems.translated(self.service_type):
             answer = self._adapter.request(
                 path,
                 method,
                 microversion=microversion or self._microversion,
-                timeout=min(TIMEOUT, timeout or TIMEOUT),
+                timeout=min(longest, timeout or longest),
                 raise_exc=False,
                 # A write that is sent again must be planned again first.
                 connect_retries=_READ_AGAIN if method == "GET" else 0,
                 **{key: value for key, value in kwargs.items() if value is not None},
             )
             if answer.status_code >= 400:
-                raise problems.refusal(self.service_type, answer)
+                raise problems.refusal(self.service_type, answer, session)
         return answer
 
 
@@ -133,12 +136,23 @@ class HttpCloud:
     """The services of one cloud, each found in the catalog at its first use.
 
     :param sdk: an ``openstack.connection.Connection``
+    :param timeout: seconds to wait for an answer; without it ``api_timeout`` of
+        clouds.yaml says, else it is :data:`TIMEOUT`
     """
 
-    def __init__(self, sdk: Any) -> None:
-        self._sdk = sdk
+    def __init__(self, sdk: Any, timeout: float | None = None) -> None:
+        self._unbounded = sdk
+        self._timeout = timeout
         self._services: dict[str, HttpService] = {}
         self._found: dict[Callable[[Cloud], Any], Any] = {}
+
+    @functools.cached_property
+    def _sdk(self) -> Any:
+        """The connection, with a bound on all its requests, discovery's too."""
+        session = self._unbounded.session
+        given = self._timeout or session.timeout
+        session.timeout = given if given and given > 0 else TIMEOUT
+        return self._unbounded
 
     def once(self, read: Callable[[Cloud], _T]) -> _T:
         """Return what a function reads of this cloud, and read it no second time."""

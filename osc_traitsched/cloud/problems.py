@@ -44,15 +44,35 @@ def translated(service_type: str) -> Iterator[None]:
         ) from exc
 
 
-def refusal(service_type: str, answer: Any) -> errors.CloudBroke:
-    """Return the error for an answer of 400 or above, in the service's words."""
+def refusal(service_type: str, answer: Any, session: Any) -> errors.CloudBroke:
+    """Return the error for an answer of 400 or above, in the service's words.
+
+    :param session: keystoneauth's, which knows what the user is logged in to
+    """
     status = answer.status_code
     code, detail = _read(answer)
+    if status == 403:
+        return errors.Forbidden(service_type, detail, *_login(session))
     if status == 409 and code == CONCURRENT_UPDATE:
         return errors.ConcurrentUpdate(service_type, detail, status)
     if status == 406:
         return errors.TooOld(service_type, detail, status)
     return errors.CloudBroke(service_type, detail, status, passing=status in _PASSING)
+
+
+def _login(session: Any) -> tuple[str, tuple[str, ...] | None]:
+    """Return what the user is logged in to, and the roles there; None for unknown."""
+    get_access = getattr(session.auth, "get_access", None)
+    if get_access is None:
+        return "", None
+    found = get_access(session)
+    scopes = {
+        "project": found.project_scoped,
+        "domain": found.domain_scoped,
+        "system": found.system_scoped,
+    }
+    scope = next((name for name, there in scopes.items() if there), "")
+    return scope, tuple(sorted(found.role_names or ()))
 
 
 def _read(answer: Any) -> tuple[str, str]:

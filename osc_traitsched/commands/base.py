@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +13,7 @@ from cliff import columns
 from osc_lib import exceptions
 from osc_lib.command import command
 
-from osc_traitsched.cloud.connection import HttpCloud
+from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.errors import (
@@ -35,12 +37,27 @@ _NO = 3
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
     """A command; ``take_action`` returns what to exit with."""
 
+    timeout: float | None = None
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return a parser with the options that all commands have."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--timeout",
+            type=_seconds,
+            metavar="SECONDS",
+            help="how long to wait for each answer of a service (default: api_timeout "
+            f"of clouds.yaml, else {TIMEOUT})",
+        )
+        return parser
+
     def cloud(self) -> Cloud:
         """Return the cloud that the user is logged in to."""
-        return HttpCloud(self.app.client_manager.sdk_connection)
+        return HttpCloud(self.app.client_manager.sdk_connection, self.timeout)
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run, and word this project's errors; cliff makes them exit 1."""
+        self.timeout = parsed_args.timeout
         try:
             return super().run(parsed_args) or 0
         except BadUsage as exc:
@@ -51,6 +68,13 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             return _NO
         except TraitSchedError as exc:
             raise exceptions.CommandError(problems.word(exc)) from exc
+
+
+def _seconds(text: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) < math.inf:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"not a number of seconds above 0: {text}")
 
 
 class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]

@@ -78,6 +78,26 @@ class CloudBroke(TraitSchedError):
         self.passing = passing
 
 
+class Forbidden(CloudBroke):
+    """The service's policy does not let this user do it.
+
+    :ivar scope: what the user is logged in to: ``project``, ``domain`` or ``system``;
+        empty where it is nothing, or is not known
+    :ivar roles: the user's there; None where they are not known
+    """
+
+    def __init__(
+        self,
+        service: str,
+        reason: str,
+        scope: str = "",
+        roles: tuple[str, ...] | None = None,
+    ) -> None:
+        super().__init__(service, reason, 403)
+        self.scope = scope
+        self.roles = roles
+
+
 class ConcurrentUpdate(CloudBroke):
     """A provider changed since its generation was read; nothing was written."""
 

@@ -26,8 +26,21 @@ def word(error: errors.TraitSchedError) -> str:
 @word.register
 def _(error: errors.CloudBroke) -> str:
     status = f" (HTTP {error.status})" if error.status else ""
-    rights = "; it takes an administrator" if error.status == 403 else ""
-    return f"{error.service}: {error.reason}{status}{rights}"
+    return f"{error.service}: {error.reason}{status}"
+
+
+@word.register
+def _(error: errors.Forbidden) -> str:
+    if error.roles is None:
+        why = "this user's roles are not enough"
+    elif error.scope != "project":
+        to = {"domain": "a domain", "system": "the system"}.get(error.scope, "nothing")
+        why = f"log in to a project; this login is to {to}"
+    else:
+        why = f"this user's roles are not enough: {listed(error.roles) or 'none'}"
+        if "admin" not in error.roles:
+            why += " (by default it takes admin)"
+    return f"{error.service}: {error.reason} (HTTP {error.status}); {why}"
 
 
 @word.register

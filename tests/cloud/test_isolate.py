@@ -662,4 +662,4 @@ def test_what_is_not_there_and_what_may_not_be_read_is_one_line(
     )
     run = openstack(verb, "gold", GOLD, variables=cloud.environment_of("demo"))
     assert (run.code, run.out, len(run.err.splitlines())) == (1, "", 1)
-    assert "it takes an administrator" in run.err
+    assert "roles are not enough: member, reader (by default it takes admin)" in run.err

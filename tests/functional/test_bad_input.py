@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from importlib import metadata
 
 import pytest
@@ -199,3 +201,46 @@ def test_json_of_another_shape_is_one_clear_line(proxy, openstack, body, where):
         "placement: unexpected answer to GET /resource_providers: not as it should be "
         f"at {where}\n"
     )
+
+
+@pytest.fixture
+def hanging(proxy):
+    """A Placement that tells its versions, and no more until the test is over."""
+    over = threading.Event()
+    proxy.fault = lambda request: request.path != "/" and over.wait(60) and None
+    yield proxy
+    over.set()
+
+
+def test_a_service_that_hangs_does_not_hang_the_command(hanging, openstack):
+    run = openstack("list", "--timeout", "0.5")
+    assert (run.code, run.out) == (1, "")
+    assert "timed out" in run.err
+
+
+def test_a_service_that_hangs_from_the_start_does_not_either(hanging, openstack):
+    proxy, slow = hanging, threading.Event()
+    proxy.fault = lambda request: slow.wait(60) and None
+    run = openstack("list", "--timeout", "0.5")
+    slow.set()
+    assert (run.code, run.out) == (1, "")
+    assert len(run.err.splitlines()) == 1
+
+
+def test_clouds_yaml_says_how_long_to_wait(hanging, tmp_path):
+    file = tmp_path / "clouds.yaml"
+    auth = {"endpoint": hanging.url, "token": "admin"}
+    cloud = {"auth_type": "admin_token", "auth": auth, "api_timeout": 0.5}
+    file.write_text(json.dumps({"clouds": {"slow": cloud}}))
+    variables = {"OS_CLIENT_CONFIG_FILE": str(file), "OS_CLOUD": "slow"}
+    run = shell.run(variables, "trait-sched", "list")
+    assert (run.code, run.out) == (1, "")
+    assert "timed out" in run.err
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "x", "", "nan", "inf"])
+@pytest.mark.parametrize("verb", [["list"], ["config", "show"]])
+def test_how_long_to_wait_is_a_number_above_0(proxy, openstack, verb, text):
+    run = openstack(*verb, f"--timeout={text}")
+    assert run.code in (1, 2)
+    assert f"not a number of seconds above 0: {text}" in run.err

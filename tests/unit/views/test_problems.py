@@ -8,12 +8,13 @@ from osc_traitsched.core.change.model import ChangedMeanwhile, Kind, Object
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views import problems
 
-BROKE = errors.CloudBroke("compute", "no rights", 403)
+BROKE = errors.CloudBroke("compute", "no rights", 400)
 ERRORS = [
     errors.BadUsage("name the hosts"),
     errors.NotInRelease("image-metadata", "scheduler.image_metadata_prefilter", 20),
     errors.NoParameter("filter_scheduler.enabled_filters", ()),
     BROKE,
+    errors.Forbidden("placement", "no rights"),
     errors.ConcurrentUpdate("placement", "changed", 409),
     errors.TooOld("placement", "1.30 at most", 406),
     errors.ExtraSpecsHidden(3, 3),
@@ -85,6 +86,35 @@ def test_hidden_extra_specs_are_counted_or_named_with_the_right_that_is_missing(
     assert one.startswith("Nova hides the extra specs of the flavor 'gold' from")
     assert policy in every
     assert policy in one
+
+
+@pytest.mark.parametrize(
+    ("scope", "roles", "why"),
+    [
+        ("project", ("reader",), "reader (by default it takes admin)"),
+        ("project", ("admin", "member"), "admin, member"),
+        ("project", (), "none (by default it takes admin)"),
+    ],
+)
+def test_roles_that_are_not_enough_are_named(scope, roles, why):
+    words = problems.word(errors.Forbidden("placement", "no", scope, roles))
+    assert words == (
+        f"placement: no (HTTP 403); this user's roles are not enough: {why}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("scope", "what"),
+    [("system", "the system"), ("domain", "a domain"), ("", "nothing")],
+)
+def test_who_is_in_no_project_is_told_to_log_in_to_one(scope, what):
+    words = problems.word(errors.Forbidden("placement", "no", scope, ("admin",)))
+    assert words.endswith(f"; log in to a project; this login is to {what}")
+
+
+def test_where_roles_are_not_known_nothing_is_said_of_them():
+    words = problems.word(errors.Forbidden("placement", "no"))
+    assert words == "placement: no (HTTP 403); this user's roles are not enough"
 
 
 def test_a_refusal_names_what_still_requires_the_trait():
