@@ -21,6 +21,16 @@ CONSTRAINTS = ROOM / "constraints.txt"
 # Requires-Python of nova 34.0.0, and of the placement, keystone and glance beside it.
 OLDEST_PYTHON = (3, 11)
 NEWER_PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14", "python3")
+# The client's own constraints may ask for libraries far older than the services'.
+_FOREIGN = frozenset(
+    {
+        "PIP_BUILD_CONSTRAINT",
+        "PIP_CONSTRAINT",
+        "PIP_REQUIREMENT",
+        "PYTHONHOME",
+        "PYTHONPATH",
+    }
+)
 STAMP = "installed-pins"
 INSTALL_LOG = "install.log"
 TAIL = 40
@@ -156,9 +166,7 @@ def _run(home: pathlib.Path, command: list[str]) -> None:
 
 def clean_environment() -> dict[str, str]:
     """Return the environment variables, without those that bend pip and Python."""
-    # The client's own constraints may ask for libraries far older than these.
-    foreign = {"PIP_CONSTRAINT", "PIP_REQUIREMENT", "PYTHONPATH", "PYTHONHOME"}
-    return {k: v for k, v in os.environ.items() if k not in foreign}
+    return {k: v for k, v in os.environ.items() if k not in _FOREIGN}
 
 
 def _say(text: str) -> None:
