@@ -10,8 +10,7 @@ import sys
 import time
 
 from tests.services import environment
-
-PATIENCE = 120.0
+from tests.services.process import PATIENCE
 
 
 class Command:
@@ -55,9 +54,9 @@ class Command:
             family |= more
         return family - {self._process.pid}
 
-    def wait_until_gone(self, processes: set[int], seconds: float = 10) -> set[int]:
-        """Return those of the processes that are still there after a while."""
-        end = time.monotonic() + seconds
+    def wait_until_gone(self, processes: set[int]) -> set[int]:
+        """Return those of the processes that are still there after a long while."""
+        end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             left = processes & {process for process, parent in _processes()}
             if not left:

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tests.services.process import PATIENCE
+
 if TYPE_CHECKING:
     from openstack.connection import Connection
 
@@ -188,7 +190,7 @@ class Maker:
         server = answer.json()["server"]["id"]
         return dataclasses.replace(self._ended(server), request=request)
 
-    def _ended(self, server: str, seconds: float = 60) -> Boot:
+    def _ended(self, server: str, seconds: float = PATIENCE) -> Boot:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             found = self.admin.compute.get(f"/servers/{server}", microversion=COMPUTE)
@@ -200,7 +202,7 @@ class Maker:
             time.sleep(0.05)
         raise AssertionError(f"server {server} is being built for {seconds} s")
 
-    def delete(self, boot: Boot, seconds: float = 60) -> None:
+    def delete(self, boot: Boot, seconds: float = PATIENCE) -> None:
         """Delete a server, and return when what it used is free again."""
         end = time.monotonic() + seconds
         self.admin.compute.delete(f"/servers/{boot.server}")

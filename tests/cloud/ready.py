@@ -7,6 +7,7 @@ import time
 from tests.cloud import identity
 from tests.cloud.config import Site
 from tests.services import rest
+from tests.services.process import PATIENCE
 
 # The first versions of a flat hypervisor list and of a search by resources.
 COMPUTE = {"OpenStack-API-Version": "compute 2.53"}
@@ -17,7 +18,7 @@ class NotReady(RuntimeError):
     """The services are up, and yet not all computes can be used."""
 
 
-def wait(site: Site, computes: int, seconds: float = 60) -> None:
+def wait(site: Site, computes: int, seconds: float = PATIENCE) -> None:
     """Return when all computes are up in Nova and have capacity in Placement."""
     token = {"X-Auth-Token": identity.token(site.auth_url)}
     end = time.monotonic() + seconds

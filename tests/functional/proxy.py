@@ -6,11 +6,15 @@ import dataclasses
 import http.client
 import http.server
 import json
+import math
 import socket
 import threading
 import urllib.parse
 from collections.abc import Callable
-from typing import Any, Optional, Union
+from typing import Any, Optional, Protocol, Union
+
+from tests.services import rest
+from tests.services.process import PATIENCE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +55,15 @@ class CutAfter:
 Fault = Optional[Union[Instead, CutBefore, CutAfter]]
 
 
+class Process(Protocol):
+    """A command that can be killed."""
+
+    def kill(self) -> None: ...
+
+    @property
+    def runs(self) -> bool: ...
+
+
 class Proxy:
     """It forwards to a URL; ``requests`` is everything that it was sent.
 
@@ -61,9 +74,12 @@ class Proxy:
         self.target = urllib.parse.urlsplit(target).netloc
         self.fault: Callable[[Request], Fault] = lambda request: None
         self.requests: list[Request] = []
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        self._connections = 0
+        self._last_write: float = math.inf
         handler = type("Handler", (_Handler,), {"proxy": self})
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
+        self._server.counted = self._count
         self.url = "http://{}:{}".format(*self._server.server_address)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -72,16 +88,62 @@ class Proxy:
         return [request for request in self.requests if request.is_write]
 
     def record(self, method: str, path: str) -> Request:
-        with self._lock:
+        with self._changed:
             kind = method != "GET"
             number = sum(earlier.is_write is kind for earlier in self.requests) + 1
             request = Request(method, path, number)
             self.requests.append(request)
+            self._changed.notify_all()
         return request
+
+    def kill_after(self, writes: int, start: Callable[[], Process]) -> None:
+        """Start a command, and kill it as soon as it has sent so many writes.
+
+        The last of them may still be under way then, and what it would have sent
+        after them never arrives, however long the killing takes. Returns when nothing
+        of the command is under way any more.
+        """
+        others, last = self._connections, len(self.writes) + writes
+        self._last_write = last
+        process = start()
+        with self._changed:
+            while process.runs and len(self.writes) < last:
+                self._changed.wait(0.05)
+        process.kill()
+        # Connections are taken in turn: after this one, all of the command's are known.
+        rest.call("GET", self.url)
+        with self._changed:
+            assert self._changed.wait_for(lambda: self._connections <= others, PATIENCE)
+        self._last_write = math.inf
+
+    def answer_to(self, request: Request) -> Fault:
+        """Return what to do instead of forwarding a request."""
+        if request.is_write and request.number > self._last_write:
+            return CutBefore()
+        return self.fault(request)
 
     def stop(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+    def _count(self, change: int) -> None:
+        with self._changed:
+            self._connections += change
+            self._changed.notify_all()
+
+
+class _Server(http.server.ThreadingHTTPServer):
+    """Tells the proxy of each connection that comes and goes."""
+
+    counted: Callable[[int], None]
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.counted(1)
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        super().process_request_thread(request, client_address)
+        self.counted(-1)
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -93,7 +155,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
         body = self.rfile.read(length)
-        fault = self.proxy.fault(self.proxy.record(self.command, self.path))
+        fault = self.proxy.answer_to(self.proxy.record(self.command, self.path))
         if isinstance(fault, CutBefore):
             return self._cut()
         if isinstance(fault, Instead):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import random
-import time
 
 import pytest
 
@@ -133,15 +133,10 @@ def test_killed_at_any_moment_no_host_has_fewer_traits_and_the_next_run_finishes
         names.append(name)
         placement.create_traits(name)
         before = placement.all_traits()
-        written = len(proxy.writes)
-        process = background("add", name, "--all", "--jobs", "2")
-        last = moments.randrange(KILLED_HOSTS)
-        while process.runs and len(proxy.writes) - written < last:
-            time.sleep(0.001)
-        process.kill()
+        start = functools.partial(background, "add", name, "--all", "--jobs", "2")
+        proxy.kill_after(moments.randrange(KILLED_HOSTS), start)
         after = placement.all_traits()
         assert all(after[provider] >= before[provider] for provider in hosts)
-        # A write that was under way when an earlier run was killed may come late.
         assert all(after[provider] <= {*STANDARD, *names} for provider in hosts)
         part_way += 0 < sum(name in after[provider] for provider in hosts) < len(hosts)
     assert part_way > KILLS // 2

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import threading
-import time
 import uuid
 
 import pytest
@@ -236,14 +236,8 @@ def test_killed_at_any_moment_nothing_is_lost_and_the_next_run_finishes(
     for _ in range(KILLS):
         for number, provider in enumerate(hosts.values()):
             put(placement, provider, own(number))
-        written = len(proxy.writes)
-        process = background(*REPAIR, "--jobs", "2")
-        last = moments.randrange(1, HOSTS)
-        while process.runs and len(proxy.writes) - written < last:
-            time.sleep(0.001)
-        process.kill()
-        # What was under way may still come.
-        time.sleep(0.2)
+        start = functools.partial(background, *REPAIR, "--jobs", "2")
+        proxy.kill_after(moments.randrange(1, HOSTS), start)
         found = [aggregates(placement, provider) for provider in hosts.values()]
         assert all({own(n)} <= each for n, each in enumerate(found))
         part_way += 0 < sum(nova.uuid("all") in each for each in found) < HOSTS

@@ -58,7 +58,7 @@ def rival(placement: Placement, provider: str) -> Iterator[list[str]]:
             stop.wait(0.02)
             change("aggregates", turn)
             stop.wait(0.02)
-            if turn % 20 == 0:
+            if turn % 20 == 1:
                 placement.allocate(provider, VCPU=1)
                 done.append("allocations")
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hypothesis
 import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.core.placement import unions
@@ -44,7 +44,8 @@ def test_aggregates_of_which_a_provider_is_in_several_are_asked_for_apart():
         assert chosen <= set(zone) or chosen <= set(gold)
 
 
-@hypothesis.given(st.data(), MEMBERS)
+@given(st.data(), MEMBERS)
+@settings(deadline=None)
 def test_just_those_providers_surprise_that_are_not_where_they_are_expected(
     data, expected
 ):
