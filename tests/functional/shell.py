@@ -18,6 +18,8 @@ from unittest import mock
 
 from openstackclient import shell
 
+from tests.interrupting import ctrl_c_interrupts
+
 # Each process is forked from a server that has imported this module and has no
 # threads, so that it starts at once and safely.
 _FORKS = multiprocessing.get_context("forkserver")
@@ -56,6 +58,7 @@ def run(variables: Mapping[str, str], *arguments: str, stdin: str = "") -> Run:
         around.enter_context(contextlib.redirect_stderr(err))
         around.enter_context(mock.patch.object(sys, "stdin", io.StringIO(stdin)))
         around.enter_context(_own_log_handlers())
+        around.enter_context(ctrl_c_interrupts())
         try:
             code = shell.OpenStackShell().run(list(arguments))
         except SystemExit as exc:

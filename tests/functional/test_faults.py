@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import os
 import random
+import signal
 
 import pytest
 
@@ -119,6 +121,30 @@ def test_a_rival_who_does_the_same_first_leaves_the_row_unchanged(
     proxy.fault = overtake
     run = openstack("add", "CUSTOM_GOLD", "--host", "cmp00", "-f", "json")
     assert (run.code, run.statuses) == (0, {"cmp00": "unchanged"})
+
+
+@pytest.mark.parametrize(
+    "inherited",
+    [signal.default_int_handler, signal.SIG_IGN],
+    ids=["at a terminal", "tests in the background"],
+)
+def test_ctrl_c_is_no_failure_even_if_the_write_that_it_hits_fails(
+    hosts, proxy, openstack, inherited
+):
+    def interrupt(request):
+        if request.is_write and request.number == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+            return Instead(403)
+        return None
+
+    proxy.fault = interrupt
+    before = signal.signal(signal.SIGINT, inherited)
+    run = openstack("add", "CUSTOM_GOLD", "--all", "-f", "json")
+    assert signal.signal(signal.SIGINT, before) is inherited
+    assert run.code == 130
+    assert run.statuses["cmp00"] in ("failed", "unknown")
+    assert run.statuses["cmp24"] == "not done"
+    assert run.err.splitlines()[-1].startswith("interrupted after ")
 
 
 def test_killed_at_any_moment_no_host_has_fewer_traits_and_the_next_run_finishes(
