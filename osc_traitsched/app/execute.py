@@ -197,12 +197,14 @@ class _Run:
         """Have SIGINT end the run in order; a second one is Python's own affair.
 
         An exception that a signal raises wherever the main thread just is could be
-        taken for a failure of what it interrupts.
+        taken for a failure of what it interrupts. A process that was started with
+        SIGINT ignored, as a shell starts those in the background, goes on ignoring it.
         """
-        if threading.current_thread() is not threading.main_thread():
+        before = signal.getsignal(signal.SIGINT)
+        is_main = threading.current_thread() is threading.main_thread()
+        if not is_main or before is signal.SIG_IGN:
             yield
             return
-        before = signal.getsignal(signal.SIGINT)
 
         def end(*_: object) -> None:
             signal.signal(signal.SIGINT, before)

@@ -21,6 +21,13 @@ from osc_traitsched.core.change.model import (
     Status,
 )
 from osc_traitsched.core.errors import CloudBroke
+from tests.interrupting import ctrl_c_interrupts
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c():
+    with ctrl_c_interrupts():
+        yield
 
 
 def change(name, needed=True):
@@ -134,6 +141,16 @@ def test_interrupted_it_begins_nothing_more_and_tells_what_became_of_what(jobs):
     assert time.monotonic() - start < 30
     assert signal.getsignal(signal.SIGINT) is before
     hanging.set()
+
+
+def test_started_with_ctrl_c_ignored_it_goes_on():
+    def apply(change, patience):
+        os.kill(os.getpid(), signal.SIGINT)
+        return Outcome(change, Status.CHANGED)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    found = execute.run(plan("ab", "c"), apply)
+    assert (statuses(found), found.interrupted) == (["changed"] * 3, False)
 
 
 def test_what_ends_right_after_the_interruption_is_told_as_it_ended():
