@@ -61,6 +61,8 @@ def project(cloud: Cloud, name: str | None, domain: str | None = None) -> str | 
     """
     if name is None:
         return cloud.own_project
+    if not name:
+        raise errors.NothingMatches("project", name, ())
     inside = None if domain is None else _domain(cloud, domain)
     query = {"name": name} if inside is None else {"name": name, "domain_id": inside}
     # Keystone's database may take letters of either case for the same.
@@ -81,6 +83,8 @@ def project(cloud: Cloud, name: str | None, domain: str | None = None) -> str | 
 
 def _domain(cloud: Cloud, name: str) -> str:
     """Return a domain's ID; what may not be looked up is taken for one."""
+    if not name:
+        raise errors.NothingMatches("project domain", name, ())
     try:
         shown = rest.get(cloud.identity, "/domains", _DOMAINS, {"name": name})
         found = [each for each in shown["domains"] if each["name"] == name]
@@ -97,7 +101,7 @@ def _domain(cloud: Cloud, name: str) -> str:
 def _by_id(cloud: Cloud, kind: str, identity: str) -> Body | None:
     """Return a project or a domain of Keystone's; None where there is none."""
     # These would lead to another place, however they are written.
-    if identity in ("", ".", ".."):
+    if identity in (".", ".."):
         return None
     try:
         path = rest.path(f"{kind}s", identity)

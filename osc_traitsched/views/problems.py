@@ -165,7 +165,7 @@ def _(error: errors.NothingMatches) -> str:
 
 @word.register
 def _(error: errors.NoProvider) -> str:
-    return "Nova has this host, and Placement has no provider for it"
+    return "Placement has no provider for it, as far as Nova lists it"
 
 
 @word.register
@@ -249,7 +249,10 @@ def reverted(found: traits.RevertedByNova, removing: bool) -> str:
 
 def without_provider(hosts: Iterable[str]) -> str:
     """Return a line on hosts that are not shown because they have no provider."""
-    return f"Nova has hosts for which Placement has no provider: {listed(hosts)}"
+    return (
+        "Placement has no provider for hosts of Nova's, as far as Nova lists them: "
+        f"{listed(hosts)}"
+    )
 
 
 def unlisted(snapshot: Snapshot) -> str:

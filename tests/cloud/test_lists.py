@@ -39,7 +39,7 @@ def all_hosts(admin):
 @pytest.fixture(scope="module")
 def openstack(small_pages, all_hosts):
     def run(verb, *arguments):
-        needs_file = verb not in ("list", "aggregate")
+        needs_file = verb not in ("list", "aggregate", "mirror")
         file = ("--nova-conf", str(small_pages.nova_conf)) if needs_file else ()
         command = ("trait-sched", verb, *arguments, *file)
         return shell.run(small_pages.environment, *command)
@@ -80,10 +80,10 @@ def test_all_hosts_are_listed(openstack, options):
 
 def test_all_hosts_are_explained_with_the_last_flavor_and_image(openstack):
     run = openstack("explain", "flavor4", "image0", "-f", "json")
-    assert (run.json["candidates"], run.json["total"]) == (HOSTS, 5)
-    assert run.json["hosts_without_provider"] == []
-    assert run.json["unlisted_compute_nodes"] == []
-    assert run.json["providers_without_host"] == []
+    assert (run.json["candidates"], run.json["total_hosts"]) == (HOSTS, 5)
+    assert run.json["computes_without_provider"] == []
+    assert run.json["unlisted_computes"] == []
+    assert run.json["unmanaged_roots"] == []
 
 
 def test_all_candidates_are_rows(openstack):
@@ -103,7 +103,7 @@ def test_no_project_is_unknown(openstack, admin, all_hosts):
     last = admin.identity.find_project("project4").id
     with making(admin) as make:
         make.aggregate("theirs", "cmp00", filter_tenant_id=last)
-        assert openstack("check", "tenant-unknown", "-f", "json").json == []
+        assert openstack("check", "project-unknown", "-f", "json").json == []
 
 
 def test_no_host_is_missing_in_an_aggregate(openstack):
@@ -135,9 +135,9 @@ def test_hosts_after_a_page_that_is_not_full_are_listed(hidden, openstack):
 
 def test_hosts_after_it_are_explained_and_the_one_left_out_is_said(hidden, openstack):
     run = openstack("explain", "flavor4", "image0", "-f", "json")
-    assert (run.json["candidates"], run.json["total"]) == (HOSTS[1:], 5)
-    assert run.json["unlisted_compute_nodes"] == ["cmp00"]
-    assert run.json["providers_without_host"] == []
+    assert (run.json["candidates"], run.json["total_hosts"]) == (HOSTS[1:], 5)
+    assert run.json["unlisted_computes"] == ["cmp00"]
+    assert run.json["unmanaged_roots"] == []
     assert UNLISTED in openstack("explain", "flavor4", "image0").out
 
 
@@ -153,8 +153,8 @@ def test_no_command_deletes_the_provider_of_the_one_left_out(hidden, openstack, 
         ("mirror-no-node", "warning", "host cmp00"),
     ]
     assert "Nova lists 4 of the 5 compute nodes" in rows[0]["problem"]
-    assert "delete" not in rows[0]["mend"]
-    assert providers(admin)["cmp00"] in rows[0]["mend"]
+    assert "delete" not in rows[0]["fix"]
+    assert providers(admin)["cmp00"] in rows[0]["fix"]
 
 
 def test_the_aggregate_is_in_step_with_those_that_nova_lists(hidden, openstack):
@@ -162,7 +162,7 @@ def test_the_aggregate_is_in_step_with_those_that_nova_lists(hidden, openstack):
     (row,) = run.json
     assert (row["hosts"], row["mirror"]) == (HOSTS, {"missing": [], "extra": []})
     assert run.err == f"{UNLISTED}\n"
-    run = openstack("check", "--mend", "mirror", "--dry-run")
+    run = openstack("mirror", "repair", "--dry-run")
     assert run.err == f"{UNLISTED}\n"
 
 

@@ -113,7 +113,7 @@ def test_a_node_without_a_provider_is_a_failed_row(placement, proxy, openstack):
     assert run.code == 1
     assert run.statuses == {"cmp00": "changed", "cmp01": "failed"}
     assert run.json[1]["detail"] == (
-        "Nova has this host, and Placement has no provider for it"
+        "Placement has no provider for it, as far as Nova lists it"
     )
     assert aggregates(placement, there) == {nova.uuid("all")}
 

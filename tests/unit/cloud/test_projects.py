@@ -132,9 +132,10 @@ def test_a_name_in_two_domains_is_listed_with_the_domains():
     ]
 
 
-def test_a_domain_that_is_not_there():
+@pytest.mark.parametrize("domain", ["third", "", ".."])
+def test_a_domain_that_is_not_there(domain):
     with pytest.raises(errors.NothingMatches) as missed:
-        projects.project(Cloud(), "red", "third")
+        projects.project(Cloud(), "red", domain)
     assert missed.value.selector == "project domain"
 
 

@@ -1,0 +1,85 @@
+"""What users see who are no administrators, or are it elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.cloud import lookup
+from osc_traitsched.cloud.connection import HttpCloud
+from tests.cloud import config
+from tests.cloud.making import making
+from tests.functional import shell
+
+GOLD = "CUSTOM_GOLD"
+
+
+@pytest.fixture
+def make(admin):
+    with making(admin) as maker:
+        yield maker
+
+
+@pytest.fixture
+def placer(make, admin, cloud):
+    """Log in a user who may use Placement and is no administrator of Nova."""
+    identity = admin.identity
+    project = identity.find_project("admin")
+    user = identity.create_user(name="placer", password=config.PASSWORD)
+    make.after(identity.delete_user, user)
+
+    def login(*roles):
+        for role in roles:
+            found = identity.find_role(role)
+            identity.assign_project_role_to_user(project, user, found)
+        return {**cloud.environment, "OS_USERNAME": "placer"}
+
+    return login
+
+
+def run(variables, *arguments):
+    return shell.run(variables, "trait-sched", *arguments)
+
+
+def test_extra_specs_that_nova_hides_are_not_taken_for_none(make, placer, cloud):
+    make.traits(GOLD)
+    make.flavor("gold", {f"trait:{GOLD}": "required"})
+    # Of all rights in Nova it has none to read extra specs.
+    done = run(placer("service"), "explain", "gold", "-", "--nova-release", "2025.2")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        "Nova hides the extra specs of the flavor 'gold' from this user: it takes a "
+        "role that the policy os_compute_api:os-flavor-extra-specs:index names\n"
+    )
+
+
+def test_a_trait_of_its_last_host_is_kept_where_flavors_are_hidden(make, placer):
+    make.traits(GOLD, "cmp00")
+    make.flavor("open")
+    make.flavor("private", {f"trait:{GOLD}": "required"}, is_public=False)
+    variables = placer("service", "reader")
+    done = run(variables, "remove", GOLD, "--host", "cmp00")
+    assert done.code == 1
+    assert done.err.startswith("nothing removed: no host would have CUSTOM_GOLD any")
+
+
+def test_nova_lists_private_flavors_to_administrators_alone(make, cloud):
+    make.flavor("open")
+    make.flavor("private", is_public=False)
+    assert lookup.lists_private_flavors(HttpCloud(cloud.admin()))
+    assert not lookup.lists_private_flavors(HttpCloud(cloud.connection_of("demo")))
+
+
+def test_a_reader_is_told_which_roles_are_not_enough(cloud):
+    done = run(cloud.environment_of("reader"), "list")
+    assert done.err.endswith(
+        "(HTTP 403); this user's roles are not enough: reader (by default it takes "
+        "admin)\n"
+    )
+
+
+def test_who_is_logged_in_to_the_system_is_told_to_log_in_to_a_project(cloud):
+    variables = {k: v for k, v in cloud.environment.items() if "PROJECT" not in k}
+    done = run({**variables, "OS_SYSTEM_SCOPE": "all"}, "list")
+    assert done.err.endswith(
+        "(HTTP 403); log in to a project; this login is to the system\n"
+    )
