@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.core.nova.assumption import NEWEST, OLDEST
+from osc_traitsched.core.nova.releases import NEWEST, OLDEST
 from osc_traitsched.core.nova.server import properties, reading
 from tests.fidelity import large, ours
 from tests.fidelity.values import CHECKED, SHAPING

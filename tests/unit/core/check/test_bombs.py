@@ -39,7 +39,7 @@ def found(images=(), flavors=()):
         hosts, [small, gold, *flavors], [*two, *images], [gpu], assumptions=ON
     )
     return [
-        (each.rule, each.severity.value, each.kind, each.name)
+        (each.rule, each.severity.value, each.kind.value, each.name)
         for each in findings(seen)
     ]
 
