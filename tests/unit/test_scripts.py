@@ -11,6 +11,9 @@ from tests import scripts
 
 pytestmark = pytest.mark.skipif(not shutil.which("jq"), reason="the scripts need jq")
 
+#: What a block has that is no script, and looks at an exit code.
+COUNTING = "found=$(openstack trait-sched check -f value"
+
 #: Ends as the flavor is named, or as the first argument of ``check`` says.
 OPENSTACK = """
 echo "$@" >> asked
@@ -34,6 +37,13 @@ def gate(tmp_path):
 def test_each_script_of_the_documentation_is_run_here_or_on_a_placement():
     here = {"flavors-have-hosts", "check-cloud"}
     assert set(scripts.texts()) == here | {"post-deploy-traits"}
+
+
+def test_each_block_of_shell_is_such_a_script_or_run_by_itself():
+    others = [
+        block for block in scripts.blocks() if block not in scripts.texts().values()
+    ]
+    assert [COUNTING in block for block in others] == [True]
 
 
 def test_pairs_that_have_hosts_pass(gate):
@@ -96,3 +106,15 @@ def test_the_nightly_check_prints_what_is_more_than_a_note(tmp_path):
 def test_the_nightly_check_fails_where_nothing_was_read(tmp_path):
     done = check_cloud(tmp_path, "echo placement is away >&2; exit 1")
     assert (done.code, done.out, done.err) == (1, "", "placement is away\n")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "out"), [(0, 0, "0\n"), (3, 0, "2\n"), (1, 1, ""), (2, 1, "")]
+)
+def test_who_counts_findings_looks_at_the_exit_code(tmp_path, status, code, out):
+    (block,) = (each for each in scripts.blocks() if COUNTING in each)
+    text = f'{block}printf %s "$found" | grep -c ^\nexit 0\n'
+    answer = "printf 'a\\nb\\n'" if status == 3 else ":"
+    openstack = f"{answer}; exit {status}"
+    done = scripts.run(tmp_path, "count", text=text, openstack=openstack)
+    assert (done.code, done.out) == (code, out)

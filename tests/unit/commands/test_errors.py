@@ -14,7 +14,6 @@ from osc_traitsched.core.errors import BadUsage, NothingMatches
 from osc_traitsched.views import problems
 from tests.functional import shell
 
-
 ARGUMENTS = argparse.Namespace(timeout=None)
 
 
