@@ -15,6 +15,7 @@ from osc_lib.command import command
 
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.commands import arguments
 from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.errors import (
     BadUsage,
@@ -30,6 +31,18 @@ LOG = logging.getLogger(__name__)
 #: Formats without lists of their own: a list becomes one field.
 _FLAT_FORMATS = frozenset({"csv", "value"})
 
+#: What says nothing to a user; the errors of others are worded for him.
+_INTERNAL = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
 _USAGE = 2
 _NO = 3
 
@@ -42,6 +55,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return a parser with the options that all commands have."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        arguments.prepare(parser)
         parser.add_argument(
             "--timeout",
             type=_seconds,
@@ -56,9 +70,12 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return HttpCloud(self.app.client_manager.sdk_connection, self.timeout)
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run, and word this project's errors; cliff makes them exit 1."""
+        """Run, and word what goes wrong in one line; cliff makes it exit 1."""
         self.timeout = parsed_args.timeout
         try:
+            arguments.check_text(parsed_args)
+            if self.app.stdout is None:
+                raise exceptions.CommandError("standard output is closed")
             return super().run(parsed_args) or 0
         except BadUsage as exc:
             LOG.error("%s", problems.word(exc))
@@ -68,6 +85,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             return _NO
         except TraitSchedError as exc:
             raise exceptions.CommandError(problems.word(exc)) from exc
+        except Exception as exc:
+            if isinstance(exc, _INTERNAL) or not str(exc).strip():
+                raise exceptions.CommandError(problems.internal(exc)) from exc
+            raise
 
 
 def _seconds(text: str) -> float:
@@ -99,7 +120,11 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         """Print, lists as fields of their own where the format has no lists."""
         if parsed_args.formatter in _FLAT_FORMATS:
             data = [tuple(_flat(cell) for cell in row) for row in data]
-        super().produce_output(parsed_args, column_names, data)
+        try:
+            super().produce_output(parsed_args, column_names, data)
+        except ValueError as exc:
+            # It is how cliff says that it does not know a column.
+            raise exceptions.CommandError(str(exc)) from exc
         return 0
 
 

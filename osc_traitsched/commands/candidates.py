@@ -6,6 +6,7 @@ import argparse
 
 from osc_traitsched.app import candidates, request
 from osc_traitsched.commands import base, request_args, scheduler_args
+from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
@@ -38,6 +39,8 @@ class ListCandidates(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Ask, and show."""
+        if args.print_query and args.limit is not None:
+            raise BadUsage("--print-query goes without --limit")
         cloud = self.cloud()
         asked = request_args.server_request(args)
         question = request.question(cloud, asked, scheduler_args.sources(args))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import check
-from osc_traitsched.commands import base, request_args, scheduler_args
+from osc_traitsched.commands import arguments, base, request_args, scheduler_args
 from osc_traitsched.core.check import AREAS
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.errors import PrivateFlavorsHidden
@@ -48,6 +48,7 @@ class Check(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, judge, and show."""
+        arguments.check_columns(args, views.COLUMNS)
         sources = scheduler_args.sources(args)
         found = check.check(
             self.cloud(), sources, args.rules, args.flavors, args.images

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import pathlib
 import sys
 from collections.abc import Iterator
 
-from osc_traitsched.core.errors import BadHostFile, BadUsage
+from osc_traitsched.commands import arguments
+from osc_traitsched.config import file
+from osc_traitsched.core.errors import BadConfiguration, BadHostFile, BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Selectors
 
 _STDIN = "-"
+# What editors of Windows begin a text with.
+_BOM = "\ufeff"
 
 
 def add_host_options(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +51,7 @@ def add_target_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--host-file",
+        type=arguments.some,
         metavar="FILE",
         help="a file with one --host pattern a line, or - for standard input; "
         "empty lines and lines that start with # are passed over",
@@ -105,19 +109,32 @@ def _repeated(
 
 
 def _read(path: str) -> Iterator[str]:
-    try:
-        if path == _STDIN:
-            text = sys.stdin.read()
-        else:
-            text = pathlib.Path(path).read_text(encoding="utf-8")
-    except OSError as exc:
-        raise BadHostFile(path, exc.strerror or str(exc)) from exc
-    except UnicodeDecodeError as exc:
-        raise BadHostFile(path, "not a text file (UTF-8)") from exc
-    lines = (line.strip() for line in text.splitlines())
+    text = _standard_input() if path == _STDIN else _text(path)
+    lines = (line.strip() for line in text.removeprefix(_BOM).splitlines())
     names = [line for line in lines if line and not line.startswith("#")]
     if not names:
         raise BadHostFile(path, "names no host")
     if any("\0" in name for name in names):
         raise BadHostFile(path, "not a text file (it has NUL characters)")
     yield from names
+
+
+def _text(path: str) -> str:
+    try:
+        return file.read(path)
+    except BadConfiguration as exc:
+        raise BadHostFile(path, exc.reason) from exc
+
+
+def _standard_input() -> str:
+    if sys.stdin is None:
+        raise BadHostFile(_STDIN, "standard input is closed")
+    try:
+        text = sys.stdin.read(file.MOST + 1)
+    except OSError as exc:
+        raise BadHostFile(_STDIN, exc.strerror or str(exc)) from exc
+    except UnicodeDecodeError as exc:
+        raise BadHostFile(_STDIN, "not a text file (UTF-8)") from exc
+    if len(text) > file.MOST:
+        raise BadHostFile(_STDIN, file.TOO_LARGE)
+    return text

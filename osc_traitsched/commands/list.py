@@ -7,6 +7,7 @@ import logging
 
 from osc_traitsched.app import traits
 from osc_traitsched.commands import base, host_args
+from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.views import problems
 from osc_traitsched.views import traits as views
@@ -45,6 +46,8 @@ class ListTraits(base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> views.Table:
         """Read, and show."""
+        if args.by_trait and args.tree:
+            raise BadUsage("--by-trait goes without --tree")
         selectors = host_args.selectors(args)
         cloud = self.cloud()
         detail = views.Detail(custom=args.custom, whole=args.long)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import mirror as app
-from osc_traitsched.commands import write_args
+from osc_traitsched.commands import arguments, write_args
 from osc_traitsched.views import mirror, problems
 from osc_traitsched.views.traits import Table
 
@@ -34,6 +34,7 @@ class RepairMirror(write_args.Writer):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, and write or show."""
         write_args.check(args)
+        arguments.check_columns(args, mirror.COLUMNS)
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:

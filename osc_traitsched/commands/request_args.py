@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.app.request import ServerRequest
-from osc_traitsched.commands import scheduler_args
+from osc_traitsched.commands import arguments, scheduler_args
 from osc_traitsched.core.errors import BadUsage
 
 #: Instead of an image: boot from a volume that has no image metadata.
@@ -20,10 +20,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("request")
     group.add_argument(
-        "--availability-zone", metavar="ZONE", help="the availability zone to ask for"
+        "--availability-zone",
+        type=arguments.some,
+        metavar="ZONE",
+        help="the availability zone to ask for",
     )
     group.add_argument(
-        "--project", help="on behalf of this project: name or ID (default: your own)"
+        "--project",
+        type=arguments.some,
+        help="on behalf of this project: name or ID (default: your own)",
     )
     group.add_argument(
         "--project-domain",

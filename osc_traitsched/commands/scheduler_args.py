@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.commands import arguments
 from osc_traitsched.config import baseline
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import releases
@@ -49,11 +50,13 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
         dest="environments",
         action="append",
         default=[],
+        type=arguments.some,
         metavar="FILE",
         help="a TripleO environment file; can be repeated, the last one wins",
     )
     group.add_argument(
         "--control-plane",
+        type=arguments.some,
         metavar="FILE",
         help="a YAML file with the OpenStackControlPlane of RHOSO",
     )
@@ -61,6 +64,7 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
         "--nova-conf",
         action="append",
         default=[],
+        type=arguments.some,
         metavar="FILE|DIR",
         help="the scheduler's nova.conf, or a directory of which every .conf file is "
         "read; can be repeated, the last one wins",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import Any
 
 import yaml
 
@@ -12,6 +13,11 @@ from osc_traitsched.core.errors import BadConfiguration
 
 _NULL = "tag:yaml.org,2002:null"
 _STRING = "tag:yaml.org,2002:str"
+_MERGE = "tag:yaml.org,2002:merge"
+
+#: Of values in a file, those that merges repeat included; and how deep they nest.
+_MOST_VALUES = 100_000
+_MOST_LEVELS = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,13 +113,61 @@ def read(path: str) -> tuple[Branch, ...]:
         raise BadConfiguration(path, line, f"not YAML: {exc.reason}") from exc
     except yaml.MarkedYAMLError as exc:
         raise _broken(path, exc) from exc
-    except RecursionError as exc:
-        raise BadConfiguration(path, None, "not YAML: nested too deeply") from exc
 
 
 def _composed(path: str, text: str) -> Iterator[Branch]:
-    for node in yaml.compose_all(text, Loader=yaml.SafeLoader):
-        yield Branch(path, "", node)
+    loader = _Loader(path, text)
+    while loader.check_node():
+        node = loader.get_node()
+        if node is not None:
+            yield Branch(path, "", node)
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML's own loader, which also counts: a short text can stand for very much."""
+
+    def __init__(self, path: str, text: str) -> None:
+        super().__init__(text)
+        self._path = path
+        self._values = 0
+        self._level = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        self._count(1, mark)
+        if self._level >= _MOST_LEVELS:
+            raise self._bad("nested too deeply", mark)
+        self._level += 1
+        node = super().compose_node(parent, index)
+        self._level -= 1
+        return node
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        merged = _merged(node)
+        while merged:
+            each = merged.pop()
+            self._count(1 + len(each.value), node.start_mark)
+            merged += _merged(each)
+        return node
+
+    def _count(self, more: int, mark: yaml.Mark) -> None:
+        self._values += more
+        if self._values > _MOST_VALUES:
+            raise self._bad(f"more than {_MOST_VALUES} values", mark)
+
+    def _bad(self, reason: str, mark: yaml.Mark) -> BadConfiguration:
+        return BadConfiguration(self._path, mark.line + 1, reason)
+
+
+def _merged(node: yaml.MappingNode) -> list[yaml.MappingNode]:
+    """Return the mappings that a mapping names with ``<<``."""
+    found = []
+    for key, value in node.value:
+        if key.tag == _MERGE:
+            parts = value.value if isinstance(value, yaml.SequenceNode) else [value]
+            found += [part for part in parts if isinstance(part, yaml.MappingNode)]
+    return found
 
 
 def _broken(path: str, exc: yaml.MarkedYAMLError) -> BadConfiguration:

@@ -7,7 +7,6 @@ value stands; the tests hold the two against each other.
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 
 from oslo_config import cfg
@@ -17,6 +16,11 @@ from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.option import Option
 from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.settings import Setting
+
+#: The characters of one value, and of all that references are replaced by; and how
+#: many options may refer to each other in a row.
+_MOST = 100_000
+_MOST_IN_A_ROW = 50
 
 
 def read(paths: Iterable[str]) -> tuple[ini.Ini, ...]:
@@ -48,10 +52,10 @@ def settings(
 
 
 def _files(path: str) -> list[str]:
-    folder = pathlib.Path(path).expanduser()
-    if not folder.is_dir():
-        return [path]
+    folder = file.located(path)
     try:
+        if not folder.is_dir():
+            return [path]
         inside = [each for each in folder.iterdir() if each.suffix == ".conf"]
     except OSError as exc:
         raise file.unreadable(path, exc) from exc
@@ -67,6 +71,7 @@ class _Reader:
         self._files = tuple(reversed(files))
         self._release = release
         self._below = below
+        self._referred = 0
 
     def setting(
         self, option: Option, asking: tuple[ini.Entry, ...] = ()
@@ -96,17 +101,28 @@ class _Reader:
     ) -> str:
         """Return a value with the values of other options in place of ``$other``."""
         if entry in asking:
-            reason = "refers to itself"
-            raise BadConfiguration(entry.path, entry.line, reason, entry.value)
+            raise _bad(entry, "refers to itself")
+        if len(entry.value) > _MOST:
+            raise _bad(entry, f"a value of more than {_MOST} characters")
+        if len(asking) > _MOST_IN_A_ROW:
+            raise _bad(entry, "refers to too many others in a row")
         asking = (*asking, entry)
         template = cfg.ConfigOpts.Template(entry.value.replace(r"\$", "$$"))
         found = template.pattern.finditer(template.template)
         names = (match["named"] or match["braced"] for match in found)
+        # Each time that one is named counts.
         others = {name: self._other(name, section, asking) for name in names if name}
         return str(template.safe_substitute(others))
 
     def _other(self, key: str, section: str, asking: tuple[ini.Entry, ...]) -> str:
         """Return what ``$key`` stands for in a section, as text."""
+        text = self._looked_up(key, section, asking)
+        self._referred += len(text) + 1
+        if self._referred > _MOST:
+            raise _bad(asking[-1], f"refers to more than {_MOST} characters")
+        return text
+
+    def _looked_up(self, key: str, section: str, asking: tuple[ini.Entry, ...]) -> str:
         in_default = f"{ini.DEFAULT}.{key}"
         names = (key,) if "." in key else (f"{section}.{key}", in_default)
         for each, key in map(ini.section_and_key, names):
@@ -116,9 +132,7 @@ class _Reader:
             entry = self._entry([(each, key)])
             if entry is not None:
                 return self._substituted(entry, each, asking)
-        last = asking[-1]
-        reason = "refers to an option that is set nowhere here"
-        raise BadConfiguration(last.path, last.line, reason, last.value)
+        raise _bad(asking[-1], "refers to an option that is set nowhere here")
 
     def _text(self, option: Option, asking: tuple[ini.Entry, ...]) -> str:
         found = self.setting(option, asking) or self._below.get(option.name)
@@ -126,3 +140,7 @@ class _Reader:
         if isinstance(value, tuple):
             return str(list(value))
         return "" if value is None else str(value)
+
+
+def _bad(entry: ini.Entry, reason: str) -> BadConfiguration:
+    return BadConfiguration(entry.path, entry.line, reason, entry.value)

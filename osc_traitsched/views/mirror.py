@@ -11,6 +11,8 @@ from osc_traitsched.views.columns import Names
 from osc_traitsched.views.text import count
 from osc_traitsched.views.traits import Table
 
+COLUMNS = ("host", "provider", "added", "removed", "status", "detail")
+
 CHANGED_MEANWHILE = (
     "Nova's aggregates changed meanwhile; run the command again to be sure"
 )
@@ -31,7 +33,7 @@ def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
         )
         for outcome in outcomes
     ]
-    return ("host", "provider", "added", "removed", "status", "detail"), found
+    return COLUMNS, found
 
 
 def nothing(snapshot: Snapshot) -> str:

@@ -230,6 +230,15 @@ def _(error: traits.RequirersUnknown) -> str:
     )
 
 
+def internal(error: Exception) -> str:
+    """Return a line on an error that is nobody's but this project's own."""
+    if isinstance(error, MemoryError):
+        return "out of memory"
+    text = ": ".join(filter(None, (type(error).__name__, str(error))))
+    line = " ".join(text.split())
+    return f"internal error: {visible(line)}; --debug shows where"
+
+
 def reverted(found: traits.RevertedByNova, removing: bool) -> str:
     """Return a line on a trait that nova-compute owns."""
     where = f" on {listed(found.hosts)}" if found.hosts else ""

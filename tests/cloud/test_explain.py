@@ -8,6 +8,7 @@ import urllib.parse
 import pytest
 import yaml
 
+from tests import scripts
 from tests.cloud import logs
 from tests.cloud.making import PLACEMENT, making, providers
 from tests.explain_schema import CLOSED
@@ -363,6 +364,38 @@ def test_a_flavor_and_an_image_that_nova_refuses_together_name_their_keys(
     text = openstack("explain", "shared", "pinned").out
     assert "hw:cpu_policy" in text
     assert "hw_cpu_policy" in text
+
+
+def test_an_image_with_a_list_of_very_many_cpus_is_refused_at_once(
+    make, explain, openstack, small
+):
+    nodes = {"hw_numa_nodes": "1", "hw_numa_mem.0": "512"}
+    large = make.image("large", **nodes, **{"hw_numa_cpus.0": "0-99999"})
+    make.image("huge", **nodes, **{"hw_numa_cpus.0": "0-999999999"})
+    for image in ("large", "huge"):
+        refusal = explain("small", image, code=3)["refusal"]
+        assert (refusal["by"], refusal["stage"]) == ("nova", "api")
+        assert "hw_numa_cpus.0" in refusal["keys"]
+    assert "CPU" in make.boot(small, large).refused
+    found = {each["object"] for each in openstack("check", "-f", "json").json}
+    assert {"image large", "image huge"} <= found
+
+
+def test_a_gate_of_flavors_and_images_says_which_have_a_host(
+    make, prefiltering, small, raw, tmp_path
+):
+    make.traits(GOLD)
+    make.flavor("gold", {f"trait:{GOLD}": "required"})
+    done = scripts.run(
+        tmp_path,
+        "flavors-have-hosts",
+        stdin="small raw\n\ngold raw",
+        variables=prefiltering.environment,
+    )
+    assert done.code == 1
+    lines = done.out.splitlines()
+    assert lines[:2] == ["ok    small raw", "FAIL  gold raw"]
+    assert f"      would help: add the trait {GOLD}" in lines
 
 
 def test_a_zone_that_is_not_there_is_refused_though_placement_has_hosts(

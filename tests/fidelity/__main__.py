@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Collection, Sequence
 
-from tests.fidelity import asking, comparing, generator, recorded, rules
+from tests.fidelity import asking, comparing, generator, large, recorded, rules
 from tests.fidelity.comparing import Pair, Tally
 from tests.services.environment import EnvironmentFailed
 
@@ -37,7 +37,7 @@ def _carry_out(options: argparse.Namespace) -> int:
         found = {r: asking.ask(r, questions, options.processes) for r in wanted}
         recorded.write(recorded.read(), found)
         return 0
-    cases = recorded.questions()
+    cases = [*recorded.questions(), *large.cases()]
     cases += [generator.case(f"{options.seed}-{n}") for n in range(options.cases)]
     print(f"{len(cases)} cases, {options.cases} of them by chance, seed {options.seed}")
     heads = ("release", "Nova", "cases", "equal", "refusals equal", "different")

@@ -12,6 +12,7 @@ import os
 import pathlib
 import sys
 from collections.abc import Iterator, Mapping
+from importlib import metadata
 from multiprocessing.process import BaseProcess
 from typing import Any
 from unittest import mock
@@ -19,6 +20,10 @@ from unittest import mock
 from openstackclient import shell
 
 from tests.interrupting import ctrl_c_interrupts
+
+# Before 4.0 cliff makes an error of argparse's an exit with 1.
+CLIFF = tuple(int(part) for part in metadata.version("cliff").split(".")[:2])
+USAGE = 2 if CLIFF >= (4, 0) else 1
 
 # Each process is forked from a server that has imported this module and has no
 # threads, so that it starts at once and safely.
@@ -49,14 +54,15 @@ def login(url: str) -> dict[str, str]:
     return {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": url, "OS_TOKEN": "admin"}
 
 
-def run(variables: Mapping[str, str], *arguments: str, stdin: str = "") -> Run:
-    """Run ``openstack ARGUMENTS`` here."""
+def run(variables: Mapping[str, str], *arguments: str, stdin: str | None = "") -> Run:
+    """Run ``openstack ARGUMENTS`` here; without a text, standard input is closed."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.ExitStack() as around:
         around.enter_context(_environment(variables))
         around.enter_context(contextlib.redirect_stdout(out))
         around.enter_context(contextlib.redirect_stderr(err))
-        around.enter_context(mock.patch.object(sys, "stdin", io.StringIO(stdin)))
+        given = None if stdin is None else io.StringIO(stdin)
+        around.enter_context(mock.patch.object(sys, "stdin", given))
         around.enter_context(_own_log_handlers())
         around.enter_context(ctrl_c_interrupts())
         try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from importlib import metadata
 
 import pytest
 
@@ -19,9 +18,7 @@ def hosts(placement):
     return {name: placement.add_host(name) for name in ("cmp1", "cmp2")}
 
 
-# Before 4.0 cliff makes an error of argparse's an exit with 1.
-CLIFF = tuple(int(part) for part in metadata.version("cliff").split(".")[:2])
-USAGE = 2 if CLIFF >= (4, 0) else 1
+USAGE = shell.USAGE
 
 
 def assert_refused(run, proxy, code, *parts):
@@ -103,6 +100,54 @@ def test_options_that_do_not_make_sense_are_usage_errors(
     assert_refused(openstack("add", "CUSTOM_GOLD", *options), proxy, 2, part)
 
 
+@pytest.mark.parametrize("verb", ["add", "remove"])
+@pytest.mark.parametrize(
+    "option",
+    ["--host", "--aggregate", "--availability-zone", "--provider", "--host-file"],
+)
+def test_two_dashes_are_no_value(hosts, proxy, openstack, verb, option):
+    run = openstack(verb, "CUSTOM_GOLD", f"{option}=--", "--host", "cmp1")
+    assert_refused(run, proxy, USAGE, f"argument {option}: expected one argument")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["add", "CUSTOM_\udcff", "--all"],
+        ["add", "CUSTOM_GOLD", "--host", "cmp1", "--host", "\udcff"],
+        ["remove", "CUSTOM_GOLD", "--host-file", "\udcff"],
+        ["list", "--aggregate", "\udcff"],
+        ["explain", "small\udcff", "raw"],
+        ["check", "--flavor", "\udcff"],
+    ],
+)
+def test_an_argument_that_is_no_text_is_a_usage_error(
+    hosts, proxy, openstack, arguments
+):
+    assert_refused(openstack(*arguments), proxy, 2, "not UTF-8: ", "\\udcff'")
+    assert not proxy.requests
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["list", "--by-trait", "--tree"], "--by-trait goes without --tree"),
+        (["check", "mirror", "-c", "nope"], "no column 'nope'; there are id, severity"),
+        (["check", "-c", "id", "-c", "nope"], "no column 'nope'"),
+        (["mirror", "repair", "-c", "id"], "there are host, provider, added"),
+        (
+            ["candidates", "small", "raw", "--print-query", "--limit", "1"],
+            "--print-query goes without --limit",
+        ),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_a_usage_error(
+    hosts, proxy, openstack, arguments, part
+):
+    assert_refused(openstack(*arguments), proxy, 2, part)
+    assert not proxy.requests
+
+
 @pytest.mark.parametrize("jobs", ["0", "17", "-1", "many"])
 def test_the_number_of_jobs_is_checked(hosts, proxy, openstack, jobs):
     run = openstack("add", "CUSTOM_GOLD", "--all", "--jobs", jobs)
@@ -133,6 +178,37 @@ def test_a_host_file_that_is_not_there(hosts, proxy, openstack, tmp_path):
     assert_refused(run, proxy, 1, "No such file or directory")
     run = openstack("add", "CUSTOM_GOLD", "--host-file", str(tmp_path))
     assert_refused(run, proxy, 1, "Is a directory")
+
+
+def test_a_host_file_that_never_ends(hosts, proxy, openstack):
+    run = openstack("add", "CUSTOM_GOLD", "--host-file", "/dev/zero")
+    assert_refused(run, proxy, 1, "host file /dev/zero: larger than 10 MB")
+
+
+@pytest.mark.parametrize(
+    ("stdin", "part"),
+    [
+        (None, "host file -: standard input is closed"),
+        ("", "host file -: names no host"),
+        ("#" * 10_000_001, "host file -: larger than 10 MB"),
+    ],
+)
+def test_a_standard_input_that_names_no_host(hosts, proxy, openstack, stdin, part):
+    run = openstack("add", "CUSTOM_GOLD", "--host-file", "-", stdin=stdin)
+    assert_refused(run, proxy, 1, part)
+
+
+def test_the_mark_that_a_text_may_begin_with_is_no_part_of_a_name(
+    hosts, openstack, tmp_path
+):
+    (tmp_path / "hosts").write_text("cmp1\ncmp2\n", encoding="utf-8-sig")
+    file = str(tmp_path / "hosts")
+    run = openstack("add", "CUSTOM_GOLD", "--host-file", file, "-f", "json")
+    assert run.statuses == {"cmp1": "changed", "cmp2": "changed"}
+    run = openstack(
+        "remove", "CUSTOM_GOLD", "--host-file", "-", "-f", "json", stdin="\ufeffcmp1"
+    )
+    assert run.statuses == {"cmp1": "changed"}
 
 
 def test_a_placement_that_is_too_old_is_named(hosts, proxy, openstack):

@@ -38,6 +38,7 @@ _OF_IMAGES = frozenset(
         "block_device_mapping",
         "cinder_encryption_key_id",
         "disk_format",
+        "mappings",
     ]
 )
 

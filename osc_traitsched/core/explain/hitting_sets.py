@@ -19,10 +19,15 @@ def size(mask: Mask) -> int:
     return bin(mask).count("1")
 
 
-def minimal(sets: Iterable[Mask]) -> list[Mask]:
-    """Return the sets that have no other one inside, smallest first."""
+def minimal(sets: Iterable[Mask], most: int | None = None) -> list[Mask]:
+    """Return the sets that have no other one inside, smallest first.
+
+    :param most: no more than these are looked for
+    """
     kept: list[Mask] = []
     for candidate in sorted(set(sets), key=lambda mask: (size(mask), mask)):
+        if len(kept) == most:
+            break
         if not any(smaller & candidate == smaller for smaller in kept):
             kept.append(candidate)
     return kept
@@ -44,7 +49,7 @@ def hitting_sets(sets: Iterable[Mask]) -> list[Mask]:
                 extended.append(partial)
             else:
                 extended.extend(partial | bit for bit in bits(each))
-        found = minimal(extended)[:_MOST]
+        found = minimal(extended, _MOST)
     return found
 
 

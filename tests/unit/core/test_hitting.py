@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import time
 
 import pytest
 
@@ -36,6 +37,23 @@ def test_smaller_sets_come_first():
     found = hitting_sets([0b0011, 0b0101, 0b1001])
     assert found == [0b0001, 0b1110]
     assert [size(each) for each in found] == sorted(size(each) for each in found)
+
+
+def test_only_the_smallest_are_looked_for_where_that_is_said():
+    sets = [0b111000, 0b000111, 0b000001, 0b010000]
+    assert minimal(sets, 2) == minimal(sets)[:2]
+
+
+def test_very_many_conditions_that_many_kinds_of_hosts_fail_take_seconds():
+    drawn = random.Random(0)
+    failed = [
+        sum(1 << member for member in drawn.sample(range(120), 60)) for _ in range(20)
+    ]
+    start = time.process_time()
+    found = hitting_sets(failed)
+    assert time.process_time() - start < 10
+    assert found
+    assert all(each & one for each in found for one in failed)
 
 
 def test_every_pair_is_hit_by_all_but_one():

@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterable
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.request import check_cpu
 from osc_traitsched.core.nova.server import cpu, features, reading
+from osc_traitsched.core.nova.server.cpu_set import CpuSet
 from osc_traitsched.core.nova.server.server import Server, image_name, keys, switched
 
 NODES = "hw:numa_nodes"
 CPUS, MEMORY = "hw:numa_cpus", "hw:numa_mem"
 PAGES = "hw:mem_page_size"
 _MOST_CELLS = 128
+_CHOSEN_BY_IMAGE = (reading.PAGE_WORDS["any"], reading.PAGE_WORDS["large"])
 
 
 def nodes(server: Server) -> int | None:
@@ -47,19 +49,13 @@ def page_size(server: Server) -> bool:
         raise Refusal("MemoryPageSizeForbidden", "flavor-does-not-let-it", names)
     if not spec:
         return False
-    _check_page_size(spec, PAGES)
+    size = reading.page_size(spec, PAGES)
     if not prop:
-        return not spec.isdigit() or int(spec) > 0
-    if spec not in ("any", "large"):
+        return bool(size)
+    if size not in _CHOSEN_BY_IMAGE:
         names = keys(server, PAGES)
         raise Refusal("MemoryPageSizeForbidden", "flavor-does-not-let-it", names)
-    _check_page_size(prop, "hw_mem_page_size")
-    return not prop.isdigit() or int(prop) > 0
-
-
-def _check_page_size(text: str, key: str) -> None:
-    if not reading.page_size(text):
-        raise Refusal("MemoryPageSizeInvalid", "unknown-value", (key,))
+    return bool(reading.page_size(prop, "hw_mem_page_size"))
 
 
 def locked_memory(server: Server) -> bool:
@@ -126,14 +122,14 @@ def _has_cells(server: Server) -> bool:
     return server.release >= 22 and check_cpu.pins(server)
 
 
-def _cpus_of_cells(server: Server) -> list[frozenset[int]] | None:
+def _cpus_of_cells(server: Server) -> list[CpuSet] | None:
     """Return each node's CPUs (``_get_numa_cpu_constraint``), or None."""
     spec = _numbered(server, CPUS)
     prop = server.image.cells("hw_numa_cpus")
     cells = [reading.cpus(text, f"{CPUS}.{node}") for node, text in enumerate(spec)]
     _check_one_side(server, CPUS, cells, prop)
     if prop is not None:
-        cells = [cell for cell in prop if isinstance(cell, frozenset)]
+        cells = [cell for cell in prop if isinstance(cell, CpuSet)]
     return cells or None
 
 
@@ -180,15 +176,16 @@ def _check_one_side(
         raise Refusal("ImageNUMATopologyForbidden", "set-by-both", names)
 
 
-def _check_cpus(server: Server, cells: Iterable[frozenset[int]]) -> None:
+def _check_cpus(server: Server, cells: Iterable[CpuSet]) -> None:
     """Refuse unless each of the flavor's CPUs is in one of the nodes."""
-    left = set(range(server.flavor.vcpus))
+    left = CpuSet.below(server.flavor.vcpus)
     names = (*_keys_of_cells(server, CPUS), "vcpus")
-    for number in (number for cell in cells for number in sorted(cell)):
-        if number >= server.flavor.vcpus:
+    for cell in cells:
+        wrong = cell - left
+        if wrong and wrong.lowest >= server.flavor.vcpus:
             raise Refusal("ImageNUMATopologyCPUOutOfRange", "no-such-cpu", names)
-        if number not in left:
+        if wrong:
             raise Refusal("ImageNUMATopologyCPUDuplicates", "cpu-twice", names[:-1])
-        left.remove(number)
+        left -= cell
     if left:
         raise Refusal("ImageNUMATopologyCPUsUnassigned", "cpu-nowhere", names)

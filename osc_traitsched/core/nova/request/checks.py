@@ -21,6 +21,9 @@ _STATUS: Mapping[str, int] = {
     # These are on none of the API's lists: the user is shown a failure of Nova's.
     "Invalid": 500,
     "InvalidPCINUMAAffinity": 500,
+    "JSONDecodeError": 500,
+    "OverflowError": 500,
+    "RecursionError": 500,
     "ValueError": 500,
 }
 _STATUS_UNTIL_33: Mapping[str, int] = {

@@ -36,13 +36,15 @@ class SoFar:
         (nova/objects/request_spec.py, ``RequestGroup.add_resource``); a trait that
         is already there gets one more origin.
         """
-        clauses, not_evaluated = list(self.clauses), list(self.not_evaluated)
+        clauses = {_identity(c, n): c for n, c in enumerate(self.clauses)}
+        not_evaluated = list(self.not_evaluated)
         for each in found:
             if isinstance(each, NotEvaluated):
                 not_evaluated.append(each)
             else:
                 not_evaluated += _put(clauses, each)
-        return SoFar(tuple(clauses), tuple(dict.fromkeys(not_evaluated)))
+        once = dict.fromkeys(not_evaluated)
+        return SoFar(tuple(clauses.values()), tuple(once))
 
     def without_zeros(self) -> SoFar:
         """Return this without amounts of 0 (``ResourceRequest.strip_zeros``)."""
@@ -50,28 +52,31 @@ class SoFar:
         return dataclasses.replace(self, clauses=tuple(left))
 
 
-def _put(clauses: list[Clause], new: Clause) -> list[NotEvaluated]:
+def _put(clauses: dict[tuple[object, ...], Clause], new: Clause) -> list[NotEvaluated]:
     """Put a clause in its place, and return what it overwrote."""
-    same = [n for n, old in enumerate(clauses) if _identity(old) == _identity(new)]
-    if isinstance(new, MemberOf) or not same:
-        clauses.append(new)
+    key = _identity(new, len(clauses))
+    old = clauses.setdefault(key, new)
+    if old is new:
         return []
-    old = clauses[same[0]]
     if isinstance(new, Resource) and isinstance(old, Resource):
-        clauses[same[0]] = new
+        clauses[key] = new
         lost = [origin for origin in old.origins if origin not in new.origins]
         return [
             NotEvaluated(OVERWRITTEN, origin.key, str(old.amount)) for origin in lost
         ]
-    clauses[same[0]] = dataclasses.replace(old, origins=_both(old, new))
+    clauses[key] = dataclasses.replace(old, origins=_both(old, new))
     return []
 
 
-def _identity(clause: Clause) -> tuple[object, ...]:
+def _identity(clause: Clause, place: int) -> tuple[object, ...]:
+    """Return what two clauses that become one have in common.
+
+    :param place: where it is among all clauses; every one on aggregates stays
+    """
     if isinstance(clause, Resource):
         return Resource, clause.group, clause.resource_class
     if isinstance(clause, MemberOf):
-        return MemberOf, clause.aggregates, clause.forbidden
+        return MemberOf, place
     group = () if isinstance(clause, RootTrait) else (clause.group,)
     return type(clause), clause.name, clause.forbidden, *group
 

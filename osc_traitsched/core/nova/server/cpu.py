@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.server import reading
+from osc_traitsched.core.nova.server.cpu_set import CpuSet
 from osc_traitsched.core.nova.server.server import Choice, Server, keys, origins
 
 POLICY = "hw:cpu_policy"
@@ -81,7 +82,7 @@ def realtime_mask(server: Server) -> tuple[str, str] | None:
     return (spec, REALTIME_MASK) if spec else None
 
 
-def realtime_cpus(server: Server) -> frozenset[int]:
+def realtime_cpus(server: Server) -> CpuSet:
     """Return the CPUs that run in real time; all of them without a mask. For 22 on.
 
     nova/virt/hardware.py, ``get_realtime_cpu_constraint``.
@@ -89,10 +90,10 @@ def realtime_cpus(server: Server) -> frozenset[int]:
     :raises Refusal: where that leaves no CPU, or none for the emulator
     """
     if not is_realtime(server):
-        return frozenset()
-    every = frozenset(range(server.flavor.vcpus))
+        return CpuSet()
+    every = CpuSet.below(server.flavor.vcpus)
     mask = realtime_mask(server)
-    chosen = reading.cpu_mask(mask[0], len(every), mask[1]) if mask else every
+    chosen = reading.cpu_mask(mask[0], server.flavor.vcpus, mask[1]) if mask else every
     names = (REALTIME, mask[1]) if mask else (REALTIME,)
     refusal = Refusal("RealtimeMaskNotFoundOrInvalid", "realtime-mask", names)
     if not chosen:
@@ -104,7 +105,7 @@ def realtime_cpus(server: Server) -> frozenset[int]:
     return chosen
 
 
-def dedicated_cpus(server: Server) -> frozenset[int]:
+def dedicated_cpus(server: Server) -> CpuSet:
     """Return the pinned CPUs of a mixed server by the flavor's mask. For 22 on.
 
     nova/virt/hardware.py, ``get_dedicated_cpu_constraint``.
@@ -113,9 +114,9 @@ def dedicated_cpus(server: Server) -> frozenset[int]:
     """
     mask = server.flavor.specs.get(DEDICATED_MASK)
     if not mask:
-        return frozenset()
-    every = frozenset(range(server.flavor.vcpus))
-    chosen = reading.cpu_mask(mask, len(every), DEDICATED_MASK)
+        return CpuSet()
+    every = CpuSet.below(server.flavor.vcpus)
+    chosen = reading.cpu_mask(mask, server.flavor.vcpus, DEDICATED_MASK)
     if not chosen or not chosen < every:
         names = (DEDICATED_MASK, "vcpus")
         raise Refusal("InvalidMixedInstanceDedicatedMask", "dedicated-mask", names)

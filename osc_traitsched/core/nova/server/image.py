@@ -21,11 +21,13 @@ class Image:
     :ivar body: as the image service gives it; empty where there is no image
     :ivar values: what each known property came to, under its current name
     :ivar keys: for each of those, the property as the user wrote it
+    :ivar devices: the block devices that it carries
     """
 
     body: Mapping[str, object] = dataclasses.field(default_factory=dict)
     values: Mapping[str, object] = dataclasses.field(default_factory=dict)
     keys: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    devices: tuple[Mapping[str, object], ...] = ()
 
     def text(self, name: str) -> str | None:
         """Return the value of a choice or a text; None where it is not set."""
@@ -75,7 +77,7 @@ class Image:
             return False
         return any(
             device.get("boot_index") == 0 and device.get("destination_type") == "volume"
-            for device in _devices(self.body.get("block_device_mapping"))
+            for device in self.devices
         )
 
 
@@ -88,14 +90,15 @@ def read(body: Mapping[str, object] | None, release: int) -> Image:
     :raises Refusal: for a value that its property can't have
     """
     body = body or {}
-    image = Image(body, {}, {})
+    _document(body, "mappings")
+    devices = _devices(body)
     values: dict[str, object] = {}
     keys: dict[str, str] = {}
     for known, key, value in _given(body):
         if release >= known.since:
             values[known.name] = _read(known, key, value, release)
             keys[known.name] = key
-    return dataclasses.replace(image, values=values, keys=keys)
+    return Image(body, values, keys, devices)
 
 
 def _given(body: Mapping[str, object]) -> Iterator[tuple[Property, str, object]]:
@@ -182,11 +185,29 @@ def _chosen(known: Property, key: str, value: str, release: int) -> str:
     return chosen
 
 
-def _devices(text: object) -> list[dict[str, object]]:
-    """Return the block devices that an image carries, as JSON or read, or none."""
+def _devices(body: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
+    """Return the block devices that an image carries.
+
+    :raises Refusal: for what is no list of mappings
+    """
+    key = "block_device_mapping"
+    found = _document(body, key)
+    if isinstance(found, list) and all(isinstance(each, dict) for each in found):
+        return tuple(found)
+    raise Refusal("InvalidRequest", "image-property-no-devices", (key,))
+
+
+def _document(body: Mapping[str, object], key: str) -> object:
+    """Return what a property has as JSON; an empty list where there is no property.
+
+    nova/image/glance.py, ``_json_loads``, which nobody stops from failing.
+
+    :raises Refusal: with Python's own exception, for what can't be read
+    """
+    text = body.get(key)
+    if not isinstance(text, str):
+        return [] if text is None else text
     try:
-        found = text if isinstance(text, list) else json.loads(str(text or "[]"))
-    except ValueError:
-        return []
-    devices = found if isinstance(found, list) else []
-    return [device for device in devices if isinstance(device, dict)]
+        return json.loads(text)
+    except (ValueError, RecursionError) as exc:
+        raise Refusal(type(exc).__name__, "image-property-no-json", (key,)) from None

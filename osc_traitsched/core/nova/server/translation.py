@@ -6,6 +6,7 @@ not named with a suffix is of the unsuffixed group.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -77,13 +78,13 @@ def _pinned_of_mixed(server: Server) -> tuple[int, tuple[Origin, ...]]:
     """Return how many CPUs a mixed server pins, and the keys that say so."""
     by_mask = cpu.dedicated_cpus(server)
     if by_mask:
-        return len(by_mask), (server.flavor.origin(cpu.DEDICATED_MASK),)
+        return by_mask.size, (server.flavor.origin(cpu.DEDICATED_MASK),)
     mask = cpu.realtime_mask(server)
     origins = [server.flavor.origin(cpu.REALTIME)]
     if mask:
         kind = "flavor" if mask[1] == cpu.REALTIME_MASK else "image"
         origins.append(Origin(kind, mask[1]))
-    return len(cpu.realtime_cpus(server)), tuple(origins)
+    return cpu.realtime_cpus(server).size, tuple(origins)
 
 
 def own_amounts(so_far: SoFar, server: Server) -> Iterator[Found]:
@@ -130,9 +131,9 @@ def persistent_memory(so_far: SoFar, server: Server) -> Iterator[Found]:
         "CUSTOM_" + _NOT_A_CLASS.sub("_", f"PMEM_NAMESPACE_{label}").upper()
         for label in features.pmem_labels(server)
     ]
-    for name in dict.fromkeys(classes):
+    for name, count in collections.Counter(classes).items():
         origins = (server.flavor.origin(features.PMEM),)
-        yield Resource("", name, classes.count(name), origins)
+        yield Resource("", name, count, origins)
 
 
 def tpm(so_far: SoFar, server: Server) -> Iterator[Found]:

@@ -1,0 +1,127 @@
+"""Whatever goes wrong is one line, which is never empty."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+import pytest
+from osc_lib import exceptions
+
+from osc_traitsched.commands import base
+from osc_traitsched.core.errors import BadUsage, NothingMatches
+from osc_traitsched.views import problems
+from tests.functional import shell
+
+ARGUMENTS = argparse.Namespace(timeout=None)
+
+
+class App:
+    stdout = sys.stdout
+
+
+class Failing(base.Command):
+    error: Exception
+
+    def take_action(self, args):
+        raise self.error
+
+
+def said(error):
+    """Return what a command says that fails with an error."""
+    command = Failing(App, None, None)
+    command.error = error
+    with pytest.raises(exceptions.CommandError) as caught:
+        command.run(ARGUMENTS)
+    return str(caught.value)
+
+
+def recursion():
+    return recursion()
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (KeyError("project"), "internal error: KeyError: 'project'; --debug shows"),
+        (AttributeError("x\ny"), "internal error: AttributeError: x y; --debug"),
+        (ValueError("\x1b[2J"), r"internal error: ValueError: \x1b[2J; --debug"),
+        (AssertionError(), "internal error: AssertionError; --debug"),
+        (RecursionError("too deep"), "internal error: RecursionError: too deep; "),
+        (OSError(), "internal error: OSError; --debug"),
+        (MemoryError(), "out of memory"),
+        (NothingMatches("host", "x", ()), "no host matches 'x'"),
+    ],
+)
+def test_an_error_is_one_line_that_is_not_empty(error, line):
+    assert said(error).startswith(line)
+    assert len(said(error).splitlines()) == 1
+
+
+def test_what_others_say_of_their_errors_is_left_as_it_is():
+    command = Failing(App, None, None)
+    command.error = OSError(28, "No space left on device")
+    with pytest.raises(OSError, match="No space left on device"):
+        command.run(ARGUMENTS)
+
+
+def test_a_usage_error_exits_2():
+    command = Failing(App, None, None)
+    command.error = BadUsage("no")
+    assert command.run(ARGUMENTS) == 2
+
+
+def test_a_recursion_without_an_end_is_worded_like_any_other_error():
+    with pytest.raises(RecursionError) as caught:
+        recursion()
+    assert problems.internal(caught.value).startswith("internal error: RecursionError")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["config", "show", "--nova-release", "34"],
+        ["config", "nova-conf", "--nova-release", "34", "--enable", "az"],
+    ],
+)
+def test_a_closed_standard_output_is_said(arguments):
+    program = "import sys; from openstackclient import shell; sys.exit(shell.main())"
+    command = [sys.executable, "-c", program, "trait-sched", *arguments]
+    done = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *command],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == "standard output is closed"
+
+
+def run(*arguments):
+    """Run a command that ends before it asks anybody."""
+    return shell.run(shell.login("http://localhost:9"), "trait-sched", *arguments)
+
+
+@pytest.mark.parametrize("option", ["--nova-conf", "--environment", "--control-plane"])
+@pytest.mark.parametrize("value", ["", "--"])
+def test_a_file_without_a_name_is_a_usage_error(option, value):
+    found = run("config", "show", "--nova-release", "34", f"{option}={value}")
+    assert (found.code, found.out) == (shell.USAGE, "")
+    assert f"error: argument {option}: " in found.err.splitlines()[-1]
+
+
+@pytest.mark.parametrize("verb", ["explain", "candidates"])
+@pytest.mark.parametrize("option", ["--availability-zone", "--project"])
+@pytest.mark.parametrize("value", ["", "--"])
+def test_an_empty_zone_or_project_is_a_usage_error(verb, option, value):
+    found = run(verb, "small", "raw", f"{option}={value}")
+    assert (found.code, found.out) == (shell.USAGE, "")
+    assert f"error: argument {option}: " in found.err.splitlines()[-1]
+
+
+def test_a_column_that_is_not_there_is_named():
+    found = run("config", "show", "--nova-release", "34", "-c", "nope")
+    assert (found.code, found.out) == (1, "")
+    assert "nope" in found.err
+    assert "internal" not in found.err
