@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import matcher
 from osc_traitsched.core.placement.facts import Amount, Facts, Stock
+from osc_traitsched.core.placement.limits import demands, limits
 
 #: The first that knows the query; later ones add links to each provider.
 _SHORT_ANSWER = "1.4"
@@ -47,16 +49,16 @@ def gather(
 ) -> Facts:
     """Read what explains Placement's answer, in requests that hosts do not add to.
 
-    One for each amount that is asked for, one for each set of aggregates (for many
-    single ones fewer), two for each sharing provider; and for traits, of hosts that
-    the answer does not show, one or two for all hosts, or one for each trait's name.
+    One for each amount that is asked for, and up to 16 for sums of a class that
+    several groups ask for; one for each set of aggregates (for many single ones
+    fewer), two for each sharing provider; and for traits, of hosts that the answer
+    does not show, one or two for all hosts, or one for each trait's name.
 
     :param requests: all that will be judged by the facts, fallbacks too
     :param figures: of all hosts, not of the candidates alone: capacity and use
     """
-    asked = [each.clauses for each in requests]
-    clauses = [clause for each in asked for clause in each]
-    amounts = sorted({amount for each in asked for amount in matcher.amounts(each)})
+    asked = tuple(requests)
+    clauses = [clause for each in asked for clause in each.clauses]
     bulk = Bulk()
     bulk.add(answer.body)
     if figures:
@@ -66,16 +68,19 @@ def gather(
     gone = {p.uuid for p in snapshot.providers if p.uuid not in traits}
     gone |= snapshot.sharing - set(pools)
     unknown = answer.roots - set(snapshot.by_uuid)
+    offers = {amount: _offers(placement, amount) for amount in matcher.amounts(clauses)}
+    ask = functools.partial(_offers, placement)
     left = snapshot.without(gone)
     return Facts(
         snapshot=left,
         traits=traits,
-        offers={amount: _offers(placement, amount) for amount in amounts},
+        offers=offers,
         members=_members(placement, snapshot, clauses),
         shared=pools,
         stock=bulk.stock,
         candidates=answer.roots & set(left.by_uuid) - snapshot.sharing,
         vanished=(*snapshot.named(gone), *sorted(unknown)),
+        limits=limits(demands(asked), offers, bulk.stock, ask),
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from osc_traitsched.app import explain
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from tests.functional.placement import INVENTORIES
 from tests.services.nova import HalfCloud, MadeUpNova
 
 #: Beside one for each set of aggregates in the request, and one by one those of a
@@ -82,6 +83,29 @@ def test_the_number_of_requests_is_bounded_and_does_not_grow_with_the_hosts(
         placement.create_traits("CUSTOM_ONE", "CUSTOM_TWO", "CUSTOM_THREE")
     assert costs[0] == costs[1]
     assert costs[0] <= MOST
+
+
+@pytest.mark.parametrize("largest", [4000, 4200], ids=["no host", "some hosts"])
+def test_twelve_groups_of_different_amounts_are_28_requests_more_at_most(
+    placement, largest
+):
+    """They have 4095 sums: twelve amounts are asked for, and sixteen sums."""
+    groups = {f"resources_{n}:CUSTOM_CARD": 2**n for n in range(12)}
+    flavor = {**SMALL, "extra_specs": {**groups, "group_policy": "none"}}
+    placement.call("PUT", "/resource_classes/CUSTOM_CARD")
+    made = [
+        (
+            f"cmp{n}",
+            placement.add_host(
+                f"cmp{n}", inventories={**INVENTORIES, "CUSTOM_CARD": n}
+            ),
+        )
+        for n in range(largest - 290, largest, 10)
+    ]
+    found, cost = explained(placement, MadeUpNova(made), flavor)
+    assert found.agrees
+    assert len(found.candidates) == sum(int(name[3:]) >= 4095 for name, _ in made)
+    assert cost <= MOST + 12 + 16
 
 
 @pytest.mark.parametrize("isolating", [True, False])

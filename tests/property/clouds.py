@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import uuid
+from collections.abc import Iterable, Iterator, Sequence
 
 from hypothesis import strategies as st
 
@@ -109,28 +111,70 @@ POOLED = st.tuples(
     st.lists(nodes(1, ("VCPU", "MEMORY_MB")), max_size=1),
     st.lists(nodes(0, SHARED, frozenset({SHARING})), min_size=1, max_size=2),
 )
-CLOUDS = st.one_of(MIXED, MIXED, POOLED).map(
+ROOMY = Inventory(16, 0, 1.0, 1, 16, 1, 0)
+
+
+@st.composite
+def carded(draw):
+    """A host with processors and up to four cards, often equal ones."""
+    kinds = draw(st.lists(nodes(0, SHARED), min_size=1, max_size=2))
+    cards = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4))
+    root = draw(nodes(0))
+    own = {**root.inventories, "VCPU": ROOMY}
+    return dataclasses.replace(root, inventories=own, children=tuple(cards))
+
+
+#: Hosts with cards, and sometimes a card that is shared.
+CARDED = st.tuples(
+    st.lists(nodes(0), max_size=1),
+    st.lists(carded(), min_size=1, max_size=2),
+    st.lists(nodes(0, SHARED, frozenset({SHARING})), max_size=1),
+)
+CLOUDS = st.one_of(MIXED, POOLED, CARDED).map(
     lambda parts: [node for part in parts for node in part]
+)
+
+
+@st.composite
+def group(draw, suffix, classes=CLASSES[1:]) -> list[Clause]:
+    """Amounts of one or two classes, and some traits; of the unsuffixed group VCPU."""
+    asked = draw(
+        st.lists(st.sampled_from(classes), min_size=1, max_size=2, unique=True)
+    )
+    found: list[Clause] = []
+    for resource_class in [*asked, *([] if suffix else ["VCPU"])]:
+        amount = draw(st.sampled_from([1, 1, 2, 2, 4, 6]))
+        found.append(Resource(suffix, resource_class, amount, FROM_FLAVOR))
+    most = 1 if suffix else 2
+    for name in draw(st.lists(st.sampled_from(TRAITS), max_size=most, unique=True)):
+        found.append(Trait(suffix, name, draw(st.booleans()), FROM_FLAVOR))
+    return found
+
+
+@st.composite
+def many_groups(draw) -> list[Clause]:
+    """From three to eight suffixed groups, of three kinds at most."""
+    kinds = draw(st.lists(group("_A", SHARED), min_size=1, max_size=3))
+    drawn = draw(st.lists(st.sampled_from(kinds), min_size=3, max_size=8))
+    return [
+        dataclasses.replace(clause, group=f"_{suffix}")
+        for suffix, kind in zip("ABCDEFGH", drawn)
+        for clause in kind
+    ]
+
+
+FEW_GROUPS = st.sampled_from([(), (), (), ("_A",), ("_A", "_B")]).flatmap(
+    lambda suffixes: st.tuples(*map(group, suffixes)).map(
+        lambda groups: [clause for each in groups for clause in each]
+    )
 )
 
 
 @st.composite
 def clauses(draw) -> tuple[Clause, ...]:
     """Clauses that make a request that Placement takes."""
-    groups = draw(st.sampled_from([("",), ("",), ("",), ("", "_A"), ("", "_A", "_B")]))
-    found: list[Clause] = []
-    for group in groups:
-        others = st.sampled_from(CLASSES[1:])
-        asked = draw(st.lists(others, min_size=1, max_size=2, unique=True))
-        for resource_class in [*asked, *([] if group else ["VCPU"])]:
-            amount = draw(st.sampled_from([1, 1, 2, 2, 4, 6]))
-            found.append(Resource(group, resource_class, amount, FROM_FLAVOR))
-        for name in draw(
-            st.lists(
-                st.sampled_from(TRAITS), max_size=2 if not group else 1, unique=True
-            )
-        ):
-            found.append(Trait(group, name, draw(st.booleans()), FROM_FLAVOR))
+    suffixed = st.one_of(FEW_GROUPS, FEW_GROUPS, FEW_GROUPS, many_groups())
+    found = [*draw(group("")), *draw(suffixed)]
     for name in draw(st.lists(st.sampled_from(TRAITS), max_size=1)):
         found.append(RootTrait(name, draw(st.booleans()), FROM_FLAVOR))
     members = st.frozensets(st.sampled_from(AGGREGATES), min_size=1, max_size=2)
@@ -168,3 +212,42 @@ def questions(draw) -> Question:
         more=draw(st.sampled_from([name for name in TRAITS if name not in named])),
         number=draw(st.integers(0, 7)),
     )
+
+
+#: Placement tries each combination of providers, and takes a second for so many.
+MOST_COMBINATIONS = 2000
+
+
+def answerable(question: Question, cloud: Sequence[Node]) -> Question:
+    """Return the question with as many groups as Placement has an answer for soon."""
+    asked = question.clauses
+    last = max(each.group for each in asked if isinstance(each, (Resource, Trait)))
+    if not last or _combinations(asked, cloud) <= MOST_COMBINATIONS:
+        return question
+    fewer = tuple(c for c in asked if getattr(c, "group", "") != last)
+    return answerable(dataclasses.replace(question, clauses=fewer), cloud)
+
+
+def _combinations(asked: Iterable[Clause], cloud: Sequence[Node]) -> int:
+    """Return the combinations of providers of a tree, or shared, at the very most."""
+    groups: dict[str, set[str]] = {}
+    for clause in asked:
+        if isinstance(clause, Resource):
+            # Each amount of the unsuffixed group can be of another provider.
+            key = clause.group or clause.resource_class
+            groups.setdefault(key, set()).add(clause.resource_class)
+    pool = [node for node in cloud if SHARING in node.traits]
+    trees = [[*_below(node), *pool] for node in cloud]
+    return max(
+        math.prod(
+            sum(classes <= node.inventories.keys() for node in tree)
+            for classes in groups.values()
+        )
+        for tree in trees
+    )
+
+
+def _below(node: Node) -> Iterator[Node]:
+    yield node
+    for child in node.children:
+        yield from _below(child)

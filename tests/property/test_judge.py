@@ -50,7 +50,8 @@ def test_every_host_is_accounted_for_and_every_reason_is_true(
             building.build(placement, cloud)
             snapshot = read.providers(service)
             for each in asked:
-                judged.append(check(placement, service, snapshot, each))
+                question = clouds.answerable(each, cloud)
+                judged.append(check(placement, service, snapshot, question))
         finally:
             placement.wipe()
 

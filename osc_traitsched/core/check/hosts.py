@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
@@ -75,6 +76,7 @@ class Hosts:
             shared=survey.shared,
             stock=survey.stock,
             candidates=_NO_HOSTS,
+            limits=_limits(survey.stock),
         )
         self._kinds = functools.cache(functools.partial(_kinds, self._facts))
         self._meeting = functools.cache(self._judge)
@@ -111,6 +113,17 @@ class Hosts:
     ) -> frozenset[str]:
         named = {c.name for c in conditions if not isinstance(c, Resource)}
         return self._kinds(self._names | named).matching_hosts(conditions, group_policy)
+
+
+def _limits(
+    stock: Mapping[str, Mapping[str, Stock]],
+) -> Mapping[str, Mapping[str, int]]:
+    """Return by class the capacities of providers, where they were read."""
+    limits: dict[str, dict[str, int]] = collections.defaultdict(dict)
+    for uuid, known in stock.items():
+        for name, each in known.items():
+            limits[name][uuid] = each.capacity
+    return limits
 
 
 def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:

@@ -35,19 +35,15 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.explain.clause_set import ClauseSet
+from osc_traitsched.core.explain.correction_sets import correction_sets
 from osc_traitsched.core.explain.hitting_sets import bits, hitting_sets
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import Clause
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Mask, Matcher
-
-#: Of a tree that meets up to so many clauses one by one, and not together, all
-#: correction sets are looked for; of one that meets more, a single one.
-_FEW_CLAUSES = 12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +52,9 @@ class Rejection:
 
     :ivar failing: the clauses that it fails, each by itself
     :ivar correction_sets: the minimal sets of clauses without which it could; each
-        has all failing ones, and more where the rest can't be met together
+        has all failing ones, and more where the rest can't be met together. Of a tree
+        that could do without many of its clauses it may be one of them only: see
+        :func:`correction_sets`
     """
 
     failing: ClauseSet
@@ -169,40 +167,11 @@ def rejection(matcher: Matcher, host: Host) -> Rejection | None:
     if matcher.meets(host, matcher.everything & ~failing):
         found = [failing]
     else:
-        others = [bit for bit in every if not bit & failing]
-        found = _correction_sets(matcher, host, failing, others)
+        found = correction_sets(matcher, host, failing)
     return Rejection(
         ClauseSet(matcher.clauses, failing),
         tuple(ClauseSet(matcher.clauses, each) for each in found),
     )
-
-
-def _correction_sets(
-    matcher: Matcher, host: Host, failing: Mask, others: Sequence[Mask]
-) -> list[Mask]:
-    """Return the failing clauses with each minimal set of the others to remove."""
-    if len(others) > _FEW_CLAUSES:
-        return [_one_correction_set(matcher, host, failing, others)]
-    found: list[Mask] = []
-    for count in range(1, len(others) + 1):
-        for chosen in itertools.combinations(others, count):
-            removed = failing | sum(chosen)
-            if any(smaller & removed == smaller for smaller in found):
-                continue
-            if matcher.meets(host, matcher.everything & ~removed):
-                found.append(removed)
-    return found
-
-
-def _one_correction_set(
-    matcher: Matcher, host: Host, failing: Mask, others: Sequence[Mask]
-) -> Mask:
-    """Return a set to remove of which nothing can stay; there may be others."""
-    removed = failing | sum(others)
-    for bit in others:
-        if matcher.meets(host, matcher.everything & ~(removed & ~bit)):
-            removed &= ~bit
-    return removed
 
 
 def _conflicts(

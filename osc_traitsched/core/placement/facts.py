@@ -46,9 +46,9 @@ class Facts:
     """A snapshot, and the answers that one request's clauses need.
 
     :ivar traits: of each provider; at least those that the request names
-    :ivar offers: for each amount that can be asked of one provider the UUIDs of
-        those that can give it now: Placement's own answer, so that reserved
-        amounts, ratios, units and use all count
+    :ivar offers: for each amount of a clause the UUIDs of the providers that can
+        give it now: Placement's own answer, so that reserved amounts, ratios, units
+        and use all count
     :ivar members: for each set of aggregates the UUIDs of the providers that are
         in one of them
     :ivar shared: for each sharing provider the UUIDs of the providers that are
@@ -57,6 +57,9 @@ class Facts:
     :ivar candidates: the roots that Placement gave for Nova's own query
     :ivar vanished: the names of providers, or their UUIDs, that were deleted meanwhile;
         the snapshot is without them
+    :ivar limits: for each class that several clauses ask for, by provider, the most
+        that it can give at once, of amounts that it can give each alone; a provider
+        that is not there can give them all
     """
 
     snapshot: Snapshot
@@ -67,6 +70,7 @@ class Facts:
     stock: Mapping[str, Mapping[str, Stock]]
     candidates: frozenset[str]
     vanished: tuple[str, ...] = ()
+    limits: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def trees(self) -> Mapping[str, tuple[Provider, ...]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
 
@@ -29,27 +30,33 @@ def test_every_case_has_a_sentence_of_its_own():
 
 def facts(case: Case, request: Request) -> Facts:
     """Return what Placement would say of a case's cloud, as far as that is simple."""
-    found = dict(_flat(case.cloud))
+    asked = [each for each in (request, request.fallback) if each]
+    candidates = frozenset(map(identity, case.expected["candidates"]))
+    return dataclasses.replace(facts_of(case.cloud, asked), candidates=candidates)
+
+
+def facts_of(cloud: Mapping[str, Node], requests: Iterable[Request]) -> Facts:
+    """Return what Placement would say of trees, by the names of their roots."""
+    found = dict(_flat(cloud))
     nodes = {provider.uuid: node for provider, node in found.items()}
-    asked = [each.clauses for each in (request, request.fallback) if each]
+    clauses = [clause for each in requests for clause in each.clauses]
     sharing = frozenset(uuid for uuid in nodes if SHARING in nodes[uuid].traits)
     return Facts(
         snapshot=Snapshot(tuple(found), sharing),
         traits={uuid: node.traits for uuid, node in nodes.items()},
         offers={
             amount: frozenset(uuid for uuid in nodes if _gives(nodes[uuid], amount))
-            for clauses in asked
             for amount in amounts(clauses)
         },
         members={
             clause.aggregates: _members(nodes, clause.aggregates)
-            for clauses in asked
             for clause in clauses
             if isinstance(clause, MemberOf)
         },
         shared={uuid: _members(nodes, nodes[uuid].aggregates) for uuid in sharing},
         stock={uuid: dict(_stock(node)) for uuid, node in nodes.items()},
-        candidates=frozenset(map(identity, case.expected["candidates"])),
+        candidates=frozenset(),
+        limits=_limits(nodes),
     )
 
 
@@ -76,6 +83,15 @@ def _gives(node: Node, asked: Amount) -> bool:
         and inventory.min_unit <= amount <= inventory.max_unit
         and amount % inventory.step_size == 0
     )
+
+
+def _limits(nodes: Mapping[str, Node]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for uuid, node in nodes.items():
+        for name, each in node.inventories.items():
+            most = min(_capacity(each) - each.used, each.max_unit)
+            found.setdefault(name, {})[uuid] = most
+    return found
 
 
 def _capacity(inventory: Inventory) -> int:

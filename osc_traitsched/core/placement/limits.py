@@ -1,0 +1,192 @@
+"""The most that each provider can give of a class at once, found out by few questions.
+
+Where several groups ask for a class, one provider may have to serve some of them, and
+then gives a sum. Placement can be asked who gives an amount; but twelve groups with
+amounts of their own have 4095 sums.
+"""
+
+from __future__ import annotations
+
+import bisect
+import collections
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Amount, Stock
+
+#: So many sums of one class are asked for at most.
+MOST_SUMS = 16
+
+#: As many as twelve amounts have; of more amounts some sums are left out.
+_MOST_KEPT = 4096
+
+Givers = frozenset[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Demand:
+    """What one request asks of a class that several of its clauses ask for.
+
+    :ivar suffixed: the amounts of suffixed groups
+    :ivar unsuffixed: those of the unsuffixed group
+    :ivar isolate: no provider serves two suffixed groups
+    """
+
+    resource_class: str
+    suffixed: tuple[int, ...]
+    unsuffixed: tuple[int, ...]
+    isolate: bool
+
+    def sums(self, given: Iterable[int]) -> tuple[int, ...]:
+        """Return what a provider can be asked for at once, by the amounts it gives."""
+        suffixed = [amount for amount in self.suffixed if amount in given]
+        unsuffixed = [amount for amount in self.unsuffixed if amount in given]
+        sums = _sums(unsuffixed, {0})
+        if self.isolate:
+            sums = {total + amount for total in sums for amount in (0, *suffixed)}
+        else:
+            sums = _sums(suffixed, sums)
+        return tuple(sorted(sums.union(suffixed, unsuffixed) - {0}))
+
+
+def demands(requests: Iterable[Request]) -> tuple[Demand, ...]:
+    """Return what requests ask of classes that they ask for more than once."""
+    found: dict[Demand, None] = {}
+    for request in requests:
+        asked: dict[str, list[Resource]] = collections.defaultdict(list)
+        for clause in request.clauses:
+            if isinstance(clause, Resource):
+                asked[clause.resource_class].append(clause)
+        for name, clauses in asked.items():
+            if len(clauses) > 1:
+                found[_demand(name, clauses, request.group_policy)] = None
+    return tuple(found)
+
+
+def _demand(name: str, clauses: Iterable[Resource], group_policy: str | None) -> Demand:
+    amounts: dict[bool, list[int]] = {False: [], True: []}
+    for clause in clauses:
+        amounts[bool(clause.group)].append(clause.amount)
+    suffixed, unsuffixed = (tuple(sorted(amounts[each])) for each in (True, False))
+    return Demand(name, suffixed, unsuffixed, group_policy == "isolate")
+
+
+def _sums(amounts: Iterable[int], sums: Iterable[int]) -> set[int]:
+    """Return the sums with and without each of the amounts, as many as are kept."""
+    found = set(sums)
+    for amount in amounts:
+        found |= {total + amount for total in found}
+        if len(found) > _MOST_KEPT:
+            found = set(sorted(found)[::2])
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class _Span:
+    """Providers that give the same amounts, and what is known of their sums.
+
+    They can give ``sums[low]``, and nothing above ``sums[high]``.
+
+    :ivar is_free: they have ``sums[high]`` free, but it may be too much at once
+    """
+
+    sums: tuple[int, ...]
+    low: int
+    high: int
+    is_free: bool
+    uuids: Givers
+
+    @property
+    def next(self) -> int:
+        """The sum to ask for: what is free is nearly always given."""
+        middle = (self.low + self.high + 1) // 2
+        return self.sums[self.high if self.is_free else middle]
+
+    @property
+    def limit(self) -> int:
+        """What is taken for the largest sum, if nothing more is asked."""
+        return self.sums[self.high if self.is_free else self.low]
+
+    def split(self, total: int, givers: Givers) -> Iterator[_Span]:
+        """Yield what is known when it is known who gives a sum."""
+        index = bisect.bisect_left(self.sums, total)
+        if not self.low < index <= self.high or self.sums[index] != total:
+            yield self
+            return
+        if self.uuids & givers:
+            yield dataclasses.replace(self, low=index, uuids=self.uuids & givers)
+        if self.uuids - givers:
+            rest = self.uuids - givers
+            yield dataclasses.replace(self, high=index - 1, is_free=False, uuids=rest)
+
+
+def limits(
+    demands: Iterable[Demand],
+    offers: Mapping[Amount, Givers],
+    stock: Mapping[str, Mapping[str, Stock]],
+    ask: Callable[[Amount], Givers],
+) -> dict[str, dict[str, int]]:
+    """Return by class, for each provider that gives any of it, the most at once.
+
+    A sum of amounts that a provider gives each alone is given if it is not above
+    that: steps and the least unit let it pass as well. What is in between two sums
+    does not matter. So the sums are bisected. No sum above what is free is asked for,
+    where that was read, and :data:`MOST_SUMS` of a class. Up to there it is exact;
+    where more would have to be asked, what is free is taken to be given, and where
+    that was not read, no more than is known to be given.
+
+    :param offers: who can give each amount of the demands
+    :param stock: figures by provider and class, where they were read
+    :param ask: returns who can give an amount
+    """
+    by_class: dict[str, list[Demand]] = collections.defaultdict(list)
+    for demand in demands:
+        by_class[demand.resource_class].append(demand)
+    found: dict[str, dict[str, int]] = {}
+    for name, several in by_class.items():
+        free = {uuid: each[name].free for uuid, each in stock.items() if name in each}
+        spans = [span for each in several for span in _spans(each, offers, free)]
+        most = found.setdefault(name, {})
+        for span in _narrowed(name, spans, ask):
+            for uuid in span.uuids:
+                most[uuid] = max(span.limit, most.get(uuid, 0))
+    return found
+
+
+def _spans(
+    demand: Demand, offers: Mapping[Amount, Givers], free: Mapping[str, int]
+) -> Iterator[_Span]:
+    """Yield the providers that give any of the amounts, those that are alike as one."""
+    given: dict[str, tuple[int, ...]] = collections.defaultdict(tuple)
+    for amount in sorted({*demand.suffixed, *demand.unsuffixed}):
+        for uuid in offers[demand.resource_class, amount]:
+            given[uuid] += (amount,)
+    sums = {amounts: demand.sums(amounts) for amounts in set(given.values())}
+    alike: dict[tuple[tuple[int, ...], int | None], set[str]] = {}
+    for uuid, amounts in given.items():
+        high = None
+        if uuid in free:
+            high = bisect.bisect_right(sums[amounts], free[uuid]) - 1
+        alike.setdefault((amounts, high), set()).add(uuid)
+    for (amounts, high), uuids in alike.items():
+        found = sums[amounts]
+        low, top = found.index(amounts[-1]), len(found) - 1
+        most = top if high is None else max(low, high)
+        yield _Span(found, low, most, high is not None, frozenset(uuids))
+
+
+def _narrowed(
+    name: str, spans: Iterable[_Span], ask: Callable[[Amount], Givers]
+) -> list[_Span]:
+    """Ask for sums of a class, of the widest span first, while it is worth it."""
+    known = list(spans)
+    for _ in range(MOST_SUMS):
+        widest = max(known, key=lambda s: (s.high - s.low, s.next), default=None)
+        if widest is None or widest.low == widest.high:
+            break
+        total = widest.next
+        givers = ask((name, total))
+        known = [part for span in known for part in span.split(total, givers)]
+    return known

@@ -1,0 +1,145 @@
+"""What a search for a placement is about: groups, and providers to serve them."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Collection, Sequence
+
+from osc_traitsched.core.placement import room
+from osc_traitsched.core.placement.facts import Amount
+from osc_traitsched.core.placement.groups import Group, Wanted
+from osc_traitsched.core.placement.tree import Offer
+
+#: What the unsuffixed group takes where it asks for no amount.
+_NOTHING: Amount = ("", 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Server:
+    """What one provider can do for the groups.
+
+    :ivar serves: the kinds of suffixed groups that it can serve, each alone
+    :ivar gives: what it can give of the unsuffixed group's amounts, each alone
+    :ivar brings: its traits, of those that the unsuffixed group requires
+    :ivar limits: the most that it can give at once of classes
+    """
+
+    serves: tuple[int, ...]
+    gives: frozenset[Amount]
+    brings: frozenset[str]
+    limits: frozenset[Amount]
+
+    def replaces(self, other: Server) -> bool:
+        """Tell whether this can do all that the other can for the unsuffixed group."""
+        return other.gives <= self.gives and other.brings <= self.brings
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """Groups, and the providers of one host that can serve them.
+
+    :ivar groups: the suffixed ones, of equal ones one: each is a kind
+    :ivar numbers: how many there are of each kind
+    :ivar amounts: those of the unsuffixed group; each is given by one provider
+    :ivar required: traits that those who give them must have between them
+    :ivar isolate: no provider may serve two suffixed groups
+    """
+
+    groups: tuple[Group, ...]
+    numbers: tuple[int, ...]
+    amounts: frozenset[Amount]
+    required: frozenset[str]
+    isolate: bool
+    servers: tuple[Server, ...]
+
+    def unsuffixed(self) -> Task:
+        """Return the task to serve the unsuffixed group alone.
+
+        Nothing is in the way of a provider that gives several of its amounts. So
+        nobody is needed who can't do more than another one.
+        """
+        found: list[Server] = []
+        for each in sorted(self.servers, key=lambda s: -len(s.gives) - len(s.brings)):
+            able = Server((), each.gives, each.brings, frozenset())
+            if able.gives and not any(other.replaces(able) for other in found):
+                found.append(able)
+        return dataclasses.replace(self, groups=(), numbers=(), servers=tuple(found))
+
+
+def task(
+    wanted: Wanted, offers: Sequence[Offer], usable: Collection[int], isolate: bool
+) -> Task:
+    """Return the task to serve groups by the providers of one host.
+
+    Of equal providers there are no more than could all be needed.
+
+    :param offers: of all providers
+    :param usable: the numbers of those that the unsuffixed group may use
+    """
+    kinds = sorted(wanted.suffixed, key=lambda kind: _scarcity(kind[0], offers))
+    groups = tuple(group for group, _ in kinds)
+    numbers = tuple(number for _, number in kinds)
+    unsuffixed = wanted.unsuffixed or Group()
+    amounts = frozenset(unsuffixed.amounts)
+    if wanted.unsuffixed and not amounts:
+        amounts = frozenset({_NOTHING})
+    alike = collections.Counter(
+        _server(offer, groups, unsuffixed, amounts if n in usable else frozenset())
+        for n, offer in enumerate(offers)
+    )
+    most = sum(numbers) + len(amounts)
+    servers = [
+        server
+        for server, number in alike.items()
+        if server.serves or server.gives
+        for _ in range(min(number, most))
+    ]
+    return Task(groups, numbers, amounts, unsuffixed.required, isolate, tuple(servers))
+
+
+def one_serves(wanted: Wanted, offer: Offer, is_usable: bool, isolate: bool) -> bool:
+    """Tell whether one provider, without any others, can serve all groups.
+
+    Most hosts have but one, and nothing has to be searched there.
+
+    :param is_usable: the unsuffixed group may use it
+    """
+    groups = [group for group, number in wanted.suffixed for _ in range(number)]
+    if isolate and len(groups) > 1:
+        return False
+    if wanted.unsuffixed:
+        groups.append(wanted.unsuffixed)
+    if not all(group.is_served_by(offer) for group in groups):
+        return False
+    amounts = [amount for group in groups for amount in group.amounts]
+    left = room.without(dict(offer.limits), amounts)
+    return room.is_enough(left) and (is_usable or not wanted.unsuffixed)
+
+
+def _server(
+    offer: Offer,
+    groups: Sequence[Group],
+    unsuffixed: Group,
+    amounts: frozenset[Amount],
+) -> Server:
+    """Return what a provider can do, where it may give these of the amounts."""
+    gives = frozenset[Amount]()
+    if not unsuffixed.forbidden & offer.traits:
+        gives = amounts & (offer.amounts | {_NOTHING})
+    return Server(
+        tuple(n for n, group in enumerate(groups) if group.is_served_by(offer)),
+        gives,
+        unsuffixed.required & offer.traits if gives else frozenset(),
+        offer.limits,
+    )
+
+
+def _scarcity(group: Group, offers: Sequence[Offer]) -> tuple[object, ...]:
+    """Return what groups are sorted by: first those that fewest can serve."""
+    return (
+        sum(map(group.is_served_by, offers)),
+        group.amounts,
+        sorted(group.required),
+        sorted(group.forbidden),
+    )
