@@ -103,10 +103,10 @@ def _remaining(
 def _having(
     placement: Service, name: str, snapshot: Snapshot, bulk: Bulk
 ) -> frozenset[str]:
-    """Return who has a trait, of the unseen; nobody if Placement knows no such trait.
+    """Return the unseen providers with a trait; none if Placement does not know it.
 
     Where most providers were seen to have it, the answer is shorter if Placement
-    is asked who has not.
+    is asked for those that lack it.
     """
     seen = sum(name in traits for traits in bulk.traits.values())
     most = seen > len(snapshot.providers) / 2
@@ -128,7 +128,7 @@ def _offers(placement: Service, amount: Amount) -> frozenset[str]:
 def _members(
     placement: Service, snapshot: Snapshot, clauses: Iterable[Clause]
 ) -> dict[frozenset[str], frozenset[str]]:
-    """Read who is in the sets of aggregates that the clauses name."""
+    """Read the members of the sets of aggregates that the clauses name."""
     wanted = {clause.aggregates for clause in clauses if isinstance(clause, MemberOf)}
     expected = snapshot.nova.members if snapshot.nova else {}
     single = {aggregate for each in wanted if len(each) == 1 for aggregate in each}
@@ -142,7 +142,7 @@ def _members(
 
 
 def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
-    """Read for each sharing provider who is in an aggregate with it, by UUID.
+    """Read for each sharing provider the UUIDs of those in an aggregate with it.
 
     One that was deleted since it was listed is left out.
     """

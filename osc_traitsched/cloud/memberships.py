@@ -1,4 +1,4 @@
-"""Who Placement has in which aggregate, of many aggregates in few requests."""
+"""Which providers Placement has in each of many aggregates, in few requests."""
 
 from __future__ import annotations
 

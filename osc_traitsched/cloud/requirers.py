@@ -1,4 +1,4 @@
-"""Reads who requires traits: flavors, images and aggregates."""
+"""Reads what requires traits: flavors, images and aggregates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from osc_traitsched.core.nova.question import Body
 
 
 def requirers(cloud: Cloud, names: Iterable[str]) -> dict[str, tuple[Requirer, ...]]:
-    """Return who requires the traits: flavors, images and aggregates.
+    """Return what requires the traits: flavors, images and aggregates.
 
     :raises CloudBroke: when one of the lists can't be read
     """

@@ -26,7 +26,7 @@ class Hosts(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
 
 
 class Mirror(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
-    """Who is missing from Placement's aggregate, and who is in it for no reason.
+    """The nodes missing from Placement's aggregate, and those that should not be in it.
 
     A program gets the names, as two lists.
     """

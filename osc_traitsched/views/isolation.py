@@ -1,4 +1,4 @@
-"""Isolating and opening an aggregate in words: the steps, and whom they touch."""
+"""Isolating and opening an aggregate in words: the rows, and the effects on flavors."""
 
 from __future__ import annotations
 

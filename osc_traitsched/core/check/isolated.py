@@ -1,4 +1,4 @@
-"""Which aggregates isolate their hosts, and from whom."""
+"""Which aggregates isolate their hosts, and from which requests."""
 
 from __future__ import annotations
 

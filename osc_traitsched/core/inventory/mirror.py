@@ -16,7 +16,7 @@ from osc_traitsched.core.inventory.snapshot import (
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """One host aggregate, and who is in it for one of the two only.
+    """One host aggregate, and the nodes that only one of the two has in it.
 
     A provider that is no compute node of Nova's does not count: a storage pool is in
     an aggregate to be shared by its hosts.

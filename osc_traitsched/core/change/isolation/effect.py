@@ -1,4 +1,4 @@
-"""What steps do to those who ask for hosts, found out before anything is written."""
+"""What a plan does to flavors, found out before anything is written."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _key(request: Request) -> _Key:
 
 
 class _MatchingHosts:
-    """Who takes requests in one cloud.
+    """The hosts that match requests in one predicted cloud.
 
     :param facts: as they were read
     :param seen: as they are in this cloud
@@ -234,7 +234,7 @@ class _MatchingHosts:
 
 
 class _Unions(dict[frozenset[str], frozenset[str]]):
-    """Who is in sets of aggregates; of others than were read by their parts."""
+    """The members of sets of aggregates; of sets that were not read, by their parts."""
 
     def __missing__(self, aggregates: frozenset[str]) -> frozenset[str]:
         parts = (self[frozenset({each})] for each in aggregates)

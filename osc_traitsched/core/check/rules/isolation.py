@@ -38,7 +38,7 @@ class IsolationMemberLacksTrait(Finding):
 def member_lacks_trait(analysis: Analysis) -> Iterator[IsolationMemberLacksTrait]:
     """Find hosts of an isolated aggregate that lack one of its traits.
 
-    Whoever requires the trait does not fit there, and who does not is kept out.
+    A request with the trait does not fit there, and one without is kept out.
     """
     severity = _severity(analysis, Severity.ERROR, Severity.WARNING)
     for each in analysis.isolated:
@@ -171,7 +171,7 @@ class IsolationTraitOutside(Finding):
 def trait_outside(analysis: Analysis) -> Iterator[IsolationTraitOutside]:
     """Find hosts outside an isolated aggregate that have its trait.
 
-    Who requires the trait may land there, beside servers that do not.
+    Servers that require the trait may land there, beside servers that do not.
     """
     severity = _severity(analysis, Severity.WARNING, Severity.NOTE)
     for name in sorted({name for each in analysis.isolated for name in each.traits}):
@@ -226,7 +226,7 @@ def shuts_out(analysis: Analysis) -> Iterator[IsolationShutsOut]:
 
 
 def _most(analysis: Analysis, flavor: Demand, closed: frozenset[str]) -> frozenset[str]:
-    """Return who could take a flavor, or more where those are closed, too."""
+    """Return the hosts that could take a flavor, or more where those are closed, too."""
     most = analysis.flavor_hosts.at_most(flavor)
     return most if most <= closed else analysis.flavor_hosts.with_any_image(flavor)
 

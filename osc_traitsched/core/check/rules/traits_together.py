@@ -69,7 +69,7 @@ def missing(analysis: Analysis, demand: Demand) -> Iterator[Trait | RootTrait]:
 def _matching_hosts(
     analysis: Analysis, flavor: Demand, traits: Iterable[Trait | RootTrait]
 ) -> frozenset[str]:
-    """Return who could take a flavor if it named these traits only."""
+    """Return the hosts that could take a flavor if it named these traits only."""
     kept = frozenset(traits)
     found = (
         analysis.hosts.matching_hosts(_only(request, kept))
