@@ -226,7 +226,7 @@ def shuts_out(analysis: Analysis) -> Iterator[IsolationShutsOut]:
 
 
 def _most(analysis: Analysis, flavor: Demand, closed: frozenset[str]) -> frozenset[str]:
-    """Return the hosts that could take a flavor, or more where those are closed, too."""
+    """Return the hosts that could take a flavor, or more if those are closed, too."""
     most = analysis.flavor_hosts.at_most(flavor)
     return most if most <= closed else analysis.flavor_hosts.with_any_image(flavor)
 
