@@ -15,6 +15,7 @@ from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import matcher
+from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.facts import Amount, Facts, Stock
 
 #: The first that knows the query; later ones add links to each provider.
@@ -74,7 +75,7 @@ def gather(
         members=_members(placement, snapshot, clauses),
         shared=pools,
         stock=bulk.stock,
-        candidates=answer.roots & set(left.by_uuid) - snapshot.sharing,
+        candidates=given_roots(answer.body, left) & set(left.by_uuid),
         vanished=(*snapshot.named(gone), *sorted(unknown)),
     )
 
