@@ -23,6 +23,7 @@ from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
@@ -193,7 +194,8 @@ def _tried(placement: Service, explanation: Explanation) -> Iterator[RequestFix]
             answer = allocation_candidates.ask(placement, other.request())
         except (Refusal, PlacementRefuses):
             continue
-        gained, lost = (answer.roots & hosts) - now, now - answer.roots
+        given = given_roots(answer.body, found.snapshot)
+        gained, lost = (given & hosts) - now, now - given
         if len(gained) > len(lost):
             yield dataclasses.replace(
                 proposal, hosts=tuple(sorted(gained)), lost=tuple(sorted(lost))

@@ -16,6 +16,7 @@ from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import matcher
+from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.facts import Amount, Facts, Stock
 from osc_traitsched.core.placement.limits import demands, limits
 
@@ -78,7 +79,7 @@ def gather(
         members=_members(placement, snapshot, clauses),
         shared=pools,
         stock=bulk.stock,
-        candidates=answer.roots & set(left.by_uuid) - snapshot.sharing,
+        candidates=given_roots(answer.body, left) & set(left.by_uuid),
         vanished=(*snapshot.named(gone), *sorted(unknown)),
         limits=limits(demands(asked), offers, bulk.stock, ask),
     )

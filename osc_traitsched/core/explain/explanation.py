@@ -147,9 +147,19 @@ class Explanation:
         return self._named(self.facts.snapshot.unlisted if self.facts else ())
 
     @property
+    def unjudged_roots(self) -> tuple[Provider, ...]:
+        """Roots that Placement gave and that are no hosts of Nova's list, by name."""
+        if self.facts is None:
+            return ()
+        facts = self.facts
+        return self._named(facts.candidates & facts.snapshot.unmanaged_roots)
+
+    @property
     def agrees(self) -> bool:
-        """Whether matcher and Placement agree on every host, or none is judged."""
-        return self.verdict is None or self.verdict.agrees
+        """Whether matcher and Placement agree on every root, or none is judged."""
+        if self.verdict is None:
+            return True
+        return self.verdict.agrees and not self.unjudged_roots
 
     @property
     def wrongly_admitted(self) -> tuple[Provider, ...]:

@@ -81,7 +81,13 @@ def needs_nova(selectors: Selectors, snapshot: Snapshot) -> bool:
         selectors.aggregates
         or selectors.zones
         or any(not _hosts_named(p, snapshot) for p in selectors.hosts)
+        or (snapshot.sharing and _takes_any_host(selectors))
     )
+
+
+def _takes_any_host(selectors: Selectors) -> bool:
+    """Tell whether providers that share may be selected, if they are compute nodes."""
+    return selectors.everything or any(map(_is_glob, selectors.hosts))
 
 
 def select(selectors: Selectors, snapshot: Snapshot) -> Selected:

@@ -214,10 +214,20 @@ class Snapshot:
         return tuple(sorted(self.by_uuid[uuid].name for uuid in uuids))
 
     def is_host(self, provider: Provider) -> bool:
-        """Tell whether a provider is a root that can be a compute node."""
+        """Tell whether a provider is a root that can be a compute node.
+
+        A compute node of Nova's is one whatever traits it has: it may share its
+        inventory besides.
+        """
         uuid = provider.uuid
-        others = uuid in self.sharing or uuid in self.unmanaged_roots
-        return provider.parent is None and not others
+        if provider.parent is not None or uuid in self.unmanaged_roots:
+            return False
+        return uuid not in self.sharing or uuid in self._compute_nodes
+
+    @functools.cached_property
+    def _compute_nodes(self) -> frozenset[str]:
+        computes = self.nova.computes if self.nova else ()
+        return frozenset(compute.uuid for compute in computes)
 
     @functools.cached_property
     def by_name(self) -> Mapping[str, Provider]:

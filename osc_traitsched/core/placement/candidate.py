@@ -58,8 +58,7 @@ def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate
     for request in answer["allocation_requests"]:
         if not snapshot.by_uuid.keys() >= request["allocations"].keys():
             continue
-        for uuid in request["allocations"]:
-            root = snapshot.by_uuid[uuid].root
+        for root in _roots(request["allocations"], snapshot):
             if root in nodes:
                 first.setdefault(root, request["allocations"])
     found = (
@@ -71,6 +70,37 @@ def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate
         for root, allocations in first.items()
     )
     return tuple(sorted(found, key=lambda candidate: candidate.host.name))
+
+
+def given_roots(answer: Mapping[str, Any], snapshot: Snapshot) -> frozenset[str]:
+    """Return the UUIDs of the roots of an answer that could take the server.
+
+    One that shares its inventory is in the answer as well for what others take of it:
+    it counts only where it could take the server by itself.
+
+    :param answer: the body of ``GET /allocation_candidates``
+    """
+    summaries = answer["provider_summaries"].values()
+    shown = frozenset(each["root_provider_uuid"] for each in summaries)
+    if not shown & snapshot.sharing:
+        return shown
+    given: set[str] = set()
+    for request in answer["allocation_requests"]:
+        given |= _roots(request["allocations"], snapshot)
+    hosts = {uuid for uuid in given if snapshot.is_host(snapshot.by_uuid[uuid])}
+    return (shown - snapshot.sharing) | hosts
+
+
+def _roots(allocations: Iterable[str], snapshot: Snapshot) -> set[str]:
+    """Return the roots that an allocation request is for.
+
+    That is the tree of those that do not share; where all share it can be any of
+    theirs, as nova-scheduler takes it (nova/scheduler/manager.py, ``_schedule``).
+    A provider that is not there any more has none.
+    """
+    there = [uuid for uuid in allocations if uuid in snapshot.by_uuid]
+    own = [uuid for uuid in there if uuid not in snapshot.sharing]
+    return {snapshot.by_uuid[uuid].root for uuid in own or there}
 
 
 def _allocations(

@@ -54,7 +54,8 @@ class Facts:
     :ivar shared: for each sharing provider the UUIDs of the providers that are
         in an aggregate with it
     :ivar stock: figures by provider and class, where they were read
-    :ivar candidates: the roots that Placement gave for Nova's own query
+    :ivar candidates: the roots that Placement gave for Nova's own query, without those
+        that only share with others
     :ivar vanished: the names of providers, or their UUIDs, that were deleted meanwhile;
         the snapshot is without them
     :ivar limits: for each class that several clauses ask for, by provider, the most
@@ -90,9 +91,10 @@ class Facts:
         """
         found: dict[str, set[str]] = {}
         for sharer, neighbours in self.shared.items():
-            for uuid in neighbours - {sharer}:
+            own = self.snapshot.by_uuid.get(sharer)
+            for uuid in neighbours:
                 provider = self.snapshot.by_uuid.get(uuid)
-                if provider is not None:
+                if provider is not None and (own is None or own.root != provider.root):
                     found.setdefault(provider.root, set()).add(sharer)
         return {root: frozenset(sharers) for root, sharers in found.items()}
 

@@ -255,6 +255,7 @@ def _fix(fix: Fix, explanation: Explanation) -> dict[str, Any]:
 
 def _disagreement(explanation: Explanation) -> dict[str, list[str]]:
     return {
+        "unjudged_roots": _names(explanation.unjudged_roots),
         "wrongly_admitted": _names(explanation.wrongly_admitted),
         "wrongly_rejected": _names(explanation.wrongly_rejected),
     }

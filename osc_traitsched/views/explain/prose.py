@@ -57,6 +57,12 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
         if hosts:
             yield f"         By what was read {_listed(hosts)} {what}."
             yield "         Placement is believed."
+    if explanation.unjudged_roots:
+        others = _listed(explanation.unjudged_roots)
+        yield (
+            "         Placement gives providers that Nova does not list as hosts, and "
+            f"that were not judged: {others}"
+        )
     limit = explanation.request.limit if explanation.request else None
     answers = explanation.allocation_request_count
     if limit is not None and answers > limit:

@@ -34,6 +34,7 @@ from osc_traitsched.core.errors import (
     UnknownTrait,
 )
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.views.explain import document, prose
 from tests.unit.app import recorded
 from tests.unit.app.recorded import (
     CMP01,
@@ -236,6 +237,44 @@ def test_a_compute_node_that_nova_leaves_out_is_said_by_all_who_list_hosts():
     explained = explain.explain(cloud, ask(cloud), want_fixes=False)
     assert [each.name for each in explained.unlisted_computes] == ["cmp01"]
     assert (explained.unmanaged_roots, explained.total_hosts) == ((), 3)
+
+
+@pytest.fixture
+def sharing():
+    """Return a cloud in which every host shares what it has with nobody."""
+    marked = "/resource_providers?required=MISC_SHARES_VIA_AGGREGATE"
+    hosts = (CMP01, CMP02, CMP03)
+    none = {"aggregates": [], "resource_provider_generation": 3}
+    own = {f"/resource_providers/{uuid}/aggregates": none for uuid in hosts}
+    return RecordedCloud(placement={marked: providers(*hosts), **own})
+
+
+def test_hosts_that_share_are_judged_and_listed_as_others_are(cloud, sharing):
+    of_all = [explain.explain(each, ask(each)) for each in (cloud, sharing)]
+    usual, found = ([h.name for h in each.candidates] for each in of_all)
+    assert usual == found == ["cmp01"]
+    assert of_all[1].rejections.keys() == {CMP02, CMP03}
+    assert of_all[1].agrees
+    (given,) = candidates.candidates(sharing, ask(sharing)).hosts
+    assert given.host.uuid == CMP01
+    listed = traits.by_host(sharing, ALL).held
+    assert [each.provider.name for each in listed] == ["cmp01", "cmp02", "cmp03"]
+
+
+def test_a_root_that_placement_gives_and_nova_does_not_list_is_said():
+    nodes = RecordedCloud().compute.get("/os-hypervisors/detail")["hypervisors"]
+    marked = "/resource_providers?required=COMPUTE_NODE"
+    cloud = RecordedCloud(
+        compute={"/os-hypervisors/detail": {"hypervisors": nodes[1:]}},
+        placement={marked: providers()},
+    )
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert [each.name for each in found.unjudged_roots] == ["cmp01"]
+    assert (found.candidates, found.agrees) == ((), False)
+    whole = document.document(found, found.hosts)
+    assert whole["disagreement"]["unjudged_roots"] == ["cmp01"]
+    said = "Nova does not list as hosts, and that were not judged: cmp01"
+    assert any(said in line for line in prose.lines(found, (), False))
 
 
 def test_a_zone_without_an_enabled_compute_is_refused_with_names_like_it(cloud):

@@ -35,3 +35,22 @@ def test_every_host_of_novas_is_a_candidate():
 def test_a_host_of_which_something_was_deleted_meanwhile_is_none():
     assert hosts(*ROOTS) == ["host-a"]
     assert hosts(ROOTS[0]) == ["host-a"]
+
+
+def given(sharing, *requests):
+    """Return the hosts of an answer by both who ask for them, where some share."""
+    answer = {**ANSWER, "allocation_requests": requests}
+    snapshot = Snapshot((*ROOTS, NESTED), frozenset(sharing)).with_nova(NOVA)
+    hosts = candidate.candidates(answer, snapshot)
+    roots = candidate.given_roots(answer, snapshot)
+    assert {each.host.uuid for each in hosts} == roots
+    return roots
+
+
+def test_a_host_that_shares_is_a_candidate_for_what_it_gives_by_itself():
+    both = [allocation("a"), allocation("b", "n")]
+    assert given("a", *both) == given("ab", *both) == {"a", "b"}
+
+
+def test_a_host_that_only_gives_another_one_something_is_none():
+    assert given("a", allocation("a", "b")) == {"b"}

@@ -71,7 +71,28 @@ def names(selected):
     ],
 )
 def test_nova_is_asked_only_for_what_placement_does_not_know(selectors, expected):
+    nobody_shares = Snapshot(PLACEMENT.providers)
+    assert needs_nova(selectors, nobody_shares) is expected
+
+
+@pytest.mark.parametrize(
+    ("selectors", "expected"),
+    [
+        (Selectors(everything=True), True),
+        (Selectors(hosts=("iron-*",)), True),
+        (Selectors(hosts=("iron-a",)), False),
+        (Selectors(providers=("pool",)), False),
+    ],
+)
+def test_nova_says_which_of_the_providers_that_share_are_hosts(selectors, expected):
     assert needs_nova(selectors, PLACEMENT) is expected
+
+
+def test_a_compute_node_that_shares_is_a_host():
+    both = Snapshot(PLACEMENT.providers, frozenset({"uuid-pool", "uuid-iron-a"}), NOVA)
+    assert names(select(Selectors(hosts=("iron-*",)), both)) == ["iron-a", "iron-b"]
+    every = ["cmp1.example.org", "cmp2.example.org", "iron-a", "iron-b"]
+    assert names(select(Selectors(everything=True), both)) == every
 
 
 @pytest.mark.parametrize(

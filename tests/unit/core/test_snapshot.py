@@ -61,6 +61,11 @@ def test_a_provider_in_the_way_of_a_listed_node_is_not_unlisted():
     assert found.with_compute_nodes(["a", "b"]).unlisted == set()
 
 
+def test_a_compute_node_of_novas_is_a_host_though_it_shares():
+    found = Snapshot((A, B), frozenset({"a", "b"})).with_nova(NOVA)
+    assert (found.hosts, found.unmanaged_roots) == ((A,), set())
+
+
 def zone(number, name, *hosts):
     return Aggregate(number, str(number), f"of-{name}", hosts, zone_key(name))
 
