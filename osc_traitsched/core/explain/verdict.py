@@ -123,28 +123,32 @@ def reach(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdi
 
     :param other: of the query that Nova sends besides; hosts that meet it are taken
     """
-    profiles = {root.uuid: matcher.host(root.uuid) for root in facts.snapshot.hosts}
-    by_profile = {each: rejection(matcher, each) for each in set(profiles.values())}
-    rejections: dict[str, Rejection] = {}
-    admitted_otherwise: dict[str, Rejection] = {}
-    for root, profile in profiles.items():
-        found = by_profile[profile]
-        if found is None:
-            continue
-        if other and other.meets(other.host(root), other.everything):
-            admitted_otherwise[root] = found
-        else:
-            rejections[root] = found
-    all_rejected = bool(profiles) and len(rejections) == len(profiles)
+    hosts = [host.uuid for host in facts.snapshot.hosts]
+    profiles: dict[Host, list[str]] = {}
+    for root in hosts:
+        profiles.setdefault(matcher.host(root), []).append(root)
+    found: dict[str, Rejection] = {}
+    for profile, roots in profiles.items():
+        reason = rejection(matcher, profile)
+        if reason is not None:
+            found.update(dict.fromkeys(roots, reason))
+    otherwise = {root for root in found if other and _meets_all(other, root)}
+    rejected = [root for root in hosts if root in found and root not in otherwise]
+    rejections = {root: found[root] for root in rejected}
+    all_rejected = bool(hosts) and len(rejected) == len(hosts)
     return Verdict(
         matcher.clauses,
         rejections,
-        admitted_otherwise,
-        _counts(matcher, profiles.values(), rejections),
+        {root: found[root] for root in otherwise},
+        _counts(matcher, profiles, rejections),
         _conflicts(matcher.clauses, rejections) if all_rejected else (),
-        tuple(sorted(set(profiles) - set(rejections) - facts.candidates)),
-        tuple(sorted(set(rejections) & facts.candidates)),
+        tuple(sorted(set(hosts) - set(rejected) - facts.candidates)),
+        tuple(sorted(set(rejected) & facts.candidates)),
     )
+
+
+def _meets_all(matcher: Matcher, root: str) -> bool:
+    return matcher.meets(matcher.host(root), matcher.everything)
 
 
 def grouped_rejections(
@@ -182,12 +186,13 @@ def _conflicts(
 
 
 def _counts(
-    matcher: Matcher, profiles: Iterable[Host], rejections: Mapping[str, Rejection]
+    matcher: Matcher,
+    profiles: Mapping[Host, Sequence[str]],
+    rejections: Mapping[str, Rejection],
 ) -> tuple[ClauseCount, ...]:
-    hosts = collections.Counter(profiles)
-
     def meeting(mask: Mask) -> int:
-        return sum(n for each, n in hosts.items() if matcher.meets(each, mask))
+        hosts = (roots for each, roots in profiles.items() if matcher.meets(each, mask))
+        return sum(map(len, hosts))
 
     only = collections.Counter(
         each.mask for one in rejections.values() for each in one.correction_sets
