@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from osc_traitsched.cloud import evidence, lookup, read, requirers
+from osc_traitsched.app.servers import check_servers
+from osc_traitsched.cloud import evidence, lookup, read, requirers, servers
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.service import Cloud, Service
@@ -18,6 +19,11 @@ from osc_traitsched.core.change.isolation import (
     PredictedCloud,
 )
 from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.servers import (
+    NO_SERVERS,
+    MisplacedServers,
+    misplaced,
+)
 from osc_traitsched.core.change.traits import RevertedByNova, reverted_by_nova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import required_by
@@ -40,6 +46,8 @@ class IsolationPlan:
     :ivar is_closed_to_all: no flavor requires the traits, and no image was named
     :ivar has_private_flavors: the flavors are all that there are, and not only the
         public ones and those of the user's project
+    :ivar servers: those that stay on the other side of an isolation than new ones would
+        go; or why they can't be read
     """
 
     state: AggregateState
@@ -50,6 +58,7 @@ class IsolationPlan:
     unknown: tuple[errors.UnknownTrait, ...] = ()
     is_closed_to_all: bool = False
     has_private_flavors: bool = True
+    servers: MisplacedServers | errors.CloudBroke = NO_SERVERS
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:
@@ -94,7 +103,24 @@ def plan_isolate(
         assumptions.setting(options.ISOLATION),
         is_closed_to_all=not (chosen or bodies or is_required),
         has_private_flavors=lookup.lists_private_flavors(cloud),
+        servers=_misplaced(cloud, state, names),
     )
+
+
+def _misplaced(
+    cloud: Cloud, state: AggregateState, names: Sequence[str]
+) -> MisplacedServers | errors.CloudBroke:
+    by_uuid = state.snapshot.by_uuid
+    roots = [
+        frozenset(by_uuid[u].root for u in holders(cloud.placement, state, name))
+        for name in names
+    ]
+    outside = frozenset.intersection(*roots) - state.roots
+    try:
+        here, there = (servers.on_nodes(cloud, each) for each in (state.roots, outside))
+    except errors.CloudBroke as exc:
+        return exc
+    return misplaced(names, here, there)
 
 
 def plan_unisolate(
@@ -114,6 +140,8 @@ def plan_unisolate(
     :param force: go on even if a flavor that has a host now would have none
     :raises BadQuestion: for an aggregate that is not there, or isolated by nothing
     :raises LeavesNoHost: for flavors that have a host now and would have none
+    :raises ServersNeedTraits: for servers that require a trait no host would have
+    :raises ServersUnknown: where that can't be read
     :raises CloudBroke: when a service can't be read
     """
     state = _state(cloud, aggregate)
@@ -121,6 +149,8 @@ def plan_unisolate(
     held = {name: holders(cloud.placement, state, name) for name in names}
     images = requirers.images(cloud, names)
     plan = isolation.unisolate_plan(state, names, held, images, keep_traits)
+    if not force:
+        check_servers(cloud, plan, state.snapshot, held)
     return IsolationPlan(
         state,
         names,

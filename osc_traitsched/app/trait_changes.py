@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.targets import targets
 from osc_traitsched.cloud import lookup, read, requirers
 from osc_traitsched.cloud.service import Cloud
@@ -62,22 +63,33 @@ def plan_remove(
     :raises OwnedByNova: for traits that nova-compute puts back
     :raises LastHolder: for traits that no provider would have and something requires
     :raises RequirersUnknown: where that can't be read
+    :raises ServersNeedTraits: for traits that no provider would have, and that servers
+        on the selected hosts require
+    :raises ServersUnknown: where that can't be read
     :raises CloudBroke: when Placement can't be read
     """
     known = read.known_traits(cloud.placement)
     trait.check_known((name for name in names if not trait.is_custom(name)), known)
-    plan = traits.remove_plan(names, targets(cloud, selectors, known))
+    found = targets(cloud, selectors, known)
+    plan = traits.remove_plan(names, found)
     reverted = traits.reverted_by_nova(plan.changes)
     if not force:
         if reverted:
             raise traits.OwnedByNova(reverted)
-        _check_holders(cloud, plan)
+        holders = _holders(cloud, plan)
+        _check_requirers(cloud, plan, holders)
+        check_servers(cloud, plan, found.snapshot, holders)
     return TraitPlan(plan, trait.vanished(names, known), reverted)
 
 
-def _check_holders(cloud: Cloud, plan: Plan) -> None:
+def _holders(cloud: Cloud, plan: Plan) -> dict[str, frozenset[str]]:
     taken = sorted({name for change in plan.changes for name in change.removed})
-    holders = {name: read.holders(cloud.placement, name) for name in taken}
+    return {name: read.holders(cloud.placement, name) for name in taken}
+
+
+def _check_requirers(
+    cloud: Cloud, plan: Plan, holders: Mapping[str, frozenset[str]]
+) -> None:
     orphaned = traits.orphaned_traits(plan.changes, holders)
     if not orphaned:
         return

@@ -16,6 +16,7 @@ from osc_lib.command import command
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.isolation import LeavesNoHost
+from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
 from osc_traitsched.core.errors import (
     BadUsage,
     NotForProject,
@@ -32,6 +33,14 @@ _FLAT_FORMATS = frozenset({"csv", "value"})
 
 _USAGE = 2
 _NO = 3
+_NOES = (
+    LeavesNoHost,
+    NotForProject,
+    PlacementRefuses,
+    Refusal,
+    ServersNeedTraits,
+    ServersUnknown,
+)
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
@@ -63,7 +72,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         except BadUsage as exc:
             LOG.error("%s", problems.word(exc))
             return _USAGE
-        except (NotForProject, PlacementRefuses, Refusal, LeavesNoHost) as exc:
+        except _NOES as exc:
             LOG.error("%s", problems.word(exc))
             return _NO
         except TraitSchedError as exc:

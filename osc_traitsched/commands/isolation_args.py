@@ -38,6 +38,8 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
         LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
     if todo.state.snapshot.unlisted:
         LOG.warning("%s", problems.unlisted(todo.state.snapshot))
+    for line in words.misplaced(todo.names, todo.servers):
+        LOG.warning("%s", line)
     for line in words.losses(todo.effects, todo.state.roots):
         LOG.warning("%s", line)
     for line in words.gains(todo.effects, todo.state.roots):

@@ -23,6 +23,8 @@ from osc_traitsched.core.change.model import (
     Reason,
     Status,
 )
+from osc_traitsched.core.change.servers import MisplacedServers
+from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
@@ -136,6 +138,28 @@ def without_effect(setting: Setting) -> str | None:
         f"{known} ({setting.source}): without it no aggregate is isolated; what is "
         "said of flavors is as if it were on"
     )
+
+
+def misplaced(names: Iterable[str], found: MisplacedServers | CloudBroke) -> list[str]:
+    """Return lines on the servers that stay where no new one like them would go.
+
+    :param names: the traits that isolate
+    :param found: the servers, or why they can't be read
+    """
+    if isinstance(found, CloudBroke):
+        return [f"which servers exist can't be read ({problems.word(found)})"]
+    traits = listed(names)
+    lines = (
+        (found.inside, f"in the aggregate that do not require {traits}, and stay"),
+        (found.outside, f"outside of the aggregate that require {traits}, and stay"),
+        (found.unknown, "of which the compute API does not show what they require"),
+    )
+    return [
+        f"{count(len(servers), 'server')} {which}: "
+        + listed(map(problems.server, servers))
+        for servers, which in lines
+        if servers
+    ]
 
 
 def also_isolated(state: AggregateState, names: Iterable[str]) -> list[str]:

@@ -6,12 +6,12 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import traits
+from osc_traitsched.core.change import servers, traits
 from osc_traitsched.core.change.model import Outcome, Status
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views.options import option, release
-from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
+from osc_traitsched.views.text import count, did_you_mean, listed, quoted, visible
 
 #: What goes on with a command that was not carried out whole.
 AGAIN = "the same command again"
@@ -228,6 +228,41 @@ def _(error: traits.RequirersUnknown) -> str:
         "whether a flavor, image or aggregate still requires it can't be read "
         f"({word(error.why)}); --force removes all the same"
     )
+
+
+@word.register
+def _(error: servers.ServersNeedTraits) -> str:
+    reasons = []
+    if error.servers:
+        reasons.append(f"it is still required by {_servers(error.servers)}")
+    if error.unknown:
+        reasons.append(
+            "the compute API does not show whether it is required by "
+            + _servers(error.unknown)
+        )
+    return (
+        f"nothing written: no host would have {listed(error.traits)} any more, and "
+        f"{'; '.join(reasons)}; a server that requires it could not be migrated, "
+        "evacuated or unshelved; --force does it all the same"
+    )
+
+
+@word.register
+def _(error: servers.ServersUnknown) -> str:
+    return (
+        f"nothing written: no host would have {listed(error.traits)} any more, and "
+        f"whether a server still requires it can't be read ({word(error.why)}); "
+        "--force does it all the same"
+    )
+
+
+def _servers(found: Sequence[servers.Server]) -> str:
+    return f"{count(len(found), 'server')}: {listed(map(server, found))}"
+
+
+def server(found: servers.Server) -> str:
+    """Return how one server is named: its name can be any project's choice."""
+    return f"{quoted(found.name)} ({found.id}, on {visible(found.host)})"
 
 
 def reverted(found: traits.RevertedByNova, removing: bool) -> str:

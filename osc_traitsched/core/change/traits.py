@@ -60,7 +60,7 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
 
     A trait that a change leaves as it is is not one of them.
     """
-    changes = [c for c in changes if c.object.kind is Kind.PROVIDER_TRAITS]
+    changes = of_providers(changes)
     owned = [
         RevertedByNova(name, trait.ownership(name))
         for name in sorted(_touched(changes))
@@ -113,6 +113,11 @@ class OwnedByNova(errors.AnswerIsNo):
         self.reverted = reverted
 
 
+def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Return the changes of providers' traits."""
+    return tuple(c for c in changes if c.object.kind is Kind.PROVIDER_TRAITS)
+
+
 def orphaned_traits(
     changes: Iterable[Change], holders: Mapping[str, frozenset[str]]
 ) -> tuple[str, ...]:
@@ -121,7 +126,7 @@ def orphaned_traits(
     :param holders: for each trait, the UUIDs of all providers that have it now
     """
     taken: dict[str, set[str]] = {}
-    for change in changes:
+    for change in of_providers(changes):
         for name in change.removed:
             taken.setdefault(name, set()).add(change.object.id)
     return tuple(sorted(n for n in taken if holders[n] <= taken[n]))

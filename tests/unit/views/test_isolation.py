@@ -18,6 +18,7 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
 )
+from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
@@ -149,6 +150,34 @@ def test_hosts_of_other_isolated_aggregates_are_in_one_line_for_each():
     )
     assert words.also_isolated(found, [GOLD]) == [
         f"h1, h2 are also in aggregate 'a2': a request needs {SILVER}, too"
+    ]
+
+
+def server(name, host="cmp00"):
+    return Server(f"{name}-id", name, host, "project", None)
+
+
+def test_servers_that_stay_on_the_other_side_are_counted_and_named():
+    found = MisplacedServers(
+        inside=(server("a"), server("b", "cmp\n01")),
+        outside=(server("c"),),
+        unknown=(server("d"),),
+    )
+    assert words.misplaced([GOLD], found) == [
+        f"2 servers in the aggregate that do not require {GOLD}, and stay: 'a' (a-id, "
+        "on cmp00), 'b' (b-id, on cmp\\n01)",
+        f"1 server outside of the aggregate that require {GOLD}, and stay: 'c' (c-id, "
+        "on cmp00)",
+        "1 server of which the compute API does not show what they require: 'd' (d-id, "
+        "on cmp00)",
+    ]
+    assert words.misplaced([GOLD], MisplacedServers()) == []
+
+
+def test_it_says_why_servers_can_t_be_read():
+    why = errors.CloudBroke("compute", "out of order", 500)
+    assert words.misplaced([GOLD], why) == [
+        "which servers exist can't be read (compute: out of order (HTTP 500))"
     ]
 
 
