@@ -129,28 +129,34 @@ def plan_unisolate(
     names: Sequence[str],
     assumptions: SchedulerSettings,
     *,
-    keep_traits: bool = False,
+    remove_traits: bool = False,
     force: bool = False,
 ) -> IsolationPlan:
     """Plan that traits no longer isolate an aggregate.
 
     :param aggregate: its name, ID or UUID
     :param names: the traits; all that isolate it where there are none
-    :param keep_traits: its hosts keep them
+    :param remove_traits: hosts, flavors and images lose them, too
     :param force: go on even if a flavor that has a host now would have none
-    :raises BadQuestion: for an aggregate that is not there, or isolated by nothing
+    :raises BadQuestion: for an aggregate that is not there; with ``remove_traits`` for
+        one that is isolated by nothing
     :raises LeavesNoHost: for flavors that have a host now and would have none
     :raises ServersNeedTraits: for servers that require a trait no host would have
     :raises ServersUnknown: where that can't be read
     :raises CloudBroke: when a service can't be read
     """
     state = _state(cloud, aggregate)
-    names = tuple(names) or isolation.to_open(state)
-    held = {name: holders(cloud.placement, state, name) for name in names}
-    images = requirers.images(cloud, names)
-    plan = isolation.unisolate_plan(state, names, held, images, keep_traits)
-    if not force:
-        check_servers(cloud, plan, state.snapshot, held)
+    images: tuple[Body, ...] = ()
+    if remove_traits:
+        names = tuple(names) or isolation.to_remove(state)
+        held = {name: holders(cloud.placement, state, name) for name in names}
+        images = requirers.images(cloud, names)
+        plan = isolation.unisolate_plan(state, names, held, images)
+        if not force:
+            check_servers(cloud, plan, state.snapshot, held)
+    else:
+        names = tuple(names) or isolation.isolating(state)
+        plan = isolation.open_plan(state, names)
     return IsolationPlan(
         state,
         names,

@@ -198,14 +198,17 @@ def oddities(
 
 
 def again(
-    aggregate: str, names: Iterable[str], keep_traits: bool = False, force: bool = False
+    aggregate: str,
+    names: Iterable[str],
+    remove_traits: bool = False,
+    force: bool = False,
 ) -> str:
     """Return what goes on with an aggregate that may no longer say its traits.
 
-    :param keep_traits: the hosts shall keep them, as before
+    :param remove_traits: hosts, flavors and images shall lose them, as before
     :param force: whoever is left without a host does not stop it, as before
     """
-    options = ["--keep-traits"] * keep_traits + ["--force"] * force
+    options = ["--remove-traits"] * remove_traits + ["--force"] * force
     # Else a name like an option's would be taken for one.
     end = ["--"] * aggregate.startswith("-")
     command = ("openstack", "trait-sched", "unisolate", *options, *end, aggregate)

@@ -197,8 +197,18 @@ def test_hosts_of_an_aggregate_keep_a_trait_that_only_they_have_and_a_server_req
         page("cmp03"): listed(body("b", "cmp03", {})),
     }
     with pytest.raises(ServersNeedTraits) as caught:
-        unisolate(isolated(servers))
+        unisolate(isolated(servers), remove_traits=True)
     assert [each.name for each in caught.value.servers] == ["a"]
-    assert unisolate(isolated({}), force=True).plan.has_changes
+    assert unisolate(isolated({}), remove_traits=True, force=True).plan.has_changes
     # On cmp02 the server could be.
-    unisolate(isolated({}, outside=[CMP02]))
+    unisolate(isolated({}, outside=[CMP02]), remove_traits=True)
+
+
+def test_opening_an_aggregate_takes_no_trait_away_and_reads_no_servers_and_images():
+    found = isolated({})
+    plan = unisolate(found).plan
+    assert [(c.object.name, *c.removed) for c in plan.changes] == [
+        ("gold", "trait:CUSTOM_GOLD")
+    ]
+    assert not asked_servers(found)
+    assert not found.image.asked

@@ -188,12 +188,12 @@ def test_the_way_back_is_named_with_its_traits_since_nothing_else_knows_them_the
 
 
 def test_what_goes_on_with_the_way_back_does_what_was_asked_for():
-    assert words.again("gold", (GOLD,), keep_traits=True, force=True) == (
-        f"openstack trait-sched unisolate --keep-traits --force gold {GOLD}"
+    assert words.again("gold", (GOLD,), remove_traits=True, force=True) == (
+        f"openstack trait-sched unisolate --remove-traits --force gold {GOLD}"
     )
     # Not an option, whatever it looks like.
-    assert words.again("--force", (GOLD,), keep_traits=True) == (
-        f"openstack trait-sched unisolate --keep-traits -- --force {GOLD}"
+    assert words.again("--force", (GOLD,), remove_traits=True) == (
+        f"openstack trait-sched unisolate --remove-traits -- --force {GOLD}"
     )
 
 

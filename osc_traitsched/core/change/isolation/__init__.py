@@ -26,7 +26,9 @@ from osc_traitsched.core.change.isolation.predicted import (
 from osc_traitsched.core.change.isolation.state import AggregateState, Member
 from osc_traitsched.core.change.isolation.unisolate import (
     NotIsolated,
-    to_open,
+    isolating,
+    open_plan,
+    to_remove,
     unisolate_plan,
 )
 
@@ -42,9 +44,11 @@ __all__ = [
     "PredictedCloud",
     "effects",
     "isolate_plan",
+    "isolating",
+    "open_plan",
     "predicted_stages",
     "queries",
     "request_matrix",
-    "to_open",
+    "to_remove",
     "unisolate_plan",
 ]
