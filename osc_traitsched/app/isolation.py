@@ -5,18 +5,16 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
+from osc_traitsched.app.effects import check_effects
 from osc_traitsched.app.servers import check_servers
-from osc_traitsched.cloud import evidence, lookup, read, requirers, servers
+from osc_traitsched.cloud import lookup, read, requirers, servers
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
-from osc_traitsched.cloud.allocation_candidates import Answer
-from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import isolation
 from osc_traitsched.core.change.isolation import (
     AggregateState,
     Effect,
-    LeavesNoHost,
-    PredictedCloud,
 )
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.servers import (
@@ -30,9 +28,6 @@ from osc_traitsched.core.inventory.trait_keys import required_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-
-#: What Placement gives for a query that was not sent.
-_NOTHING = Answer(frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +94,7 @@ def plan_isolate(
         state,
         tuple(names),
         plan,
-        _effects(cloud.placement, state, plan, bodies, assumptions, force),
+        check_effects(cloud.placement, state, plan, assumptions, force, bodies),
         assumptions.setting(options.ISOLATION),
         is_closed_to_all=not (chosen or bodies or is_required),
         has_private_flavors=lookup.lists_private_flavors(cloud),
@@ -161,7 +156,7 @@ def plan_unisolate(
         state,
         names,
         plan,
-        _effects(cloud.placement, state, plan, images, assumptions, force),
+        check_effects(cloud.placement, state, plan, assumptions, force, images),
         assumptions.setting(options.ISOLATION),
         unknown=trait.vanished(names, state.traits),
         has_private_flavors=lookup.lists_private_flavors(cloud),
@@ -176,41 +171,3 @@ def _state(cloud: Cloud, aggregate: str) -> AggregateState:
 
 def _each_once(bodies: Iterable[Body]) -> tuple[Body, ...]:
     return tuple({body["id"]: body for body in bodies}.values())
-
-
-def _effects(
-    placement: Service,
-    state: AggregateState,
-    plan: Plan,
-    images: Iterable[Body],
-    assumptions: SchedulerSettings,
-    force: bool,
-) -> tuple[Effect, ...]:
-    """Find out what becomes of each flavor if the scheduler isolates aggregates.
-
-    :raises LeavesNoHost: when one would be left without a host, unless forced
-    """
-    on = assumptions.changed(options.ISOLATION, True)
-    now = PredictedCloud.now(state, images)
-    found = foresee(placement, isolation.predicted_stages(now, plan), on)
-    without_host = [effect for effect in found if effect.leaves_no_host]
-    if without_host and not force:
-        raise LeavesNoHost(without_host)
-    return found
-
-
-def foresee(
-    placement: Service, clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
-) -> tuple[Effect, ...]:
-    """Read what decides about hosts, and find out what becomes of each flavor.
-
-    The number of requests does not grow with hosts: it is as ``evidence.gather`` says.
-
-    :param clouds: as the cloud is now, then after each stage of a plan
-    :raises CloudBroke: when Placement can't be read
-    """
-    asked = isolation.request_matrix(clouds, assumptions)
-    snapshot = clouds[0].state.snapshot
-    queries = isolation.queries(asked)
-    found = evidence.gather(placement, snapshot, queries, _NOTHING, figures=True)
-    return isolation.effects(clouds, asked, found)

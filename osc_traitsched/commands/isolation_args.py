@@ -8,8 +8,8 @@ import logging
 from osc_traitsched.app.isolation import IsolationPlan
 from osc_traitsched.commands import scheduler_args, write_args
 from osc_traitsched.core.errors import PrivateFlavorsHidden
+from osc_traitsched.views import effects, problems
 from osc_traitsched.views import isolation as words
-from osc_traitsched.views import problems
 
 LOG = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
         LOG.warning("%s", problems.unlisted(todo.state.snapshot))
     for line in words.misplaced(todo.names, todo.servers):
         LOG.warning("%s", line)
-    for line in words.losses(todo.effects, todo.state.roots):
+    for line in effects.losses(todo.effects, todo.state.roots):
         LOG.warning("%s", line)
-    for line in words.gains(todo.effects, todo.state.roots):
+    for line in effects.gains(todo.effects, todo.state.roots):
         LOG.info("%s", line)

@@ -215,8 +215,8 @@ def _(error: traits.OwnedByNova) -> str:
 def _(error: traits.LastHolder) -> str:
     reasons = "; ".join(
         f"no host would have {name} any more, and it is still required by "
-        + listed(f"{r.kind} {quoted(r.name)} ({r.key})" for r in requirers)
-        for name, requirers in error.requirers.items()
+        + requirers(found)
+        for name, found in error.requirers.items()
     )
     return f"nothing removed: {reasons}; --force removes all the same"
 
@@ -263,6 +263,11 @@ def _servers(found: Sequence[servers.Server]) -> str:
 def server(found: servers.Server) -> str:
     """Return how one server is named: its name can be any project's choice."""
     return f"{quoted(found.name)} ({found.id}, on {visible(found.host)})"
+
+
+def requirers(found: Iterable[traits.Requirer]) -> str:
+    """Return what requires a trait, each by its kind, name and key."""
+    return listed(f"{r.kind} {quoted(r.name)} ({r.key})" for r in found)
 
 
 def reverted(found: traits.RevertedByNova, removing: bool) -> str:

@@ -10,7 +10,7 @@ import urllib.parse
 import openstack as sdk
 import pytest
 
-from osc_traitsched.app.isolation import foresee
+from osc_traitsched.app.effects import foresee
 from osc_traitsched.cloud import lookup, write
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.connection import HttpCloud
@@ -701,3 +701,45 @@ def test_what_is_not_there_and_what_may_not_be_read_is_one_line(
     run = openstack(verb, "gold", GOLD, variables=cloud.environment_of("demo"))
     assert (run.code, run.out, len(run.err.splitlines())) == (1, "", 1)
     assert "roles are not enough: member, reader (by default it takes admin)" in run.err
+
+
+# Removing looks ahead, and again
+
+
+def test_a_trait_that_a_flavor_needs_beside_another_is_not_removed(
+    make, openstack, admin
+):
+    make.traits(GOLD, "cmp00", "cmp01")
+    make.traits(SILVER, "cmp00", "cmp02")
+    both = {f"trait:{name}": "required" for name in (GOLD, SILVER)}
+    make.flavor("both", both)
+    run = openstack("remove", GOLD, "--host", "cmp00")
+    assert (run.code, run.out) == (3, "")
+    assert run.err == (
+        "nothing written: no host would be left for flavor 'both'; --force does it all "
+        "the same\n"
+    )
+    assert hosts_with(admin) == INSIDE
+    assert openstack("remove", GOLD, "--host", "cmp01").code == 0
+
+
+def test_of_two_who_remove_a_trait_at_once_the_second_sees_that_no_host_has_it(
+    make, openstack, admin, proxied
+):
+    make.traits(GOLD, *INSIDE)
+    make.flavor("golden", REQUIRED)
+    variables, (placement, _) = proxied
+
+    def rival(request):
+        if request.is_write and request.number == 1:
+            openstack("remove", GOLD, "--host", "cmp01")
+
+    placement.fault = rival
+    arguments = ("remove", GOLD, "--host", "cmp00", "-f", "json")
+    run = openstack(*arguments, variables=variables)
+    assert (run.code, run.statuses) == (1, {"cmp00": "changed"})
+    assert not hosts_with(admin)
+    back = f"openstack trait-sched add {GOLD} --provider cmp00"
+    assert f"; {back} gives it back" in run.err
+    assert openstack(*back.split()[2:]).code == 0
+    assert hosts_with(admin) == {"cmp00"}

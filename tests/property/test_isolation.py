@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.isolation import foresee
+from osc_traitsched.app.effects import foresee
 from osc_traitsched.cloud import allocation_candidates, memberships, read, write
 from osc_traitsched.cloud.aggregate_state import holders
 from osc_traitsched.cloud.connection import HttpCloud

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
+from osc_traitsched.core.change.model import Change, Keys, Kind, Outcome, Plan, Status
 from osc_traitsched.core.change.providers import (
     gone,
     new_trait,
@@ -111,6 +111,30 @@ class OwnedByNova(errors.AnswerIsNo):
     def __init__(self, reverted: tuple[RevertedByNova, ...]) -> None:
         super().__init__(", ".join(each.name for each in reverted))
         self.reverted = reverted
+
+
+@dataclasses.dataclass(frozen=True)
+class TakenByOthers:
+    """A trait that something requires, and that no provider has any more.
+
+    Others took it from the providers that were to keep it.
+
+    :ivar providers: the names of those that this run took it from
+    """
+
+    name: str
+    providers: tuple[str, ...]
+    requirers: tuple[Requirer, ...]
+
+
+def removed_from(outcomes: Iterable[Outcome]) -> dict[str, tuple[str, ...]]:
+    """Return the traits that were removed, each with the providers' names."""
+    found: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.status is Status.CHANGED:
+            for name in sorted(outcome.removed):
+                found.setdefault(name, []).append(outcome.change.object.name)
+    return {name: tuple(providers) for name, providers in found.items()}
 
 
 def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:

@@ -20,6 +20,7 @@ from osc_traitsched.core.change.model import (
 )
 from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.views import effects as effect_words
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
 from tests.unit.core.isolated import GOLD, SILVER, aggregate, host, state
@@ -40,7 +41,7 @@ def test_flavors_that_lose_as_many_hosts_are_in_one_line():
         effect("other", "cd", "cd"),
         effect("small", "abcd", "", "windows"),
     ]
-    assert words.losses(effects, INSIDE) == [
+    assert effect_words.losses(effects, INSIDE) == [
         "flavors 'small', 'tiny' will lose 2 of 4 hosts, 2 of them in the aggregate, "
         "and keep 2",
         "flavor 'large' will lose 2 of 3 hosts, 2 of them in the aggregate, and keep 1",
@@ -53,7 +54,7 @@ def test_flavors_that_lose_as_many_hosts_are_in_one_line():
 
 def test_what_is_gained_is_said_too():
     effects = [effect("small", "c", "ac"), effect("large", "ab", "ab")]
-    assert words.gains(effects, INSIDE) == [
+    assert effect_words.gains(effects, INSIDE) == [
         "flavor 'small' will gain 1 host, 1 of them in the aggregate"
     ]
 

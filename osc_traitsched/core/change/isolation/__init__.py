@@ -23,7 +23,11 @@ from osc_traitsched.core.change.isolation.predicted import (
     PredictedCloud,
     predicted_stages,
 )
-from osc_traitsched.core.change.isolation.state import AggregateState, Member
+from osc_traitsched.core.change.isolation.state import (
+    AggregateState,
+    CloudState,
+    Member,
+)
 from osc_traitsched.core.change.isolation.unisolate import (
     NotIsolated,
     isolating,
@@ -34,6 +38,7 @@ from osc_traitsched.core.change.isolation.unisolate import (
 
 __all__ = [
     "AggregateState",
+    "CloudState",
     "Contradiction",
     "Effect",
     "HostsJoined",
