@@ -22,7 +22,11 @@ from osc_traitsched.core.change.servers import (
     MisplacedServers,
     misplaced,
 )
-from osc_traitsched.core.change.traits import RevertedByNova, reverted_by_nova
+from osc_traitsched.core.change.traits import (
+    RevertedByNova,
+    reverted_by_nova,
+    role_changed,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import required_by
 from osc_traitsched.core.nova import options
@@ -78,8 +82,10 @@ def plan_isolate(
     :param flavors: names or IDs of those that shall require the traits
     :param images: names or IDs of those that shall
     :param create: custom traits that do not exist yet may be created
-    :param force: go on even if a flavor that has a host now would have none
+    :param force: go on even if a flavor that has a host now would have none, and with
+        traits that make something else of a host
     :raises BadQuestion: for what is not there, ambiguous, or forbids a trait
+    :raises RoleChanged: for traits that make something else of a host
     :raises LeavesNoHost: for flavors that have a host now and would have none
     :raises CloudBroke: when a service can't be read
     """
@@ -88,6 +94,8 @@ def plan_isolate(
     chosen = _each_once(lookup.flavor_among(state.flavors, name) for name in flavors)
     bodies = _each_once(lookup.image(cloud, name) for name in images)
     plan = isolation.isolate_plan(state, names, creates, chosen, bodies)
+    if not force and (refusal := role_changed(plan.changes, state.roots)):
+        raise refusal
     required = (required_by(body.get("extra_specs") or {}) for body in state.flavors)
     is_required = any(each.issuperset(names) for each in required)
     return IsolationPlan(
@@ -105,11 +113,9 @@ def plan_isolate(
 def _misplaced(
     cloud: Cloud, state: AggregateState, names: Sequence[str]
 ) -> MisplacedServers | errors.CloudBroke:
-    by_uuid = state.snapshot.by_uuid
-    roots = [
-        frozenset(by_uuid[u].root for u in holders(cloud.placement, state, name))
-        for name in names
-    ]
+    having = (holders(cloud.placement, state, name) for name in names)
+    providers = state.snapshot.providers
+    roots = [frozenset(p.root for p in providers if p.uuid in each) for each in having]
     outside = frozenset.intersection(*roots) - state.roots
     try:
         here, there = (servers.on_nodes(cloud, each) for each in (state.roots, outside))

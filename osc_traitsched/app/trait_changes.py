@@ -48,18 +48,27 @@ class TraitPlan:
 
 
 def plan_add(
-    cloud: Cloud, names: Sequence[str], selectors: Selectors, create: bool
+    cloud: Cloud,
+    names: Sequence[str],
+    selectors: Selectors,
+    create: bool = False,
+    force: bool = False,
 ) -> TraitPlan:
     """Plan that the selected hosts have the traits, whatever else they have.
 
     :param create: custom traits that do not exist yet may be created
+    :param force: even those that make something else of a host
     :raises UnknownTrait: for a trait that does not exist and is not created
+    :raises RoleChanged: for traits that make something else of a host
     :raises NothingMatches: for a selector that matches nothing
     :raises CloudBroke: when Placement can't be read
     """
     known = read.known_traits(cloud.placement)
     creates = trait.to_create(names, known, create)
-    plan = traits.add_plan(names, targets(cloud, selectors, known), creates)
+    found = targets(cloud, selectors, known)
+    plan = traits.add_plan(names, found, creates)
+    if not force:
+        _check_roles(plan, found.snapshot)
     return TraitPlan(plan, reverted=traits.reverted_by_nova(plan.changes))
 
 
@@ -72,6 +81,7 @@ def plan_remove(
     :raises UnknownTrait: for a standard trait that the cloud does not know
     :raises NothingMatches: for a selector that matches nothing
     :raises OwnedByNova: for traits that nova-compute puts back
+    :raises RoleChanged: for traits that make something else of a host
     :raises LastHolder: for traits that no provider would have and something requires
     :raises RequirersUnknown: where that can't be read
     :raises ServersNeedTraits: for traits that no provider would have, and that servers
@@ -91,6 +101,7 @@ def plan_remove(
         return todo
     if todo.reverted:
         raise traits.OwnedByNova(todo.reverted)
+    _check_roles(plan, found.snapshot)
     holders = {name: read.holders(cloud.placement, name) for name in _removed(plan)}
     _check_requirers(cloud, plan, holders)
     check_servers(cloud, plan, found.snapshot, holders)
@@ -126,6 +137,12 @@ def taken_by_others(
     return tuple(
         traits.TakenByOthers(name, removed[name], found[name]) for name in found
     )
+
+
+def _check_roles(plan: Plan, snapshot: Snapshot) -> None:
+    hosts = {each.uuid for each in snapshot.hosts}
+    if refusal := traits.role_changed(plan.changes, hosts):
+        raise refusal
 
 
 def _removed(plan: Plan) -> tuple[str, ...]:

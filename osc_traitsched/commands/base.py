@@ -17,6 +17,7 @@ from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
+from osc_traitsched.core.change.traits import RoleChanged
 from osc_traitsched.core.errors import (
     BadUsage,
     NotForProject,
@@ -38,6 +39,7 @@ _NOES = (
     NotForProject,
     PlacementRefuses,
     Refusal,
+    RoleChanged,
     ServersNeedTraits,
     ServersUnknown,
 )

@@ -8,7 +8,7 @@ import logging
 from osc_traitsched.app.isolation import IsolationPlan
 from osc_traitsched.commands import scheduler_args, write_args
 from osc_traitsched.core.errors import PrivateFlavorsHidden
-from osc_traitsched.views import effects, problems
+from osc_traitsched.views import effects, problems, refusals
 from osc_traitsched.views import isolation as words
 
 LOG = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
     if idle is not None:
         LOG.warning("%s", idle)
     for reverted in todo.reverted:
-        LOG.warning("%s", problems.reverted(reverted, removing))
+        LOG.warning("%s", refusals.reverted(reverted, removing))
     if not todo.has_private_flavors:
         LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
     if todo.state.snapshot.unlisted:

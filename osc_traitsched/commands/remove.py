@@ -10,7 +10,7 @@ from osc_traitsched.commands import host_args, write_args
 from osc_traitsched.core.change.traits import TakenByOthers
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.views import effects, problems, results
+from osc_traitsched.views import effects, problems, refusals, results
 from osc_traitsched.views.traits import Table
 
 LOG = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ class RemoveTraits(write_args.Writer):
         for unknown in todo.unknown:
             LOG.warning("%s", problems.word(unknown))
         for reverted in todo.reverted:
-            LOG.warning("%s", problems.reverted(reverted, removing=True))
+            LOG.warning("%s", refusals.reverted(reverted, removing=True))
         if todo.unread is not None:
             LOG.warning("%s", results.effects_unread(todo.unread))
         for line in effects.losses(todo.effects):

@@ -26,7 +26,7 @@ from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views import problems
+from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.options import option
 from osc_traitsched.views.text import count, listed, quoted
 from osc_traitsched.views.traits import Table
@@ -110,7 +110,7 @@ def misplaced(names: Iterable[str], found: MisplacedServers | CloudBroke) -> lis
     )
     return [
         f"{count(len(servers), 'server')} {which}: "
-        + listed(map(problems.server, servers))
+        + listed(map(refusals.server, servers))
         for servers, which in lines
         if servers
     ]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from osc_traitsched.core.change.model import Kind, Outcome
 from osc_traitsched.core.change.traits import TakenByOthers
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.views import problems
+from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.traits import Table
 
@@ -61,7 +61,7 @@ def taken_by_others(found: TakenByOthers) -> str:
     """Return a line on a trait that others removed meanwhile, and the way back."""
     hosts = (word for each in found.providers for word in ("--provider", each))
     command = ("openstack", "trait-sched", "add", found.name, *hosts)
-    required = problems.requirers(found.requirers)
+    required = refusals.requirers(found.requirers)
     return (
         f"no host has {found.name} any more: others removed it from the rest "
         f"meanwhile, and it is still required by {required}; "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Change, Keys, Kind, Outcome, Plan, Status
@@ -23,9 +23,10 @@ def add_plan(
 ) -> Plan:
     """Plan that every target has the traits, whatever else it has.
 
-    :param creates: those of the traits that do not exist yet
+    :param creates: those of the traits that do not exist yet; without any provider to
+        give them to they are not made
     """
-    news = (new_trait(name, exists=False) for name in creates)
+    news = (new_trait(name, exists=False) for name in creates if targets.held)
     return Plan.of(news, _changes(targets, present(names)))
 
 
@@ -73,6 +74,31 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
             RevertedByNova(name, trait.Ownership.NOVA_SETS_AND_CLEARS, tuple(hosts))
         )
     return tuple(owned)
+
+
+class RoleChanged(errors.AnswerIsNo):
+    """Traits that would make something else of hosts.
+
+    :ivar traits: for each trait the names of the hosts that would get or lose it
+    """
+
+    def __init__(self, traits: Mapping[str, tuple[str, ...]]) -> None:
+        super().__init__(", ".join(traits))
+        self.traits = traits
+
+
+def role_changed(changes: Iterable[Change], hosts: Set[str]) -> RoleChanged | None:
+    """Return what would make something else of hosts; None without any.
+
+    :param hosts: UUIDs of the roots that are hosts
+    """
+    found: dict[str, list[str]] = {}
+    for change in of_providers(changes):
+        if change.object.id in hosts:
+            for name in sorted(_touched([change]) & trait.ROLES):
+                found.setdefault(name, []).append(change.object.name)
+    named = {name: tuple(found[name]) for name in sorted(found)}
+    return RoleChanged(named) if named else None
 
 
 def _touched(changes: Iterable[Change]) -> set[str]:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
-from osc_traitsched.app import trait_changes
+from osc_traitsched.app import isolation, settings, trait_changes
+from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.change.model import Outcome, State, Status
+from osc_traitsched.core.change.traits import RoleChanged
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
 from tests.unit.app.recorded import (
@@ -21,12 +25,14 @@ from tests.unit.app.recorded import (
 
 GOLD = "CUSTOM_GOLD"
 HAVING = f"/resource_providers?required={GOLD}"
+SHARING, DISABLED = "MISC_SHARES_VIA_AGGREGATE", "COMPUTE_STATUS_DISABLED"
+GOLDEN = flavor("gold", **{f"trait:{GOLD}": "required"})
 FLAVORS = "/flavors/detail?is_public=None"
 
 
-def cloud(*flavors, holders=(CMP01, CMP03), **compute):
+def cloud(flavors=(GOLDEN,), holders=(CMP01, CMP03), known=(), **compute):
     """Return a cloud whose flavor gold has one host: cmp01, as cmp03 has no room."""
-    bodies = {FLAVORS: {"flavors": list(flavors)}} if flavors else {}
+    bodies = {FLAVORS: {"flavors": list(flavors)}}
     asked = f"/images?trait:{GOLD}=required&visibility=all&limit=1000&os_hidden="
     return RecordedCloud(
         compute={**bodies, **compute},
@@ -37,7 +43,7 @@ def cloud(*flavors, holders=(CMP01, CMP03), **compute):
                 ]
             },
             HAVING: providers(*holders),
-            "/traits": {"traits": ["COMPUTE_STATUS_DISABLED", GOLD]},
+            "/traits": {"traits": [DISABLED, GOLD, *known]},
             "/resource_providers?required=!OWNER_NOVA": providers(CMP01, CMP02, CMP03),
         },
         image={f"{asked}{hidden}": {"images": []} for hidden in ("false", "true")},
@@ -73,7 +79,7 @@ def test_a_flavor_that_keeps_its_host_is_not_in_the_way():
 
 
 def test_where_no_flavor_requires_the_trait_flavors_are_all_that_is_read_of_nova():
-    found = cloud(flavor("small"))
+    found = cloud([flavor("small")])
     todo = remove(found)
     assert (todo.effects, todo.unread) == ((), None)
     assert set(compute_asked(found)) == {"/flavors/detail"}
@@ -84,6 +90,40 @@ def test_where_another_host_keeps_the_trait_nova_need_not_answer_and_that_is_sai
     todo = remove(cloud(**{FLAVORS: why}))
     assert todo.plan.has_changes
     assert todo.unread is why
+
+
+def test_without_a_host_to_give_it_to_a_trait_is_not_created():
+    nobody = Selectors(
+        everything=True, having=frozenset({GOLD}), lacking=frozenset({GOLD})
+    )
+    todo = trait_changes.plan_add(cloud(), ["CUSTOM_NEW"], nobody, create=True)
+    assert (todo.creates, todo.plan.has_changes) == ((), False)
+
+
+@pytest.mark.parametrize("name", [SHARING, DISABLED])
+def test_a_trait_that_makes_something_else_of_hosts_is_refused(name):
+    found = cloud(known=(name,), flavors=())
+    hosts = Selectors(hosts=("cmp01", "cmp03"))
+    add = functools.partial(trait_changes.plan_add, found, [name], hosts)
+    on = settings.of_cloud(found, SettingsSources())
+    isolate = functools.partial(isolation.plan_isolate, found, "gold", [name], on)
+    for plan in (add, isolate):
+        with pytest.raises(RoleChanged) as caught:
+            plan()
+        assert caught.value.traits == {name: ("cmp01", "cmp03")}
+    assert add(force=True).plan.has_changes
+
+
+def test_a_host_that_has_such_a_trait_already_is_left_as_it_is():
+    found = cloud(known=("COMPUTE_NODE",))
+    todo = trait_changes.plan_add(found, ["COMPUTE_NODE"], Selectors(hosts=("cmp01",)))
+    assert not todo.plan.has_changes
+
+
+def test_a_provider_in_a_host_s_tree_is_no_host():
+    gpu = Selectors(providers=("cmp01_gpu",))
+    todo = trait_changes.plan_add(cloud(known=(SHARING,)), [SHARING], gpu)
+    assert todo.plan.has_changes
 
 
 def outcomes(found, status=Status.CHANGED):

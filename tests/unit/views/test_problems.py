@@ -5,6 +5,7 @@ import pytest
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import isolation, servers, traits
 from osc_traitsched.core.change.model import ChangedMeanwhile, Kind, Object
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views import problems
 
@@ -42,6 +43,7 @@ ERRORS = [
     isolation.LeavesNoHost(
         (isolation.Effect("f", "i", (frozenset("a"), frozenset())),)
     ),
+    traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     traits.LastHolder(
         {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X"),)}
