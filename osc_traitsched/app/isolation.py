@@ -5,28 +5,33 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from osc_traitsched.cloud import evidence, lookup, read, requirers
+from osc_traitsched.app.effects import check_effects
+from osc_traitsched.app.servers import check_servers
+from osc_traitsched.cloud import lookup, read, requirers, servers
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
-from osc_traitsched.cloud.allocation_candidates import Answer
-from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import isolation
 from osc_traitsched.core.change.isolation import (
     AggregateState,
     Effect,
-    LeavesNoHost,
-    PredictedCloud,
 )
 from osc_traitsched.core.change.model import Plan
-from osc_traitsched.core.change.traits import RevertedByNova, reverted_by_nova
+from osc_traitsched.core.change.servers import (
+    NO_SERVERS,
+    MisplacedServers,
+    misplaced,
+)
+from osc_traitsched.core.change.traits import (
+    RevertedByNova,
+    reverted_by_nova,
+    role_changed,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import required_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-
-#: What Placement gives for a query that was not sent.
-_NOTHING = Answer(frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +45,8 @@ class IsolationPlan:
     :ivar is_closed_to_all: no flavor requires the traits, and no image was named
     :ivar has_private_flavors: the flavors are all that there are, and not only the
         public ones and those of the user's project
+    :ivar servers: those that stay on the other side of an isolation than new ones would
+        go; or why they can't be read
     """
 
     state: AggregateState
@@ -50,6 +57,7 @@ class IsolationPlan:
     unknown: tuple[errors.UnknownTrait, ...] = ()
     is_closed_to_all: bool = False
     has_private_flavors: bool = True
+    servers: MisplacedServers | errors.CloudBroke = NO_SERVERS
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:
@@ -74,8 +82,10 @@ def plan_isolate(
     :param flavors: names or IDs of those that shall require the traits
     :param images: names or IDs of those that shall
     :param create: custom traits that do not exist yet may be created
-    :param force: go on even if a flavor that has a host now would have none
+    :param force: go on even if a flavor that has a host now would have none, and with
+        traits that make something else of a host
     :raises BadQuestion: for what is not there, ambiguous, or forbids a trait
+    :raises RoleChanged: for traits that make something else of a host
     :raises LeavesNoHost: for flavors that have a host now and would have none
     :raises CloudBroke: when a service can't be read
     """
@@ -84,17 +94,34 @@ def plan_isolate(
     chosen = _each_once(lookup.flavor_among(state.flavors, name) for name in flavors)
     bodies = _each_once(lookup.image(cloud, name) for name in images)
     plan = isolation.isolate_plan(state, names, creates, chosen, bodies)
+    if not force and (refusal := role_changed(plan.changes, state.roots)):
+        raise refusal
     required = (required_by(body.get("extra_specs") or {}) for body in state.flavors)
     is_required = any(each.issuperset(names) for each in required)
     return IsolationPlan(
         state,
         tuple(names),
         plan,
-        _effects(cloud.placement, state, plan, bodies, assumptions, force),
+        check_effects(cloud.placement, state, plan, assumptions, force, bodies),
         assumptions.setting(options.ISOLATION),
         is_closed_to_all=not (chosen or bodies or is_required),
         has_private_flavors=lookup.lists_private_flavors(cloud),
+        servers=_misplaced(cloud, state, names),
     )
+
+
+def _misplaced(
+    cloud: Cloud, state: AggregateState, names: Sequence[str]
+) -> MisplacedServers | errors.CloudBroke:
+    having = (holders(cloud.placement, state, name) for name in names)
+    providers = state.snapshot.providers
+    roots = [frozenset(p.root for p in providers if p.uuid in each) for each in having]
+    outside = frozenset.intersection(*roots) - state.roots
+    try:
+        here, there = (servers.on_nodes(cloud, each) for each in (state.roots, outside))
+    except errors.CloudBroke as exc:
+        return exc
+    return misplaced(names, here, there)
 
 
 def plan_unisolate(
@@ -103,29 +130,39 @@ def plan_unisolate(
     names: Sequence[str],
     assumptions: SchedulerSettings,
     *,
-    keep_traits: bool = False,
+    remove_traits: bool = False,
     force: bool = False,
 ) -> IsolationPlan:
     """Plan that traits no longer isolate an aggregate.
 
     :param aggregate: its name, ID or UUID
     :param names: the traits; all that isolate it where there are none
-    :param keep_traits: its hosts keep them
+    :param remove_traits: hosts, flavors and images lose them, too
     :param force: go on even if a flavor that has a host now would have none
-    :raises BadQuestion: for an aggregate that is not there, or isolated by nothing
+    :raises BadQuestion: for an aggregate that is not there; with ``remove_traits`` for
+        one that is isolated by nothing
     :raises LeavesNoHost: for flavors that have a host now and would have none
+    :raises ServersNeedTraits: for servers that require a trait no host would have
+    :raises ServersUnknown: where that can't be read
     :raises CloudBroke: when a service can't be read
     """
     state = _state(cloud, aggregate)
-    names = tuple(names) or isolation.to_open(state)
-    held = {name: holders(cloud.placement, state, name) for name in names}
-    images = requirers.images(cloud, names)
-    plan = isolation.unisolate_plan(state, names, held, images, keep_traits)
+    images: tuple[Body, ...] = ()
+    if remove_traits:
+        names = tuple(names) or isolation.to_remove(state)
+        held = {name: holders(cloud.placement, state, name) for name in names}
+        images = requirers.images(cloud, names)
+        plan = isolation.unisolate_plan(state, names, held, images)
+        if not force:
+            check_servers(cloud, plan, state.snapshot, held)
+    else:
+        names = tuple(names) or isolation.isolating(state)
+        plan = isolation.open_plan(state, names)
     return IsolationPlan(
         state,
         names,
         plan,
-        _effects(cloud.placement, state, plan, images, assumptions, force),
+        check_effects(cloud.placement, state, plan, assumptions, force, images),
         assumptions.setting(options.ISOLATION),
         unknown=trait.vanished(names, state.traits),
         has_private_flavors=lookup.lists_private_flavors(cloud),
@@ -140,41 +177,3 @@ def _state(cloud: Cloud, aggregate: str) -> AggregateState:
 
 def _each_once(bodies: Iterable[Body]) -> tuple[Body, ...]:
     return tuple({body["id"]: body for body in bodies}.values())
-
-
-def _effects(
-    placement: Service,
-    state: AggregateState,
-    plan: Plan,
-    images: Iterable[Body],
-    assumptions: SchedulerSettings,
-    force: bool,
-) -> tuple[Effect, ...]:
-    """Find out what becomes of each flavor if the scheduler isolates aggregates.
-
-    :raises LeavesNoHost: when one would be left without a host, unless forced
-    """
-    on = assumptions.changed(options.ISOLATION, True)
-    now = PredictedCloud.now(state, images)
-    found = foresee(placement, isolation.predicted_stages(now, plan), on)
-    without_host = [effect for effect in found if effect.leaves_no_host]
-    if without_host and not force:
-        raise LeavesNoHost(without_host)
-    return found
-
-
-def foresee(
-    placement: Service, clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
-) -> tuple[Effect, ...]:
-    """Read what decides about hosts, and find out what becomes of each flavor.
-
-    The number of requests does not grow with hosts: it is as ``evidence.gather`` says.
-
-    :param clouds: as the cloud is now, then after each stage of a plan
-    :raises CloudBroke: when Placement can't be read
-    """
-    asked = isolation.request_matrix(clouds, assumptions)
-    snapshot = clouds[0].state.snapshot
-    queries = isolation.queries(asked)
-    found = evidence.gather(placement, snapshot, queries, _NOTHING, figures=True)
-    return isolation.effects(clouds, asked, found)

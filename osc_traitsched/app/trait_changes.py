@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from osc_traitsched.app import settings
+from osc_traitsched.app.effects import check_effects
+from osc_traitsched.app.servers import check_servers
+from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.targets import targets
 from osc_traitsched.cloud import lookup, read, requirers
+from osc_traitsched.cloud.aggregate_state import cloud_state
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
-from osc_traitsched.core.change.model import Kind, Plan
+from osc_traitsched.core.change.isolation import Effect
+from osc_traitsched.core.change.model import Kind, Outcome, Plan
 from osc_traitsched.core.change.traits import RevertedByNova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.inventory.trait_keys import required_by
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,11 +30,15 @@ class TraitPlan:
 
     :ivar unknown: traits to remove that the cloud does not know
     :ivar reverted: changes that nova-compute will not leave as they are
+    :ivar effects: of flavors that require a trait to remove
+    :ivar unread: why the effects on flavors can't be read, if they can't
     """
 
     plan: Plan
     unknown: tuple[errors.UnknownTrait, ...] = ()
     reverted: tuple[RevertedByNova, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    unread: errors.CloudBroke | None = None
 
     @property
     def creates(self) -> tuple[str, ...]:
@@ -36,18 +48,27 @@ class TraitPlan:
 
 
 def plan_add(
-    cloud: Cloud, names: Sequence[str], selectors: Selectors, create: bool
+    cloud: Cloud,
+    names: Sequence[str],
+    selectors: Selectors,
+    create: bool = False,
+    force: bool = False,
 ) -> TraitPlan:
     """Plan that the selected hosts have the traits, whatever else they have.
 
     :param create: custom traits that do not exist yet may be created
+    :param force: even those that make something else of a host
     :raises UnknownTrait: for a trait that does not exist and is not created
+    :raises RoleChanged: for traits that make something else of a host
     :raises NothingMatches: for a selector that matches nothing
     :raises CloudBroke: when Placement can't be read
     """
     known = read.known_traits(cloud.placement)
     creates = trait.to_create(names, known, create)
-    plan = traits.add_plan(names, targets(cloud, selectors, known), creates)
+    found = targets(cloud, selectors, known)
+    plan = traits.add_plan(names, found, creates)
+    if not force:
+        _check_roles(plan, found.snapshot)
     return TraitPlan(plan, reverted=traits.reverted_by_nova(plan.changes))
 
 
@@ -60,24 +81,77 @@ def plan_remove(
     :raises UnknownTrait: for a standard trait that the cloud does not know
     :raises NothingMatches: for a selector that matches nothing
     :raises OwnedByNova: for traits that nova-compute puts back
+    :raises RoleChanged: for traits that make something else of a host
     :raises LastHolder: for traits that no provider would have and something requires
     :raises RequirersUnknown: where that can't be read
+    :raises ServersNeedTraits: for traits that no provider would have, and that servers
+        on the selected hosts require
+    :raises ServersUnknown: where that can't be read
+    :raises LeavesNoHost: for flavors that have a host now and would have none
     :raises CloudBroke: when Placement can't be read
     """
     known = read.known_traits(cloud.placement)
     trait.check_known((name for name in names if not trait.is_custom(name)), known)
-    plan = traits.remove_plan(names, targets(cloud, selectors, known))
-    reverted = traits.reverted_by_nova(plan.changes)
-    if not force:
-        if reverted:
-            raise traits.OwnedByNova(reverted)
-        _check_holders(cloud, plan)
-    return TraitPlan(plan, trait.vanished(names, known), reverted)
+    found = targets(cloud, selectors, known)
+    plan = traits.remove_plan(names, found)
+    todo = TraitPlan(
+        plan, trait.vanished(names, known), traits.reverted_by_nova(plan.changes)
+    )
+    if force:
+        return todo
+    if todo.reverted:
+        raise traits.OwnedByNova(todo.reverted)
+    _check_roles(plan, found.snapshot)
+    holders = {name: read.holders(cloud.placement, name) for name in _removed(plan)}
+    _check_requirers(cloud, plan, holders)
+    check_servers(cloud, plan, found.snapshot, holders)
+    if not _removed(plan):
+        return todo
+    try:
+        effects = _check_flavors(cloud, plan, found.snapshot, known)
+        shows_all = lookup.lists_private_flavors(cloud)
+    except errors.CloudBroke as exc:
+        # Some other host keeps each of the traits.
+        return dataclasses.replace(todo, unread=exc)
+    unread = None if shows_all else errors.PrivateFlavorsHidden()
+    return dataclasses.replace(todo, effects=effects, unread=unread)
 
 
-def _check_holders(cloud: Cloud, plan: Plan) -> None:
-    taken = sorted({name for change in plan.changes for name in change.removed})
-    holders = {name: read.holders(cloud.placement, name) for name in taken}
+def taken_by_others(
+    cloud: Cloud, outcomes: Iterable[Outcome]
+) -> tuple[traits.TakenByOthers, ...] | errors.CloudBroke:
+    """Read again whether each trait that was removed is left where it is required.
+
+    Two who remove it from different hosts at the same time see each other's holders
+    before they write.
+
+    :returns: those that something requires and no provider has; or why that can't be
+        read
+    """
+    removed = traits.removed_from(outcomes)
+    try:
+        orphaned = [n for n in removed if not read.holders(cloud.placement, n)]
+        found = requirers.requirers(cloud, orphaned) if orphaned else {}
+    except errors.CloudBroke as exc:
+        return exc
+    return tuple(
+        traits.TakenByOthers(name, removed[name], found[name]) for name in found
+    )
+
+
+def _check_roles(plan: Plan, snapshot: Snapshot) -> None:
+    hosts = {each.uuid for each in snapshot.hosts}
+    if refusal := traits.role_changed(plan.changes, hosts):
+        raise refusal
+
+
+def _removed(plan: Plan) -> tuple[str, ...]:
+    return tuple(sorted({name for change in plan.changes for name in change.removed}))
+
+
+def _check_requirers(
+    cloud: Cloud, plan: Plan, holders: Mapping[str, frozenset[str]]
+) -> None:
     orphaned = traits.orphaned_traits(plan.changes, holders)
     if not orphaned:
         return
@@ -89,3 +163,23 @@ def _check_holders(cloud: Cloud, plan: Plan) -> None:
         raise traits.LastHolder(found)
     if not lookup.lists_private_flavors(cloud):
         raise traits.RequirersUnknown(orphaned, errors.PrivateFlavorsHidden())
+
+
+def _check_flavors(
+    cloud: Cloud, plan: Plan, snapshot: Snapshot, known: frozenset[str]
+) -> tuple[Effect, ...]:
+    """Find out what becomes of the flavors that require a trait to remove.
+
+    :raises LeavesNoHost: when one would be left without a host
+    """
+    removed = _removed(plan)
+    flavors = [
+        body
+        for body in lookup.flavors(cloud)
+        if not required_by(body["extra_specs"]).isdisjoint(removed)
+    ]
+    if not flavors:
+        return ()
+    state = cloud_state(cloud, snapshot, flavors, known)
+    scheduler = settings.of_cloud(cloud, SettingsSources())
+    return check_effects(cloud.placement, state, plan, scheduler)

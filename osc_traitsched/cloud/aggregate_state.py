@@ -1,4 +1,4 @@
-"""Reads an aggregate, its hosts, and all flavors, in few requests."""
+"""Reads a cloud, or an aggregate in it, before traits are changed: few requests."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from osc_traitsched.cloud import lookup, memberships, read
 from osc_traitsched.cloud.service import Cloud, Service
-from osc_traitsched.core.change.isolation import AggregateState, Member
+from osc_traitsched.core.change.isolation import AggregateState, CloudState, Member
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.nova.question import Body
 
 
 def aggregate_state(cloud: Cloud, aggregate: str) -> AggregateState:
@@ -37,6 +38,29 @@ def aggregate_state(cloud: Cloud, aggregate: str) -> AggregateState:
         flavors=tuple(sorted(lookup.flavors(cloud), key=lambda body: body["name"])),
         traits=read.known_traits(placement),
         classes=_classes(placement),
+    )
+
+
+def cloud_state(
+    cloud: Cloud,
+    snapshot: Snapshot,
+    flavors: Iterable[Body],
+    traits: frozenset[str],
+) -> CloudState:
+    """Read what else decides which hosts some flavors can use.
+
+    :param snapshot: all providers
+    :param traits: all names that Placement knows
+    :raises CloudBroke: when Nova or Placement can't be read
+    """
+    bodies = read.aggregates(cloud.compute)
+    nova = read.view(lookup.computes(cloud), bodies)
+    return CloudState(
+        snapshot=snapshot.with_nova(nova),
+        aggregates=bodies,
+        flavors=tuple(flavors),
+        traits=traits,
+        classes=_classes(cloud.placement),
     )
 
 

@@ -8,7 +8,7 @@ import logging
 from osc_traitsched.app import trait_changes
 from osc_traitsched.commands import host_args, write_args
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.views import problems, results
+from osc_traitsched.views import problems, refusals, results
 from osc_traitsched.views.traits import Table
 
 LOG = logging.getLogger(__name__)
@@ -27,6 +27,11 @@ class AddTraits(write_args.Writer):
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("traits", metavar="TRAIT", nargs="+", help="a trait to add")
         host_args.add_target_options(parser)
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="add even a trait that makes something else of a host",
+        )
         write_args.add_create_option(parser)
         write_args.add_options(parser)
         return parser
@@ -37,9 +42,9 @@ class AddTraits(write_args.Writer):
         write_args.check(args)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
-        todo = trait_changes.plan_add(cloud, names, selectors, args.create)
+        todo = trait_changes.plan_add(cloud, names, selectors, args.create, args.force)
         for reverted in todo.reverted:
-            LOG.warning("%s", problems.reverted(reverted, removing=False))
+            LOG.warning("%s", refusals.reverted(reverted, removing=False))
         if args.dry_run and todo.creates:
             LOG.warning("%s", problems.would_create(todo.creates))
         return results.added(self.carry_out(cloud, todo.plan, args))

@@ -17,6 +17,8 @@ from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments
 from osc_traitsched.core.change.isolation import LeavesNoHost
+from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
+from osc_traitsched.core.change.traits import RoleChanged
 from osc_traitsched.core.errors import (
     BadUsage,
     NotForProject,
@@ -45,6 +47,15 @@ _INTERNAL = (
 
 _USAGE = 2
 _NO = 3
+_NOES = (
+    LeavesNoHost,
+    NotForProject,
+    PlacementRefuses,
+    Refusal,
+    RoleChanged,
+    ServersNeedTraits,
+    ServersUnknown,
+)
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
@@ -80,7 +91,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         except BadUsage as exc:
             LOG.error("%s", problems.word(exc))
             return _USAGE
-        except (NotForProject, PlacementRefuses, Refusal, LeavesNoHost) as exc:
+        except _NOES as exc:
             LOG.error("%s", problems.word(exc))
             return _NO
         except TraitSchedError as exc:

@@ -8,8 +8,8 @@ import logging
 from osc_traitsched.app.isolation import IsolationPlan
 from osc_traitsched.commands import scheduler_args, write_args
 from osc_traitsched.core.errors import PrivateFlavorsHidden
+from osc_traitsched.views import effects, problems, refusals
 from osc_traitsched.views import isolation as words
-from osc_traitsched.views import problems
 
 LOG = logging.getLogger(__name__)
 
@@ -19,7 +19,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="go on even if a flavor that has a host now would have none",
+        help="go on even if flavors or servers would have no host",
     )
     write_args.add_options(parser)
     scheduler_args.add_options(parser)
@@ -33,12 +33,14 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
     if idle is not None:
         LOG.warning("%s", idle)
     for reverted in todo.reverted:
-        LOG.warning("%s", problems.reverted(reverted, removing))
+        LOG.warning("%s", refusals.reverted(reverted, removing))
     if not todo.has_private_flavors:
         LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
     if todo.state.snapshot.unlisted:
         LOG.warning("%s", problems.unlisted(todo.state.snapshot))
-    for line in words.losses(todo.effects, todo.state.roots):
+    for line in words.misplaced(todo.names, todo.servers):
         LOG.warning("%s", line)
-    for line in words.gains(todo.effects, todo.state.roots):
+    for line in effects.losses(todo.effects, todo.state.roots):
+        LOG.warning("%s", line)
+    for line in effects.gains(todo.effects, todo.state.roots):
         LOG.info("%s", line)

@@ -7,8 +7,10 @@ import logging
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.commands import host_args, write_args
+from osc_traitsched.core.change.traits import TakenByOthers
+from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.views import problems, results
+from osc_traitsched.views import effects, problems, refusals, results
 from osc_traitsched.views.traits import Table
 
 LOG = logging.getLogger(__name__)
@@ -17,8 +19,9 @@ LOG = logging.getLogger(__name__)
 class RemoveTraits(write_args.Writer):
     """Remove traits from hosts, and leave every other trait as it is.
 
-    It refuses to take a trait from its last host while a flavor, an image or
-    an aggregate requires it, and to take one that nova-compute owns.
+    It refuses to take a trait from its last host while a flavor, an image, an
+    aggregate or a server requires it, to leave a flavor that has a host
+    without one, and to take a trait that nova-compute owns.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -46,5 +49,21 @@ class RemoveTraits(write_args.Writer):
         for unknown in todo.unknown:
             LOG.warning("%s", problems.word(unknown))
         for reverted in todo.reverted:
-            LOG.warning("%s", problems.reverted(reverted, removing=True))
-        return results.removed(self.carry_out(cloud, todo.plan, args))
+            LOG.warning("%s", refusals.reverted(reverted, removing=True))
+        if todo.unread is not None:
+            LOG.warning("%s", results.effects_unread(todo.unread))
+        for line in effects.losses(todo.effects):
+            LOG.warning("%s", line)
+        outcomes = self.carry_out(cloud, todo.plan, args)
+        if not (args.dry_run or args.force):
+            self._tell(trait_changes.taken_by_others(cloud, outcomes))
+        return results.removed(outcomes)
+
+    def _tell(self, found: tuple[TakenByOthers, ...] | CloudBroke) -> None:
+        """Say what others removed meanwhile, so that no host is left with a trait."""
+        if isinstance(found, CloudBroke):
+            LOG.warning("%s", results.not_read_again(found))
+            return
+        for taken in found:
+            LOG.error("%s", results.taken_by_others(taken))
+            self.exit_code = self.exit_code or 1

@@ -15,11 +15,13 @@ from osc_traitsched.views.traits import Table
 class UnisolateAggregate(write_args.Writer):
     """Open an aggregate that is isolated by traits to everybody again.
 
-    The aggregate stops to require the traits, then flavors and images do, and
-    at last its hosts lose them. Flavors and images keep a trait that means
-    more than this: a standard one, one that isolates another aggregate, or
-    one that other hosts have. Exits 3 and writes nothing if a flavor that has
-    a host now would have none.
+    Its metadata no longer requires the traits. Hosts, flavors and images keep
+    them, for servers that exist may require them. With --remove-traits flavors
+    and images stop requiring them, too, and then the hosts lose them; but a
+    trait stays if it means more than this: a standard one, one that isolates
+    another aggregate, or one that other hosts have. Exits 3 and writes nothing
+    if a flavor that has a host now would have none, or if servers require a
+    trait that no host would have any more.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -33,7 +35,9 @@ class UnisolateAggregate(write_args.Writer):
             help="a trait that shall no longer isolate it (default: all that do)",
         )
         parser.add_argument(
-            "--keep-traits", action="store_true", help="leave the traits on the hosts"
+            "--remove-traits",
+            action="store_true",
+            help="remove the traits from hosts, flavors and images, too",
         )
         isolation_args.add_options(parser)
         return parser
@@ -48,9 +52,9 @@ class UnisolateAggregate(write_args.Writer):
             args.aggregate,
             given,
             settings.of_cloud(cloud, scheduler_args.sources(args)),
-            keep_traits=args.keep_traits,
+            remove_traits=args.remove_traits,
             force=args.force,
         )
         isolation_args.tell(todo, removing=True)
-        again = words.again(args.aggregate, todo.names, args.keep_traits, args.force)
+        again = words.again(args.aggregate, todo.names, args.remove_traits, args.force)
         return words.rows(self.carry_out(cloud, todo.plan, args, again))

@@ -8,10 +8,8 @@ from collections.abc import Iterable, Sequence
 from osc_traitsched.core.change.isolation import (
     AggregateState,
     Contradiction,
-    Effect,
     HostsJoined,
     KeysCame,
-    LeavesNoHost,
     NotIsolated,
 )
 from osc_traitsched.core.change.model import (
@@ -23,10 +21,12 @@ from osc_traitsched.core.change.model import (
     Reason,
     Status,
 )
+from osc_traitsched.core.change.servers import MisplacedServers
+from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views import problems
+from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.options import option
 from osc_traitsched.views.text import count, listed, quoted
 from osc_traitsched.views.traits import Table
@@ -82,50 +82,6 @@ def _kept(kept: Kept) -> str:
     return f"{kept.trait} stays: {listed(kept.names)} {have} it, too"
 
 
-def losses(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
-    """Return a line for the flavors of each kind that lose hosts.
-
-    :param inside: the roots of the aggregate's hosts
-    """
-    lines = []
-    for kind in _kinds((e for e in effects if e.lost), inside):
-        effect = kind[0]
-        kept = len(effect.now & effect.then)
-        lines.append(
-            f"{_flavors(kind)} will lose {len(effect.lost)} of "
-            f"{count(len(effect.now), 'host')}, "
-            f"{len(effect.lost & inside) or 'none'} of them in the aggregate, and keep "
-            f"{kept or 'none'}"
-        )
-    return lines
-
-
-def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
-    """Return a line for the flavors of each kind that gain hosts."""
-    return [
-        f"{_flavors(kind)} will gain {count(len(kind[0].gained), 'host')}, "
-        f"{len(kind[0].gained & inside) or 'none'} of them in the aggregate"
-        for kind in _kinds((e for e in effects if e.gained), inside)
-    ]
-
-
-def _kinds(effects: Iterable[Effect], inside: frozenset[str]) -> list[list[Effect]]:
-    """Return those together that have the same numbers, and the same image."""
-    kinds: dict[tuple[object, ...], list[Effect]] = {}
-    for effect in effects:
-        sets = (effect.now, effect.lost, effect.gained)
-        numbers = tuple((len(each), len(each & inside)) for each in sets)
-        kinds.setdefault((effect.image, numbers), []).append(effect)
-    return list(kinds.values())
-
-
-def _flavors(effects: Sequence[Effect]) -> str:
-    flavors = listed((quoted(effect.flavor) for effect in effects), "flavor")
-    image = effects[0].image
-    with_image = f" with image {quoted(image)}" if image is not None else ""
-    return f"{flavors}{with_image}"
-
-
 def without_effect(setting: Setting) -> str | None:
     """Return a line on a scheduler that may not isolate at all; None if it does."""
     if setting.value:
@@ -136,6 +92,28 @@ def without_effect(setting: Setting) -> str | None:
         f"{known} ({setting.source}): without it no aggregate is isolated; what is "
         "said of flavors is as if it were on"
     )
+
+
+def misplaced(names: Iterable[str], found: MisplacedServers | CloudBroke) -> list[str]:
+    """Return lines on the servers that stay where no new one like them would go.
+
+    :param names: the traits that isolate
+    :param found: the servers, or why they can't be read
+    """
+    if isinstance(found, CloudBroke):
+        return [f"which servers exist can't be read ({problems.word(found)})"]
+    traits = listed(names)
+    lines = (
+        (found.inside, f"in the aggregate that do not require {traits}, and stay"),
+        (found.outside, f"outside of the aggregate that require {traits}, and stay"),
+        (found.unknown, "of which the compute API does not show what they require"),
+    )
+    return [
+        f"{count(len(servers), 'server')} {which}: "
+        + listed(map(refusals.server, servers))
+        for servers, which in lines
+        if servers
+    ]
 
 
 def also_isolated(state: AggregateState, names: Iterable[str]) -> list[str]:
@@ -174,14 +152,17 @@ def oddities(
 
 
 def again(
-    aggregate: str, names: Iterable[str], keep_traits: bool = False, force: bool = False
+    aggregate: str,
+    names: Iterable[str],
+    remove_traits: bool = False,
+    force: bool = False,
 ) -> str:
     """Return what goes on with an aggregate that may no longer say its traits.
 
-    :param keep_traits: the hosts shall keep them, as before
+    :param remove_traits: hosts, flavors and images shall lose them, as before
     :param force: whoever is left without a host does not stop it, as before
     """
-    options = ["--keep-traits"] * keep_traits + ["--force"] * force
+    options = ["--remove-traits"] * remove_traits + ["--force"] * force
     # Else a name like an option's would be taken for one.
     end = ["--"] * aggregate.startswith("-")
     command = ("openstack", "trait-sched", "unisolate", *options, *end, aggregate)
@@ -217,15 +198,6 @@ def _(error: NotIsolated) -> str:
     return (
         f"aggregate {quoted(error.name)} is isolated by no trait; to finish what was "
         f"interrupted, name the traits{common}"
-    )
-
-
-@problems.word.register
-def _(error: LeavesNoHost) -> str:
-    flavors = map(_flavors, _kinds(error.effects, frozenset()))
-    return (
-        f"nothing written: no host would be left for {'; '.join(flavors)}; --force "
-        "does it all the same"
     )
 
 

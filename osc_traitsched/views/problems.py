@@ -6,10 +6,8 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.model import Outcome, Status
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 
@@ -205,31 +203,6 @@ def _(error: errors.BadConfiguration) -> str:
     return visible(f"{where}: {error.reason}{value}")
 
 
-@word.register
-def _(error: traits.OwnedByNova) -> str:
-    reasons = "; ".join(reverted(each, removing=True) for each in error.reverted)
-    return f"nothing removed: {reasons}; --force removes all the same"
-
-
-@word.register
-def _(error: traits.LastHolder) -> str:
-    reasons = "; ".join(
-        f"no host would have {name} any more, and it is still required by "
-        + listed(f"{r.kind} {quoted(r.name)} ({r.key})" for r in requirers)
-        for name, requirers in error.requirers.items()
-    )
-    return f"nothing removed: {reasons}; --force removes all the same"
-
-
-@word.register
-def _(error: traits.RequirersUnknown) -> str:
-    return (
-        f"nothing removed: no host would have {listed(error.traits)} any more, and "
-        "whether a flavor, image or aggregate still requires it can't be read "
-        f"({word(error.why)}); --force removes all the same"
-    )
-
-
 def internal(error: Exception) -> str:
     """Return a line on an error that is nobody's but this project's own."""
     if isinstance(error, MemoryError):
@@ -237,23 +210,6 @@ def internal(error: Exception) -> str:
     text = ": ".join(filter(None, (type(error).__name__, str(error))))
     line = " ".join(text.split())
     return f"internal error: {visible(line)}; --debug shows where"
-
-
-def reverted(found: traits.RevertedByNova, removing: bool) -> str:
-    """Return a line on a trait that nova-compute owns."""
-    where = f" on {listed(found.hosts)}" if found.hosts else ""
-    name = f"{found.name}{where} is nova-compute's own (libvirt): "
-    if found.ownership is Ownership.NOVA_SETS and not removing:
-        return (
-            f"{name}it adds this trait by itself to the hosts it is true of, and "
-            "never takes a wrong one away"
-        )
-    if removing:
-        return (
-            f"{name}where it is true of the host, it puts the trait back at its next "
-            "update, and servers may fail to schedule until then"
-        )
-    return f"{name}it takes the trait away again at its next update"
 
 
 def without_provider(hosts: Iterable[str]) -> str:

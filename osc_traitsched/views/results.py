@@ -1,11 +1,14 @@
-"""What a writing command did, or would do, as rows."""
+"""What adding and removing did, or would do: rows, and lines before and after."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 
 from osc_traitsched.core.change.model import Kind, Outcome
-from osc_traitsched.views import problems
+from osc_traitsched.core.change.traits import TakenByOthers
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.traits import Table
 
@@ -41,3 +44,26 @@ def _detail(found: Outcome) -> str:
     # A nested provider is not known by its host's name.
     provider = found.change.object
     return provider.name if provider.name != provider.host else ""
+
+
+def effects_unread(why: CloudBroke) -> str:
+    """Return a line on what becomes of flavors where that can't be read."""
+    return f"whether every flavor keeps a host can't be read ({problems.word(why)})"
+
+
+def not_read_again(why: CloudBroke) -> str:
+    """Return a line on removed traits whose other holders can't be read again."""
+    reason = problems.word(why)
+    return f"whether another host still has the traits can't be read ({reason})"
+
+
+def taken_by_others(found: TakenByOthers) -> str:
+    """Return a line on a trait that others removed meanwhile, and the way back."""
+    hosts = (word for each in found.providers for word in ("--provider", each))
+    command = ("openstack", "trait-sched", "add", found.name, *hosts)
+    required = refusals.requirers(found.requirers)
+    return (
+        f"no host has {found.name} any more: others removed it from the rest "
+        f"meanwhile, and it is still required by {required}; "
+        f"{shlex.join(command)} gives it back"
+    )

@@ -117,7 +117,7 @@ def isolation(story: Story, *scheduler: str) -> None:
         question = ("trait-sched", "explain", flavor, "cirros", *scheduler)
         story.run(*question, "--no-fixes", "--host", host)
     story.tell("And the way back:")
-    story.run("trait-sched", "unisolate", "licensed", *scheduler)
+    story.run("trait-sched", "unisolate", "licensed", "--remove-traits", *scheduler)
     story.run("flavor", "delete", "licensed", "small")
 
 

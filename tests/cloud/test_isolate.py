@@ -10,7 +10,7 @@ import urllib.parse
 import openstack as sdk
 import pytest
 
-from osc_traitsched.app.isolation import foresee
+from osc_traitsched.app.effects import foresee
 from osc_traitsched.cloud import lookup, write
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.connection import HttpCloud
@@ -84,7 +84,7 @@ def openstack(cloud):
 
 
 ISOLATE = ("isolate", "gold", GOLD, "--flavor", "golden", "-f", "json")
-UNISOLATE = ("unisolate", "gold", GOLD, "-f", "json")
+UNISOLATE = ("unisolate", "gold", GOLD, "--remove-traits", "-f", "json")
 
 
 def rows(run):
@@ -138,7 +138,7 @@ def test_one_command_isolates_and_one_opens_again(
     again = openstack(*ISOLATE, "--image", "raw")
     assert {status for _, _, status in rows(again)} == {"unchanged"}
 
-    run = openstack("unisolate", "gold", "-f", "json")
+    run = openstack("unisolate", "gold", "--remove-traits", "-f", "json")
     assert run.code == 0
     assert rows(run) == [
         ("aggregate", "gold", "changed"),
@@ -156,7 +156,7 @@ def test_a_trait_that_is_new_has_to_be_said_to_be(make, openstack, admin):
     make.aggregate("gold", "cmp00")
     make.flavor("golden")
     make.after(admin.placement.delete, f"/traits/{GOLD}", microversion=PLACEMENT)
-    make.after(openstack, "unisolate", "gold", GOLD)
+    make.after(openstack, *UNISOLATE)
     run = openstack(*ISOLATE)
     assert (run.code, run.err) == (
         1,
@@ -201,7 +201,7 @@ def closing(core):
 def opening(core):
     state = aggregate_state(core, "gold")
     held = {GOLD: holders(core.placement, state, GOLD)}
-    return state, unisolate_plan(state, [GOLD], held, (), False)
+    return state, unisolate_plan(state, [GOLD], held, ())
 
 
 def test_after_every_step_there_and_back_servers_land_where_they_may(
@@ -368,12 +368,12 @@ def _interrupting(request):
 @pytest.mark.parametrize(
     ("trouble", "code", "said"),
     [
-        (lambda request: Instead(403), 1, "1 of 2 failed"),
-        (_interrupting, 130, "interrupted after 1 of 2"),
+        (lambda request: Instead(403), 1, "1 of 4 failed, 2 not done"),
+        (_interrupting, 130, "interrupted after 1 of 4"),
     ],
     ids=["failed", "interrupted"],
 )
-def test_what_goes_on_with_the_way_back_can_be_pasted_and_keeps_what_was_to_be_kept(
+def test_what_goes_on_with_the_way_back_can_be_pasted_and_removes_what_was_to_go(
     aggregate, admin, openstack, proxied, golden, trouble, code, said
 ):
     variables, (_, nova) = proxied
@@ -383,14 +383,14 @@ def test_what_goes_on_with_the_way_back_can_be_pasted_and_keeps_what_was_to_be_k
         if request.is_write and "os-extra_specs" in request.path
         else None
     )
-    run = openstack("unisolate", "gold", "--keep-traits", variables=variables)
+    run = openstack("unisolate", "gold", "--remove-traits", variables=variables)
     nova.fault = lambda request: None
     assert run.code == code
-    again = f"unisolate --keep-traits gold {GOLD}"
+    again = f"unisolate --remove-traits gold {GOLD}"
     assert run.err.splitlines()[-1] == f"{said}; openstack trait-sched {again} goes on"
     assert (metadata(admin, aggregate), specs(admin, golden)) == ({}, REQUIRED)
     assert openstack(*again.split()).code == 0
-    assert (hosts_with(admin), specs(admin, golden)) == (INSIDE, {})
+    assert (hosts_with(admin), specs(admin, golden)) == (set(), {})
 
 
 def test_passing_trouble_of_nova_is_got_over_in_one_run(
@@ -621,7 +621,7 @@ def test_a_standard_trait_stays_on_hosts_and_in_flavors(make, openstack, admin):
     flavor = make.flavor("golden")
     make.after(openstack, "remove", disk, "--all", "--force")
     assert openstack("isolate", "gold", disk, "--flavor", "golden").code == 0
-    run = openstack("unisolate", "gold", "-f", "json")
+    run = openstack("unisolate", "gold", "--remove-traits", "-f", "json")
     assert rows(run) == [
         ("aggregate", "gold", "changed"),
         ("flavor", "golden", "unchanged"),
@@ -632,18 +632,56 @@ def test_a_standard_trait_stays_on_hosts_and_in_flavors(make, openstack, admin):
     assert hosts_with(admin, disk) == {"cmp00"}
 
 
-def test_hosts_keep_the_traits_if_asked(aggregate, openstack, admin, golden):
+def test_opening_it_alone_leaves_the_traits_everywhere(
+    aggregate, openstack, admin, golden
+):
     assert openstack(*ISOLATE).code == 0
-    assert openstack(*UNISOLATE, "--keep-traits").code == 0
+    for status in ("changed", "unchanged"):
+        run = openstack("unisolate", "gold", "-f", "json")
+        assert (run.code, rows(run)) == (0, [("aggregate", "gold", status)])
+    assert metadata(admin, aggregate) == {}
     assert hosts_with(admin) == INSIDE
-    assert specs(admin, golden) == {}
+    assert specs(admin, golden) == REQUIRED
+
+
+def test_a_trait_that_a_server_requires_is_not_removed_from_the_last_hosts(
+    aggregate, openstack, admin, make, golden, raw
+):
+    assert openstack(*ISOLATE).code == 0
+    boot = make.boot(golden, raw)
+    make.after(make.delete, boot)
+    assert boot.host in INSIDE
+    for command in (UNISOLATE, ("remove", GOLD, "--all")):
+        # Of a flavor that still requires it remove speaks before.
+        if command is not UNISOLATE:
+            admin.compute.delete_flavor_extra_specs_property(golden, f"trait:{GOLD}")
+            admin.compute.set_aggregate_metadata(aggregate, {f"trait:{GOLD}": None})
+        run = openstack(*command)
+        assert (run.code, run.out) == (3, "")
+        assert f"({boot.server}, on {boot.host})" in run.err
+        assert hosts_with(admin) == INSIDE
+    assert openstack(*UNISOLATE, "--force").code == 0
+    assert not hosts_with(admin)
+
+
+def test_isolating_names_the_servers_that_stay_on_the_other_side(
+    aggregate, openstack, make, small, raw
+):
+    boots = [make.boot(small, raw) for _ in range(4)]
+    for boot in boots:
+        make.after(make.delete, boot)
+    run = openstack(*ISOLATE, "--dry-run")
+    assert f"2 servers in the aggregate that do not require {GOLD}, and stay" in run.err
+    assert {b.server for b in boots if b.server in run.err} == {
+        b.server for b in boots if b.host in INSIDE
+    }
 
 
 def test_without_traits_it_knows_none_when_the_metadata_names_none(
     aggregate, openstack
 ):
     openstack("add", GOLD, "--host", "cmp00", "--host", "cmp01")
-    run = openstack("unisolate", "gold")
+    run = openstack("unisolate", "gold", "--remove-traits")
     assert run.code == 1
     assert run.err == (
         "aggregate 'gold' is isolated by no trait; to finish what was interrupted, "
@@ -663,3 +701,45 @@ def test_what_is_not_there_and_what_may_not_be_read_is_one_line(
     run = openstack(verb, "gold", GOLD, variables=cloud.environment_of("demo"))
     assert (run.code, run.out, len(run.err.splitlines())) == (1, "", 1)
     assert "roles are not enough: member, reader (by default it takes admin)" in run.err
+
+
+# Removing looks ahead, and again
+
+
+def test_a_trait_that_a_flavor_needs_beside_another_is_not_removed(
+    make, openstack, admin
+):
+    make.traits(GOLD, "cmp00", "cmp01")
+    make.traits(SILVER, "cmp00", "cmp02")
+    both = {f"trait:{name}": "required" for name in (GOLD, SILVER)}
+    make.flavor("both", both)
+    run = openstack("remove", GOLD, "--host", "cmp00")
+    assert (run.code, run.out) == (3, "")
+    assert run.err == (
+        "nothing written: no host would be left for flavor 'both'; --force does it all "
+        "the same\n"
+    )
+    assert hosts_with(admin) == INSIDE
+    assert openstack("remove", GOLD, "--host", "cmp01").code == 0
+
+
+def test_of_two_who_remove_a_trait_at_once_the_second_sees_that_no_host_has_it(
+    make, openstack, admin, proxied
+):
+    make.traits(GOLD, *INSIDE)
+    make.flavor("golden", REQUIRED)
+    variables, (placement, _) = proxied
+
+    def rival(request):
+        if request.is_write and request.number == 1:
+            openstack("remove", GOLD, "--host", "cmp01")
+
+    placement.fault = rival
+    arguments = ("remove", GOLD, "--host", "cmp00", "-f", "json")
+    run = openstack(*arguments, variables=variables)
+    assert (run.code, run.statuses) == (1, {"cmp00": "changed"})
+    assert not hosts_with(admin)
+    back = f"openstack trait-sched add {GOLD} --provider cmp00"
+    assert f"; {back} gives it back" in run.err
+    assert openstack(*back.split()[2:]).code == 0
+    assert hosts_with(admin) == {"cmp00"}

@@ -159,3 +159,26 @@ def test_several_jobs_do_what_one_does(placement, openstack):
     assert run.code == 0
     assert list(run.statuses.values()) == ["changed"] * 20
     assert [row["host"] for row in run.json] == sorted(run.statuses)
+
+
+def test_without_a_host_to_give_it_to_no_trait_is_created(hosts, placement, openstack):
+    filters = ("--with-trait", "COMPUTE_NODE", "--without-trait", "COMPUTE_NODE")
+    add = ("add", "CUSTOM_NEW", "--all", "--create", *filters, "-f", "json")
+    assert openstack(*add, "--dry-run", "--exit-code").code == 0
+    run = openstack(*add)
+    assert (run.code, run.json) == (0, [])
+    assert not placement.knows("CUSTOM_NEW")
+
+
+def test_a_host_does_not_become_a_pool_by_mistake(hosts, placement, proxy, openstack):
+    add = ("add", "MISC_SHARES_VIA_AGGREGATE", "--host", "cmp1")
+    run = openstack(*add)
+    assert (run.code, run.out) == (3, "")
+    assert run.err == (
+        "nothing written: MISC_SHARES_VIA_AGGREGATE says what a provider is, here "
+        "cmp1: Placement takes it for a pool that others share, and for no host; "
+        "--force does it all the same\n"
+    )
+    assert not proxy.writes
+    assert openstack(*add, "--force").code == 0
+    assert "MISC_SHARES_VIA_AGGREGATE" in placement.traits(hosts["cmp1"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app.isolation import foresee
+from osc_traitsched.app.effects import foresee
 from osc_traitsched.cloud.aggregate_state import aggregate_state
 from osc_traitsched.core.change.isolation import (
     PredictedCloud,

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.isolation import foresee
+from osc_traitsched.app.effects import foresee
 from osc_traitsched.cloud import allocation_candidates, memberships, read, write
 from osc_traitsched.cloud.aggregate_state import holders
 from osc_traitsched.cloud.connection import HttpCloud
@@ -26,6 +26,7 @@ from osc_traitsched.core.change.isolation import (
     Member,
     PredictedCloud,
     isolate_plan,
+    open_plan,
     predicted_stages,
     unisolate_plan,
 )
@@ -123,7 +124,7 @@ class Case:
     names: list
     named: frozenset
     windows: bool
-    keep_traits: bool
+    remove_traits: bool
 
 
 CASES = st.builds(
@@ -140,7 +141,7 @@ CASES = st.builds(
     names=st.lists(st.sampled_from(BY), min_size=1, max_size=2, unique=True),
     named=st.frozensets(st.integers(0, 3), max_size=2),
     windows=st.booleans(),
-    keep_traits=st.booleans(),
+    remove_traits=st.booleans(),
 )
 
 
@@ -280,7 +281,10 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
         state = world.state()
         held = {n: holders(cloud.placement, state, n) for n in case.names}
         images = [b for b in world.images.values() if f"trait:{case.names[0]}" in b]
-        plan = unisolate_plan(state, case.names, held, images, case.keep_traits)
+        if case.remove_traits:
+            plan = unisolate_plan(state, case.names, held, images)
+        else:
+            plan = open_plan(state, case.names)
         check(world, state, plan)
     finally:
         placement.wipe()

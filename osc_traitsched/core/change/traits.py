@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
+from osc_traitsched.core.change.model import Change, Keys, Kind, Outcome, Plan, Status
 from osc_traitsched.core.change.providers import (
     gone,
     new_trait,
@@ -23,9 +23,10 @@ def add_plan(
 ) -> Plan:
     """Plan that every target has the traits, whatever else it has.
 
-    :param creates: those of the traits that do not exist yet
+    :param creates: those of the traits that do not exist yet; without any provider to
+        give them to they are not made
     """
-    news = (new_trait(name, exists=False) for name in creates)
+    news = (new_trait(name, exists=False) for name in creates if targets.held)
     return Plan.of(news, _changes(targets, present(names)))
 
 
@@ -60,7 +61,7 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
 
     A trait that a change leaves as it is is not one of them.
     """
-    changes = [c for c in changes if c.object.kind is Kind.PROVIDER_TRAITS]
+    changes = of_providers(changes)
     owned = [
         RevertedByNova(name, trait.ownership(name))
         for name in sorted(_touched(changes))
@@ -73,6 +74,31 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
             RevertedByNova(name, trait.Ownership.NOVA_SETS_AND_CLEARS, tuple(hosts))
         )
     return tuple(owned)
+
+
+class RoleChanged(errors.AnswerIsNo):
+    """Traits that would make something else of hosts.
+
+    :ivar traits: for each trait the names of the hosts that would get or lose it
+    """
+
+    def __init__(self, traits: Mapping[str, tuple[str, ...]]) -> None:
+        super().__init__(", ".join(traits))
+        self.traits = traits
+
+
+def role_changed(changes: Iterable[Change], hosts: Set[str]) -> RoleChanged | None:
+    """Return what would make something else of hosts; None without any.
+
+    :param hosts: UUIDs of the roots that are hosts
+    """
+    found: dict[str, list[str]] = {}
+    for change in of_providers(changes):
+        if change.object.id in hosts:
+            for name in sorted(_touched([change]) & trait.ROLES):
+                found.setdefault(name, []).append(change.object.name)
+    named = {name: tuple(found[name]) for name in sorted(found)}
+    return RoleChanged(named) if named else None
 
 
 def _touched(changes: Iterable[Change]) -> set[str]:
@@ -113,6 +139,35 @@ class OwnedByNova(errors.AnswerIsNo):
         self.reverted = reverted
 
 
+@dataclasses.dataclass(frozen=True)
+class TakenByOthers:
+    """A trait that something requires, and that no provider has any more.
+
+    Others took it from the providers that were to keep it.
+
+    :ivar providers: the names of those that this run took it from
+    """
+
+    name: str
+    providers: tuple[str, ...]
+    requirers: tuple[Requirer, ...]
+
+
+def removed_from(outcomes: Iterable[Outcome]) -> dict[str, tuple[str, ...]]:
+    """Return the traits that were removed, each with the providers' names."""
+    found: dict[str, list[str]] = {}
+    for outcome in outcomes:
+        if outcome.status is Status.CHANGED:
+            for name in sorted(outcome.removed):
+                found.setdefault(name, []).append(outcome.change.object.name)
+    return {name: tuple(providers) for name, providers in found.items()}
+
+
+def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Return the changes of providers' traits."""
+    return tuple(c for c in changes if c.object.kind is Kind.PROVIDER_TRAITS)
+
+
 def orphaned_traits(
     changes: Iterable[Change], holders: Mapping[str, frozenset[str]]
 ) -> tuple[str, ...]:
@@ -121,7 +176,7 @@ def orphaned_traits(
     :param holders: for each trait, the UUIDs of all providers that have it now
     """
     taken: dict[str, set[str]] = {}
-    for change in changes:
+    for change in of_providers(changes):
         for name in change.removed:
             taken.setdefault(name, set()).add(change.object.id)
     return tuple(sorted(n for n in taken if holders[n] <= taken[n]))

@@ -24,6 +24,12 @@ COMPUTE_NODE = os_traits.COMPUTE_NODE
 #: (nova/compute/pci_placement_translator.py, ``update_provider_tree``).
 PCI_DEVICE = "COMPUTE_MANAGED_PCI_DEVICE"
 
+#: The traits by which Placement and Nova tell what a root provider is: a pool whose
+#: inventory others share, a compute node, a compute node that takes no servers
+#: (placement/objects/resource_provider.py, ``get_sharing_providers``;
+#: nova/scheduler/request_filter.py, ``compute_status_filter``).
+ROLES = frozenset({SHARING, os_traits.COMPUTE_NODE, os_traits.COMPUTE_STATUS_DISABLED})
+
 _NAME = re.compile(r"[A-Z0-9_]{1,255}", re.ASCII)
 _CUSTOM = os_traits.CUSTOM_NAMESPACE
 

@@ -155,6 +155,7 @@ def _(finding: TraitsUnused) -> Words:
         )
     return Words(
         f"no flavor, image or aggregate names it; {listed(hosts, 'host')} "
-        f"ha{'s' if len(hosts) == 1 else 've'} it",
+        f"ha{'s' if len(hosts) == 1 else 've'} it; remove refuses while a server that "
+        "exists requires it",
         command("trait-sched", "remove", finding.name, "--all"),
     )

@@ -10,7 +10,9 @@ from osc_traitsched.core.change.isolation import (
     Member,
     NotIsolated,
     isolate_plan,
-    to_open,
+    isolating,
+    open_plan,
+    to_remove,
     unisolate_plan,
 )
 from osc_traitsched.core.change.model import (
@@ -149,9 +151,9 @@ ISOLATED = {GOLD: "required"}
 GOLDEN = flavor("f", **{f"trait:{GOLD}": "required"})
 
 
-def opened(found, names=(GOLD,), outside=(), images=(), keep=False):
+def opened(found, names=(GOLD,), outside=(), images=()):
     holders = {name: frozenset({"h1-uuid", *outside}) for name in names}
-    return unisolate_plan(found, names, holders, images, keep)
+    return unisolate_plan(found, names, holders, images)
 
 
 def test_the_way_back_opens_the_aggregate_first_and_takes_the_traits_last():
@@ -166,8 +168,17 @@ def test_the_way_back_opens_the_aggregate_first_and_takes_the_traits_last():
         (Kind.IMAGE, "image", (f"trait:{GOLD}",)),
         (HOST, "h1", (GOLD,)),
     ]
-    kept = opened(isolated, images=[image], keep=True)
-    assert kept.changes == found.changes[:-1]
+
+
+def test_opening_alone_changes_nothing_but_the_aggregate():
+    both = {GOLD: "required", SILVER: "required"}
+    isolated = state(host("h1", GOLD), flavors=[GOLDEN], **both)
+    assert isolating(isolated) == (GOLD, SILVER)
+    assert todo(open_plan(isolated, [GOLD])) == [
+        (Kind.AGGREGATE, "a1", (f"trait:{GOLD}",))
+    ]
+    assert not open_plan(isolated, ["CUSTOM_OTHER"]).has_changes
+    assert isolating(state(host("h1", GOLD))) == ()
 
 
 def removed(change):
@@ -213,18 +224,18 @@ def test_a_standard_trait_stays_everywhere_but_in_the_aggregate():
 
 def test_without_traits_all_that_isolate_the_aggregate_are_meant():
     both = {SILVER: "required", GOLD: "required", SSD: "no"}
-    assert to_open(state(host("h1"), **both)) == (GOLD, SILVER)
+    assert to_remove(state(host("h1"), **both)) == (GOLD, SILVER)
 
 
 def test_of_an_aggregate_that_names_no_trait_the_common_ones_are_named():
     with pytest.raises(NotIsolated) as caught:
-        to_open(state(host("h1", GOLD, SILVER, SSD), host("h2", GOLD, SSD)))
+        to_remove(state(host("h1", GOLD, SILVER, SSD), host("h2", GOLD, SSD)))
     assert caught.value.common == (GOLD,)
     with pytest.raises(NotIsolated) as caught:
-        to_open(state(host("h1", GOLD), host("h2")))
+        to_remove(state(host("h1", GOLD), host("h2")))
     assert caught.value.common == ()
 
 
 def test_of_an_open_aggregate_whose_hosts_have_no_custom_trait_nothing_is_left():
-    assert to_open(state(host("h1", SSD), host("h2"))) == ()
-    assert to_open(state()) == ()
+    assert to_remove(state(host("h1", SSD), host("h2"))) == ()
+    assert to_remove(state()) == ()

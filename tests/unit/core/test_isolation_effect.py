@@ -131,7 +131,7 @@ def test_who_may_have_no_host_between_two_hosts_leaves_no_host_too():
     holders = {GOLD: frozenset(held), SILVER: frozenset({"h2-uuid"})}
     clouds = predicted_stages(
         PredictedCloud.now(found, ()),
-        unisolate_plan(found, [GOLD, SILVER], holders, (), False),
+        unisolate_plan(found, [GOLD, SILVER], holders, ()),
     )
     now = dataclasses.replace(
         facts(found),

@@ -18,7 +18,9 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
 )
+from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.views import effects as effect_words
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
 from tests.unit.core.isolated import GOLD, SILVER, aggregate, host, state
@@ -39,7 +41,7 @@ def test_flavors_that_lose_as_many_hosts_are_in_one_line():
         effect("other", "cd", "cd"),
         effect("small", "abcd", "", "windows"),
     ]
-    assert words.losses(effects, INSIDE) == [
+    assert effect_words.losses(effects, INSIDE) == [
         "flavors 'small', 'tiny' will lose 2 of 4 hosts, 2 of them in the aggregate, "
         "and keep 2",
         "flavor 'large' will lose 2 of 3 hosts, 2 of them in the aggregate, and keep 1",
@@ -52,7 +54,7 @@ def test_flavors_that_lose_as_many_hosts_are_in_one_line():
 
 def test_what_is_gained_is_said_too():
     effects = [effect("small", "c", "ac"), effect("large", "ab", "ab")]
-    assert words.gains(effects, INSIDE) == [
+    assert effect_words.gains(effects, INSIDE) == [
         "flavor 'small' will gain 1 host, 1 of them in the aggregate"
     ]
 
@@ -152,6 +154,34 @@ def test_hosts_of_other_isolated_aggregates_are_in_one_line_for_each():
     ]
 
 
+def server(name, host="cmp00"):
+    return Server(f"{name}-id", name, host, "project", None)
+
+
+def test_servers_that_stay_on_the_other_side_are_counted_and_named():
+    found = MisplacedServers(
+        inside=(server("a"), server("b", "cmp\n01")),
+        outside=(server("c"),),
+        unknown=(server("d"),),
+    )
+    assert words.misplaced([GOLD], found) == [
+        f"2 servers in the aggregate that do not require {GOLD}, and stay: 'a' (a-id, "
+        "on cmp00), 'b' (b-id, on cmp\\n01)",
+        f"1 server outside of the aggregate that require {GOLD}, and stay: 'c' (c-id, "
+        "on cmp00)",
+        "1 server of which the compute API does not show what they require: 'd' (d-id, "
+        "on cmp00)",
+    ]
+    assert words.misplaced([GOLD], MisplacedServers()) == []
+
+
+def test_it_says_why_servers_can_t_be_read():
+    why = errors.CloudBroke("compute", "out of order", 500)
+    assert words.misplaced([GOLD], why) == [
+        "which servers exist can't be read (compute: out of order (HTTP 500))"
+    ]
+
+
 def test_the_way_back_is_named_with_its_traits_since_nothing_else_knows_them_then():
     assert words.again("my gold", (GOLD, SILVER)) == (
         f"openstack trait-sched unisolate 'my gold' {GOLD} {SILVER}"
@@ -159,12 +189,12 @@ def test_the_way_back_is_named_with_its_traits_since_nothing_else_knows_them_the
 
 
 def test_what_goes_on_with_the_way_back_does_what_was_asked_for():
-    assert words.again("gold", (GOLD,), keep_traits=True, force=True) == (
-        f"openstack trait-sched unisolate --keep-traits --force gold {GOLD}"
+    assert words.again("gold", (GOLD,), remove_traits=True, force=True) == (
+        f"openstack trait-sched unisolate --remove-traits --force gold {GOLD}"
     )
     # Not an option, whatever it looks like.
-    assert words.again("--force", (GOLD,), keep_traits=True) == (
-        f"openstack trait-sched unisolate --keep-traits -- --force {GOLD}"
+    assert words.again("--force", (GOLD,), remove_traits=True) == (
+        f"openstack trait-sched unisolate --remove-traits -- --force {GOLD}"
     )
 
 

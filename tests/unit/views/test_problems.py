@@ -3,12 +3,14 @@
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import isolation, traits
+from osc_traitsched.core.change import isolation, servers, traits
 from osc_traitsched.core.change.model import ChangedMeanwhile, Kind, Object
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views import problems
 
 BROKE = errors.CloudBroke("compute", "no rights", 400)
+SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
 ERRORS = [
     errors.BadUsage("name the hosts"),
     errors.NotInRelease("image-metadata", "scheduler.image_metadata_prefilter", 20),
@@ -41,11 +43,14 @@ ERRORS = [
     isolation.LeavesNoHost(
         (isolation.Effect("f", "i", (frozenset("a"), frozenset())),)
     ),
+    traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     traits.LastHolder(
         {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X"),)}
     ),
     traits.RequirersUnknown(("CUSTOM_X",), BROKE),
+    servers.ServersUnknown(("CUSTOM_X",), BROKE),
+    servers.ServersNeedTraits(("CUSTOM_X",), (SERVER,), (SERVER,)),
 ]
 
 
@@ -118,7 +123,7 @@ def test_where_roles_are_not_known_nothing_is_said_of_them():
 
 
 def test_a_refusal_names_what_still_requires_the_trait():
-    words = problems.word(ERRORS[-2])
+    words = problems.word(ERRORS[-4])
     assert "flavor 'f' (trait:CUSTOM_X)" in words
     assert "--force" in words
 
@@ -134,3 +139,9 @@ def test_a_refusal_names_what_still_requires_the_trait():
 def test_only_a_custom_trait_that_is_not_there_can_be_made(reason, helps):
     text = problems.word(errors.PlacementRefuses(reason))
     assert ("add --create" in text) is helps
+
+
+def test_a_server_in_the_way_is_named_with_its_id_and_its_host():
+    words = problems.word(ERRORS[-1])
+    assert "1 server: 'db\\x1b' (id1, on cmp1)" in words
+    assert "--force" in words

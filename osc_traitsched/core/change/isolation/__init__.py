@@ -23,15 +23,22 @@ from osc_traitsched.core.change.isolation.predicted import (
     PredictedCloud,
     predicted_stages,
 )
-from osc_traitsched.core.change.isolation.state import AggregateState, Member
+from osc_traitsched.core.change.isolation.state import (
+    AggregateState,
+    CloudState,
+    Member,
+)
 from osc_traitsched.core.change.isolation.unisolate import (
     NotIsolated,
-    to_open,
+    isolating,
+    open_plan,
+    to_remove,
     unisolate_plan,
 )
 
 __all__ = [
     "AggregateState",
+    "CloudState",
     "Contradiction",
     "Effect",
     "HostsJoined",
@@ -42,9 +49,11 @@ __all__ = [
     "PredictedCloud",
     "effects",
     "isolate_plan",
+    "isolating",
+    "open_plan",
     "predicted_stages",
     "queries",
     "request_matrix",
-    "to_open",
+    "to_remove",
     "unisolate_plan",
 ]

@@ -110,7 +110,10 @@ def effects(
     :param asked: what is asked for in them
     :param facts: of all of :func:`queries`, as they are now
     """
-    changed = frozenset(u for w in clouds for u in (*w.changes, *w.joined))
+    by_uuid = facts.snapshot.by_uuid
+    changed = frozenset(
+        by_uuid[u].root for w in clouds for u in (*w.changes, *w.joined)
+    )
     memory: dict[_Key, frozenset[str]] = {}
     matching_hosts = [
         _MatchingHosts(facts, w.seen(facts), changed, memory) for w in clouds
@@ -201,7 +204,7 @@ class _MatchingHosts:
 
     :param facts: as they were read
     :param seen: as they are in this cloud
-    :param changed: UUIDs of all providers of which they can differ
+    :param changed: UUIDs of the roots in whose trees they can differ
     :param memory: what was found out by the facts as read, for all clouds
     """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from osc_traitsched.core.change.isolation.state import AggregateState
+from osc_traitsched.core.change.isolation.state import CloudState
 from osc_traitsched.core.change.model import Change, Kind, Plan
 from osc_traitsched.core.change.providers import present
 from osc_traitsched.core.nova.question import Body
@@ -25,7 +25,7 @@ class PredictedCloud:
     :ivar joined: the providers that have been put into the aggregate
     """
 
-    state: AggregateState
+    state: CloudState
     flavors: tuple[Body, ...]
     images: tuple[Body, ...]
     aggregates: tuple[Body, ...]
@@ -34,7 +34,7 @@ class PredictedCloud:
     joined: frozenset[str] = frozenset()
 
     @classmethod
-    def now(cls, state: AggregateState, images: Iterable[Body]) -> PredictedCloud:
+    def now(cls, state: CloudState, images: Iterable[Body]) -> PredictedCloud:
         """Return the cloud as it was read."""
         return cls(
             state,
@@ -55,24 +55,14 @@ class PredictedCloud:
 
         :param facts: as they were read
         """
-        uuid: str = self.state.aggregate["uuid"]
         traits = {
             provider: frozenset(
                 change.applied_to(present(facts.traits.get(provider, ())))
             )
             for provider, change in self.changes.items()
         }
-        members = {
-            aggregates: inside | self.joined if uuid in aggregates else inside
-            for aggregates, inside in facts.members.items()
-        }
-        shared = {
-            sharer: users | self.joined if sharer in self.state.mirrored else users
-            for sharer, users in facts.shared.items()
-        }
-        return dataclasses.replace(
-            facts, traits={**facts.traits, **traits}, members=members, shared=shared
-        )
+        found = dataclasses.replace(facts, traits={**facts.traits, **traits})
+        return self.state.after_joining(found, self.joined)
 
 
 def predicted_stages(start: PredictedCloud, plan: Plan) -> tuple[PredictedCloud, ...]:

@@ -1,4 +1,4 @@
-"""What is read of an aggregate before it is isolated or opened again."""
+"""What is read of a cloud, and of an aggregate, before traits are changed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import dataclasses
 from osc_traitsched.core.inventory.snapshot import Holding, Snapshot
 from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.placement.facts import Facts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,26 +23,54 @@ class Member:
 
 
 @dataclasses.dataclass(frozen=True)
-class AggregateState:
-    """One aggregate, its hosts, and all flavors that may ask for them.
+class CloudState:
+    """What decides which hosts flavors can use.
 
     :ivar snapshot: all providers, with Nova's view
-    :ivar aggregate: the compute API's body
-    :ivar aggregates: those of all, this one too
-    :ivar mirrored: UUIDs of the providers that Placement has in the aggregate
-    :ivar flavors: the compute API's bodies of all, private ones too
+    :ivar aggregates: the compute API's bodies of all
+    :ivar flavors: the compute API's bodies, private ones too
     :ivar traits: all names that this Placement knows
     :ivar classes: all resource classes that it knows
     """
 
     snapshot: Snapshot
-    aggregate: Body
     aggregates: tuple[Body, ...]
-    members: tuple[Member, ...]
-    mirrored: frozenset[str]
     flavors: tuple[Body, ...]
     traits: frozenset[str]
     classes: frozenset[str]
+
+    def after_joining(self, facts: Facts, joined: frozenset[str]) -> Facts:
+        """Return the facts when providers have joined an aggregate; here none can."""
+        return facts
+
+
+@dataclasses.dataclass(frozen=True)
+class AggregateState(CloudState):
+    """One aggregate, its hosts, and all flavors that may ask for them.
+
+    :ivar aggregate: the compute API's body; it is among those of all
+    :ivar mirrored: UUIDs of the providers that Placement has in the aggregate
+    """
+
+    aggregate: Body
+    members: tuple[Member, ...]
+    mirrored: frozenset[str]
+
+    def after_joining(self, facts: Facts, joined: frozenset[str]) -> Facts:
+        """Return the facts when providers have joined the aggregate.
+
+        :param joined: their UUIDs
+        """
+        uuid: str = self.aggregate["uuid"]
+        members = {
+            aggregates: inside | joined if uuid in aggregates else inside
+            for aggregates, inside in facts.members.items()
+        }
+        shared = {
+            sharer: users | joined if sharer in self.mirrored else users
+            for sharer, users in facts.shared.items()
+        }
+        return dataclasses.replace(facts, members=members, shared=shared)
 
     @property
     def others(self) -> tuple[Body, ...]:

@@ -34,13 +34,18 @@ class NotIsolated(errors.BadQuestion):
         self.common = common
 
 
-def to_open(state: AggregateState) -> tuple[str, ...]:
-    """Return all traits that isolate the aggregate.
+def isolating(state: AggregateState) -> tuple[str, ...]:
+    """Return all traits that isolate the aggregate."""
+    return tuple(sorted(isolated_by(state.aggregate["metadata"])))
+
+
+def to_remove(state: AggregateState) -> tuple[str, ...]:
+    """Return all traits that isolate the aggregate, to remove them everywhere.
 
     :raises NotIsolated: where none does, and the hosts have custom traits, of which
         some may be what is left of an isolation
     """
-    found = tuple(sorted(isolated_by(state.aggregate["metadata"])))
+    found = isolating(state)
     held = [member.holding.traits for member in state.members if member.holding]
     custom = [frozenset(filter(trait.is_custom, each)) for each in held]
     if not found and any(custom):
@@ -49,14 +54,18 @@ def to_open(state: AggregateState) -> tuple[str, ...]:
     return found
 
 
+def open_plan(state: AggregateState, names: Sequence[str]) -> Plan:
+    """Plan that the traits no longer isolate the aggregate, and nothing else."""
+    return Plan.of([_aggregate(state, names)])
+
+
 def unisolate_plan(
     state: AggregateState,
     names: Sequence[str],
     holders: Mapping[str, frozenset[str]],
     images: Iterable[Body],
-    keep_traits: bool,
 ) -> Plan:
-    """Plan that the traits no longer isolate the aggregate.
+    """Plan that the traits isolate the aggregate no longer, and that none is left.
 
     It is the way back: the aggregate first, the hosts last. A trait that means
     more than this one isolation stays in flavors and images: a standard one, one
@@ -65,14 +74,13 @@ def unisolate_plan(
 
     :param holders: for each trait the UUIDs of all providers that have it
     :param images: those that require one of the traits
-    :param keep_traits: the hosts keep all
     """
     kept = {each.trait: each for each in _meant_elsewhere(state, names, holders)}
     return Plan.of(
         [_aggregate(state, names)],
         _flavors(state.flavors, names, kept),
         _images(images, names, kept),
-        () if keep_traits else _hosts(state, names),
+        _hosts(state, names),
     )
 
 

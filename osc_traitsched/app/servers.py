@@ -1,0 +1,39 @@
+"""What a plan does to servers that exist."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from osc_traitsched.cloud import servers
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.servers import ServersUnknown, without_place
+from osc_traitsched.core.change.traits import of_providers, orphaned_traits
+from osc_traitsched.core.inventory.snapshot import Snapshot
+
+
+def check_servers(
+    cloud: Cloud, plan: Plan, snapshot: Snapshot, holders: Mapping[str, frozenset[str]]
+) -> None:
+    """Accept only a plan after which every server it is about has a place.
+
+    Servers are read only of hosts that lose a trait which no provider keeps.
+
+    :param holders: for each trait that the plan removes from providers, the UUIDs of
+        all that have it
+    :raises ServersNeedTraits: for servers that require such a trait
+    :raises ServersUnknown: where servers can't be read
+    """
+    orphaned = orphaned_traits(plan.changes, holders)
+    losing = {
+        snapshot.by_uuid[change.object.id].root
+        for change in of_providers(plan.changes)
+        if not change.removed.isdisjoint(orphaned)
+    }
+    try:
+        found = servers.on_nodes(cloud, losing)
+    except errors.CloudBroke as exc:
+        raise ServersUnknown(orphaned, exc) from exc
+    if refusal := without_place(orphaned, found):
+        raise refusal

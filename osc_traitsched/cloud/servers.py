@@ -1,0 +1,60 @@
+"""Reads the servers of some hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from osc_traitsched.cloud import lists, lookup, rest
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.change.servers import Server
+from osc_traitsched.core.inventory.trait_keys import required_by
+
+_PAGE = "1000"
+_NODE = "OS-EXT-SRV-ATTR:hypervisor_hostname"
+_SERVER: dict[str, rest.Shape] = {
+    "name": str,
+    "tenant_id": str,
+    "OS-EXT-SRV-ATTR:host": str,
+    _NODE: rest.OPTIONAL_TEXT,
+    "flavor": {},
+}
+
+
+def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
+    """Return the servers of all projects that are on some compute nodes.
+
+    One request for each host, and one for each thousand of its servers: the cost does
+    not grow with the cloud. A server that is shelved and offloaded is on no
+    host, and not among them.
+
+    :param nodes: UUIDs, which are those of the nodes' root providers
+    :raises CloudBroke: when the user may not list nodes, or all projects' servers
+    """
+    wanted = frozenset(nodes)
+    names: dict[str, set[str]] = {}
+    for compute in lookup.computes(cloud) if wanted else ():
+        if compute.uuid in wanted:
+            names.setdefault(compute.service_host, set()).add(compute.node)
+    return tuple(
+        _server(found)
+        for host in sorted(names)
+        for found in _on_host(cloud, host)
+        if found[_NODE] in (None, *names[host])
+    )
+
+
+def _on_host(cloud: Cloud, host: str) -> Iterator[Any]:
+    query = {"all_tenants": "1", "host": host, "limit": _PAGE}
+    return lists.pages(cloud.compute, "/servers/detail", "servers", _SERVER, query)
+
+
+def _server(body: Any) -> Server:
+    specs = body["flavor"].get("extra_specs")
+    return Server(
+        id=body["id"],
+        name=body["name"],
+        host=body["OS-EXT-SRV-ATTR:host"],
+        project=body["tenant_id"],
+        required=None if specs is None else required_by(specs),
+    )

@@ -1,0 +1,110 @@
+"""The words for traits that stay as they are: why, and what stands against it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from osc_traitsched.core.change import servers, traits
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.views import problems
+from osc_traitsched.views.text import count, listed, quoted, visible
+
+
+@problems.word.register
+def _(error: traits.OwnedByNova) -> str:
+    reasons = "; ".join(reverted(each, removing=True) for each in error.reverted)
+    return f"nothing removed: {reasons}; --force removes all the same"
+
+
+@problems.word.register
+def _(error: traits.LastHolder) -> str:
+    reasons = "; ".join(
+        f"no host would have {name} any more, and it is still required by "
+        + requirers(found)
+        for name, found in error.requirers.items()
+    )
+    return f"nothing removed: {reasons}; --force removes all the same"
+
+
+@problems.word.register
+def _(error: traits.RequirersUnknown) -> str:
+    return (
+        f"nothing removed: no host would have {listed(error.traits)} any more, and "
+        "whether a flavor, image or aggregate still requires it can't be read "
+        f"({problems.word(error.why)}); --force removes all the same"
+    )
+
+
+#: What a host is taken for by those that look at these traits.
+_ROLES = {
+    trait.SHARING: "Placement takes it for a pool that others share, and for no host",
+    "COMPUTE_NODE": "Nova marks its compute nodes by it",
+    "COMPUTE_STATUS_DISABLED": "Nova marks hosts by it that take no servers",
+}
+
+
+@problems.word.register
+def _(error: traits.RoleChanged) -> str:
+    reasons = "; ".join(
+        f"{name} says what a provider is, here {listed(hosts)}: {_ROLES[name]}"
+        for name, hosts in error.traits.items()
+    )
+    return f"nothing written: {reasons}; --force does it all the same"
+
+
+@problems.word.register
+def _(error: servers.ServersNeedTraits) -> str:
+    reasons = []
+    if error.servers:
+        reasons.append(f"it is still required by {_servers(error.servers)}")
+    if error.unknown:
+        reasons.append(
+            "the compute API does not show whether it is required by "
+            + _servers(error.unknown)
+        )
+    return (
+        f"nothing written: no host would have {listed(error.traits)} any more, and "
+        f"{'; '.join(reasons)}; a server that requires it could not be migrated, "
+        "evacuated or unshelved; --force does it all the same"
+    )
+
+
+@problems.word.register
+def _(error: servers.ServersUnknown) -> str:
+    return (
+        f"nothing written: no host would have {listed(error.traits)} any more, and "
+        "whether a server still requires it can't be read "
+        f"({problems.word(error.why)}); --force does it all the same"
+    )
+
+
+def _servers(found: Sequence[servers.Server]) -> str:
+    return f"{count(len(found), 'server')}: {listed(map(server, found))}"
+
+
+def server(found: servers.Server) -> str:
+    """Return how one server is named: its name can be any project's choice."""
+    return f"{quoted(found.name)} ({found.id}, on {visible(found.host)})"
+
+
+def requirers(found: Iterable[traits.Requirer]) -> str:
+    """Return what requires a trait, each by its kind, name and key."""
+    return listed(f"{r.kind} {quoted(r.name)} ({r.key})" for r in found)
+
+
+def reverted(found: traits.RevertedByNova, removing: bool) -> str:
+    """Return a line on a trait that nova-compute owns."""
+    where = f" on {listed(found.hosts)}" if found.hosts else ""
+    name = f"{found.name}{where} is nova-compute's own (libvirt): "
+    if found.ownership is Ownership.NOVA_SETS and not removing:
+        return (
+            f"{name}it adds this trait by itself to the hosts it is true of, and "
+            "never takes a wrong one away"
+        )
+    if removing:
+        return (
+            f"{name}where it is true of the host, it puts the trait back at its next "
+            "update, and servers may fail to schedule until then"
+        )
+    return f"{name}it takes the trait away again at its next update"

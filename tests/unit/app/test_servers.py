@@ -1,0 +1,214 @@
+"""Servers that exist: what is read of them, and what they are in the way of."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.app import isolation, settings, trait_changes
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import servers
+from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.inventory.selection import Selectors
+from tests.unit.app.recorded import CMP01, CMP02, CMP03, GPU, RecordedCloud, providers
+
+A100 = {"trait1:CUSTOM_A100": "required"}
+GOLDEN = {"trait:CUSTOM_GOLD": "required"}
+THE_GPU = Selectors(providers=("cmp01_gpu",))
+HOSTS = (CMP01, CMP02, CMP03)
+
+
+def body(name, host, extra_specs, node=None):
+    """Return what the compute API lists; without extra specs policy hides them."""
+    shown = {} if extra_specs is None else {"extra_specs": extra_specs}
+    return {
+        "id": f"{name}-id",
+        "name": name,
+        "tenant_id": "project",
+        "OS-EXT-SRV-ATTR:host": host,
+        "OS-EXT-SRV-ATTR:hypervisor_hostname": node or host,
+        "flavor": {"original_name": "any", **shown},
+    }
+
+
+def page(host):
+    return f"/servers/detail?all_tenants=1&host={host}&limit=1000"
+
+
+def cloud(compute, placement=None):
+    """Return a cloud where CUSTOM_A100 is on one GPU, and nothing new requires it."""
+    asked = "/images?trait:{}=required&visibility=all&limit=1000&os_hidden={}"
+    return RecordedCloud(
+        compute=compute,
+        placement={
+            "/resource_providers?required=CUSTOM_A100": providers(GPU),
+            **(placement or {}),
+        },
+        image={
+            asked.format(name, hidden): {"images": []}
+            for name in ("CUSTOM_A100", "CUSTOM_GOLD")
+            for hidden in ("false", "true")
+        },
+    )
+
+
+def listed(*bodies):
+    return {"servers": list(bodies)}
+
+
+def asked_servers(found):
+    return [dict(query) for path, query in found.compute.asked if "servers" in path]
+
+
+def test_the_servers_of_some_hosts_take_a_request_a_host_and_one_a_page():
+    found = cloud(
+        {
+            page("cmp01"): listed(body("a", "cmp01", {}), body("b", "cmp01", GOLDEN)),
+            page("cmp02"): listed(body("c", "cmp02", None)),
+            page("cmp03"): listed(),
+        }
+    )
+    read = servers.on_nodes(found, HOSTS)
+    assert [(each.name, each.required) for each in read] == [
+        ("a", frozenset()),
+        ("b", {"CUSTOM_GOLD"}),
+        ("c", None),
+    ]
+    asked = [each["host"] for each in asked_servers(found)]
+    assert asked == ["cmp01", "cmp01", "cmp02", "cmp02", "cmp03"]
+
+
+def test_of_a_host_with_several_nodes_the_servers_on_the_others_do_not_count():
+    found = cloud(
+        {page("cmp01"): listed(body("a", "cmp01", {}), body("b", "cmp01", {}, "node2"))}
+    )
+    assert [each.name for each in servers.on_nodes(found, [CMP01])] == ["a"]
+
+
+def test_without_hosts_nothing_is_asked():
+    found = cloud({})
+    assert servers.on_nodes(found, ()) == ()
+    assert not found.compute.asked
+
+
+def remove(found, force=False, name="CUSTOM_A100"):
+    return trait_changes.plan_remove(found, [name], THE_GPU, force)
+
+
+def test_a_trait_that_a_server_requires_does_not_go_from_its_last_host():
+    found = cloud({page("cmp01"): listed(body("a", "cmp01", A100))})
+    with pytest.raises(ServersNeedTraits) as caught:
+        remove(found)
+    assert [each.id for each in caught.value.servers] == ["a-id"]
+    assert caught.value.traits == ("CUSTOM_A100",)
+
+
+def test_force_removes_it_and_does_not_read_servers():
+    found = cloud({})
+    assert remove(found, force=True).plan.has_changes
+    assert not asked_servers(found)
+
+
+def test_a_trait_that_another_host_keeps_goes_without_a_look_at_servers():
+    found = cloud(
+        {}, {"/resource_providers?required=CUSTOM_A100": providers(GPU, CMP02)}
+    )
+    assert remove(found).plan.has_changes
+    assert not asked_servers(found)
+
+
+def test_a_trait_that_no_server_requires_goes():
+    found = cloud({page("cmp01"): listed(body("a", "cmp01", GOLDEN))})
+    assert remove(found).plan.has_changes
+
+
+def test_a_server_whose_extra_specs_are_hidden_is_in_the_way_too():
+    found = cloud({page("cmp01"): listed(body("a", "cmp01", None))})
+    with pytest.raises(ServersNeedTraits) as caught:
+        remove(found)
+    assert [each.id for each in caught.value.unknown] == ["a-id"]
+
+
+def test_where_servers_can_t_be_read_a_trait_does_not_go_from_its_last_host():
+    found = cloud({page("cmp01"): CloudBroke("compute", "no", 403)})
+    with pytest.raises(ServersUnknown):
+        remove(found)
+
+
+# Isolating
+
+
+def isolated(compute, outside=()):
+    """Return a cloud whose aggregate gold has cmp01 and cmp03."""
+    return cloud(
+        compute,
+        {
+            "/resource_classes": {"resource_classes": [{"name": "VCPU"}]},
+            "/resource_providers?required=CUSTOM_GOLD": providers(
+                CMP01, CMP03, *outside
+            ),
+        },
+    )
+
+
+def isolate(found):
+    on = settings.of_cloud(found, SettingsSources())
+    return isolation.plan_isolate(found, "gold", ["CUSTOM_GOLD"], on, force=True)
+
+
+def test_isolating_says_which_servers_stay_on_either_side():
+    found = isolated(
+        {
+            page("cmp01"): listed(body("a", "cmp01", {}), body("b", "cmp01", GOLDEN)),
+            page("cmp02"): listed(body("c", "cmp02", GOLDEN), body("d", "cmp02", {})),
+            page("cmp03"): listed(),
+        },
+        outside=[CMP02],
+    )
+    said = isolate(found).servers
+    assert [each.name for each in said.inside] == ["a"]
+    assert [each.name for each in said.outside] == ["c"]
+    assert {each["host"] for each in asked_servers(found)} == {
+        "cmp01",
+        "cmp02",
+        "cmp03",
+    }
+
+
+def test_hosts_outside_that_lack_the_trait_are_not_asked_for_their_servers():
+    found = isolated({page("cmp01"): listed(), page("cmp03"): listed()})
+    assert isolate(found).servers.inside == ()
+    assert [each["host"] for each in asked_servers(found)] == ["cmp01", "cmp03"]
+
+
+def test_isolating_goes_on_where_servers_can_t_be_read_and_says_so():
+    why = CloudBroke("compute", "no", 403)
+    assert isolate(isolated({page("cmp01"): why})).servers is why
+
+
+def unisolate(found, **options):
+    on = settings.of_cloud(found, SettingsSources())
+    return isolation.plan_unisolate(found, "gold", [], on, **options)
+
+
+def test_hosts_of_an_aggregate_keep_a_trait_that_only_they_have_and_a_server_requires():
+    servers = {
+        page("cmp01"): listed(body("a", "cmp01", GOLDEN)),
+        page("cmp03"): listed(body("b", "cmp03", {})),
+    }
+    with pytest.raises(ServersNeedTraits) as caught:
+        unisolate(isolated(servers), remove_traits=True)
+    assert [each.name for each in caught.value.servers] == ["a"]
+    assert unisolate(isolated({}), remove_traits=True, force=True).plan.has_changes
+    # On cmp02 the server could be.
+    unisolate(isolated({}, outside=[CMP02]), remove_traits=True)
+
+
+def test_opening_an_aggregate_takes_no_trait_away_and_reads_no_servers_and_images():
+    found = isolated({})
+    plan = unisolate(found).plan
+    assert [(c.object.name, *c.removed) for c in plan.changes] == [
+        ("gold", "trait:CUSTOM_GOLD")
+    ]
+    assert not asked_servers(found)
+    assert not found.image.asked

@@ -1,0 +1,161 @@
+"""Removing traits: what is looked at before, and again afterwards."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from osc_traitsched.app import isolation, settings, trait_changes
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.core.change.isolation import LeavesNoHost
+from osc_traitsched.core.change.model import Outcome, State, Status
+from osc_traitsched.core.change.traits import RoleChanged
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.inventory.selection import Selectors
+from tests.unit.app.recorded import (
+    CMP01,
+    CMP02,
+    CMP03,
+    GPU,
+    RecordedCloud,
+    flavor,
+    providers,
+)
+
+GOLD = "CUSTOM_GOLD"
+HAVING = f"/resource_providers?required={GOLD}"
+SHARING, DISABLED = "MISC_SHARES_VIA_AGGREGATE", "COMPUTE_STATUS_DISABLED"
+GOLDEN = flavor("gold", **{f"trait:{GOLD}": "required"})
+FLAVORS = "/flavors/detail?is_public=None"
+
+
+def cloud(flavors=(GOLDEN,), holders=(CMP01, CMP03), known=(), **compute):
+    """Return a cloud whose flavor gold has one host: cmp01, as cmp03 has no room."""
+    bodies = {FLAVORS: {"flavors": list(flavors)}}
+    asked = f"/images?trait:{GOLD}=required&visibility=all&limit=1000&os_hidden="
+    return RecordedCloud(
+        compute={**bodies, **compute},
+        placement={
+            "/resource_classes": {
+                "resource_classes": [
+                    {"name": name} for name in ("VCPU", "MEMORY_MB", "DISK_GB")
+                ]
+            },
+            HAVING: providers(*holders),
+            "/traits": {"traits": [DISABLED, GOLD, *known]},
+            "/resource_providers?required=!OWNER_NOVA": providers(CMP01, CMP02, CMP03),
+        },
+        image={f"{asked}{hidden}": {"images": []} for hidden in ("false", "true")},
+    )
+
+
+def remove(found, host="cmp01", force=False):
+    return trait_changes.plan_remove(found, [GOLD], Selectors(hosts=(host,)), force)
+
+
+def compute_asked(found):
+    return [path for path, _ in found.compute.asked]
+
+
+def test_a_flavor_that_would_lose_its_only_host_with_room_is_named():
+    with pytest.raises(LeavesNoHost) as caught:
+        remove(cloud())
+    (effect,) = caught.value.effects
+    assert (effect.flavor, effect.now, effect.then) == ("gold", {CMP01}, frozenset())
+
+
+def test_force_removes_it_without_a_look_at_flavors():
+    found = cloud()
+    assert remove(found, force=True).plan.has_changes
+    assert not found.compute.asked
+
+
+def test_a_flavor_that_keeps_its_host_is_not_in_the_way():
+    todo = remove(cloud(), host="cmp03")
+    assert todo.plan.has_changes
+    (effect,) = todo.effects
+    assert (effect.flavor, effect.now, effect.then) == ("gold", {CMP01}, {CMP01})
+
+
+def test_where_no_flavor_requires_the_trait_flavors_are_all_that_is_read_of_nova():
+    found = cloud([flavor("small")])
+    todo = remove(found)
+    assert (todo.effects, todo.unread) == ((), None)
+    assert set(compute_asked(found)) == {"/flavors/detail"}
+
+
+def test_where_another_host_keeps_the_trait_nova_need_not_answer_and_that_is_said():
+    why = CloudBroke("compute", "no", 403)
+    todo = remove(cloud(**{FLAVORS: why}))
+    assert todo.plan.has_changes
+    assert todo.unread is why
+
+
+def test_without_a_host_to_give_it_to_a_trait_is_not_created():
+    nobody = Selectors(
+        everything=True, having=frozenset({GOLD}), lacking=frozenset({GOLD})
+    )
+    todo = trait_changes.plan_add(cloud(), ["CUSTOM_NEW"], nobody, create=True)
+    assert (todo.creates, todo.plan.has_changes) == ((), False)
+
+
+@pytest.mark.parametrize("name", [SHARING, DISABLED])
+def test_a_trait_that_makes_something_else_of_hosts_is_refused(name):
+    found = cloud(known=(name,), flavors=())
+    hosts = Selectors(hosts=("cmp01", "cmp03"))
+    add = functools.partial(trait_changes.plan_add, found, [name], hosts)
+    on = settings.of_cloud(found, SettingsSources())
+    isolate = functools.partial(isolation.plan_isolate, found, "gold", [name], on)
+    for plan in (add, isolate):
+        with pytest.raises(RoleChanged) as caught:
+            plan()
+        assert caught.value.traits == {name: ("cmp01", "cmp03")}
+    assert add(force=True).plan.has_changes
+
+
+def test_a_host_that_has_such_a_trait_already_is_left_as_it_is():
+    found = cloud(known=("COMPUTE_NODE",))
+    todo = trait_changes.plan_add(found, ["COMPUTE_NODE"], Selectors(hosts=("cmp01",)))
+    assert not todo.plan.has_changes
+
+
+def test_a_provider_in_a_host_s_tree_is_no_host():
+    gpu = Selectors(providers=("cmp01_gpu",))
+    todo = trait_changes.plan_add(cloud(known=(SHARING,)), [SHARING], gpu)
+    assert todo.plan.has_changes
+
+
+def outcomes(found, status=Status.CHANGED):
+    (change,) = remove(found, force=True).plan.changes
+    return [Outcome(change, status, over=State(change.found.keys))]
+
+
+def test_a_required_trait_that_others_took_from_the_other_hosts_is_found_afterwards():
+    found = cloud(holders=())
+    (taken,) = trait_changes.taken_by_others(found, outcomes(found))
+    assert (taken.name, taken.providers) == (GOLD, ("cmp01",))
+    assert [(each.kind, each.name) for each in taken.requirers] == [
+        ("flavor", "gold"),
+        ("aggregate", "gold"),
+    ]
+
+
+def test_what_can_t_be_read_again_is_said():
+    found = cloud(holders=(), **{FLAVORS: CloudBroke("compute", "no", 403)})
+    assert isinstance(trait_changes.taken_by_others(found, outcomes(found)), CloudBroke)
+
+
+@pytest.mark.parametrize("holders", [(CMP03,), (GPU,)])
+def test_a_trait_that_some_provider_still_has_is_left(holders):
+    found = cloud(holders=holders)
+    assert trait_changes.taken_by_others(found, outcomes(found)) == ()
+    assert not found.compute.asked
+
+
+def test_of_what_was_not_removed_nothing_is_read_again():
+    found = cloud(holders=())
+    unchanged = outcomes(found, Status.UNCHANGED)
+    asked = len(found.placement.asked)
+    assert trait_changes.taken_by_others(found, unchanged) == ()
+    assert len(found.placement.asked) == asked

@@ -1,0 +1,24 @@
+"""What adding and removing say beside their rows."""
+
+from __future__ import annotations
+
+from osc_traitsched.core.change.isolation import Effect
+from osc_traitsched.core.change.traits import Requirer, TakenByOthers
+from osc_traitsched.views import effects, results
+
+
+def test_a_trait_that_others_took_comes_with_the_command_that_gives_it_back():
+    requirer = Requirer("flavor", "gold", "trait:CUSTOM_GOLD")
+    found = TakenByOthers("CUSTOM_GOLD", ("cmp 1", "cmp2"), (requirer,))
+    assert results.taken_by_others(found) == (
+        "no host has CUSTOM_GOLD any more: others removed it from the rest meanwhile, "
+        "and it is still required by flavor 'gold' (trait:CUSTOM_GOLD); openstack "
+        "trait-sched add CUSTOM_GOLD --provider 'cmp 1' --provider cmp2 gives it back"
+    )
+
+
+def test_losses_without_an_aggregate_do_not_speak_of_one():
+    effect = Effect("gold", None, (frozenset("abc"), frozenset("c")))
+    assert effects.losses([effect]) == [
+        "flavor 'gold' will lose 2 of 3 hosts and keep 1"
+    ]
