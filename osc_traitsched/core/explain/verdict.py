@@ -35,7 +35,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.correction_sets import correction_sets
