@@ -30,6 +30,7 @@ from osc_traitsched.core.change.traits import (
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import required_by
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
@@ -131,6 +132,7 @@ def plan_unisolate(
     assumptions: SchedulerSettings,
     *,
     remove_traits: bool = False,
+    all_images: bool = False,
     force: bool = False,
 ) -> IsolationPlan:
     """Plan that traits no longer isolate an aggregate.
@@ -138,6 +140,7 @@ def plan_unisolate(
     :param aggregate: its name, ID or UUID
     :param names: the traits; all that isolate it where there are none
     :param remove_traits: hosts, flavors and images lose them, too
+    :param all_images: with ``remove_traits`` images of other projects, too
     :param force: go on even if a flavor that has a host now would have none
     :raises BadQuestion: for an aggregate that is not there; with ``remove_traits`` for
         one that is isolated by nothing
@@ -152,7 +155,15 @@ def plan_unisolate(
         names = tuple(names) or isolation.to_remove(state)
         held = {name: holders(cloud.placement, state, name) for name in names}
         images = requirers.images(cloud, names)
-        plan = isolation.unisolate_plan(state, names, held, images)
+        others = of_others(images, cloud.own_project)
+        plan = isolation.unisolate_plan(state, names, held, images, others, all_images)
+        # Any user could make an image that no host can be left to.
+        if not all_images:
+            images = tuple(
+                image
+                for image in images
+                if image["id"] not in others or image["visibility"] == "public"
+            )
         if not force:
             check_servers(cloud, plan, state.snapshot, held)
     else:

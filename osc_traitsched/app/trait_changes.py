@@ -17,7 +17,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Kind, Outcome, Plan
-from osc_traitsched.core.change.traits import RevertedByNova
+from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
@@ -31,6 +31,8 @@ class TraitPlan:
     :ivar unknown: traits to remove that the cloud does not know
     :ivar reverted: changes that nova-compute will not leave as they are
     :ivar effects: of flavors that require a trait to remove
+    :ivar passed_over: images of other projects that require a trait which no host will
+        have, and that are not in the way since any user could make them
     :ivar unread: why the effects on flavors can't be read, if they can't
     """
 
@@ -38,6 +40,7 @@ class TraitPlan:
     unknown: tuple[errors.UnknownTrait, ...] = ()
     reverted: tuple[RevertedByNova, ...] = ()
     effects: tuple[Effect, ...] = ()
+    passed_over: tuple[Requirer, ...] = ()
     unread: errors.CloudBroke | None = None
 
     @property
@@ -103,7 +106,7 @@ def plan_remove(
         raise traits.OwnedByNova(todo.reverted)
     _check_roles(plan, found.snapshot)
     holders = {name: read.holders(cloud.placement, name) for name in _removed(plan)}
-    _check_requirers(cloud, plan, holders)
+    todo = dataclasses.replace(todo, passed_over=_check_requirers(cloud, plan, holders))
     check_servers(cloud, plan, found.snapshot, holders)
     if not _removed(plan):
         return todo
@@ -132,6 +135,7 @@ def taken_by_others(
     try:
         orphaned = [n for n in removed if not read.holders(cloud.placement, n)]
         found = requirers.requirers(cloud, orphaned) if orphaned else {}
+        found = traits.blocking(found)
     except errors.CloudBroke as exc:
         return exc
     return tuple(
@@ -151,18 +155,20 @@ def _removed(plan: Plan) -> tuple[str, ...]:
 
 def _check_requirers(
     cloud: Cloud, plan: Plan, holders: Mapping[str, frozenset[str]]
-) -> None:
+) -> tuple[Requirer, ...]:
+    """Return the images that require a trait to remove, and are not in the way."""
     orphaned = traits.orphaned_traits(plan.changes, holders)
     if not orphaned:
-        return
+        return ()
     try:
         found = requirers.requirers(cloud, orphaned)
     except errors.CloudBroke as exc:
         raise traits.RequirersUnknown(orphaned, exc) from exc
-    if found:
-        raise traits.LastHolder(found)
+    if blocking := traits.blocking(found):
+        raise traits.LastHolder(blocking)
     if not lookup.lists_private_flavors(cloud):
         raise traits.RequirersUnknown(orphaned, errors.PrivateFlavorsHidden())
+    return tuple(each for requiring in found.values() for each in requiring)
 
 
 def _check_flavors(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
@@ -13,6 +13,7 @@ from osc_traitsched.core.inventory.trait_keys import (
     key_of,
     requires,
 )
+from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
 
 
@@ -46,6 +47,15 @@ def _all(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[Requirer, str | N
         for name, key in isolated_by(aggregate["metadata"]).items():
             yield Requirer("aggregate", aggregate["name"], key), name
     for name in names:
-        for image in images(cloud, [name]):
-            title = image["name"] or image["id"]
-            yield Requirer("image", title, key_of(name)), name
+        found = images(cloud, [name])
+        owners = of_others(found, cloud.own_project)
+        for image in found:
+            yield _image(image, key_of(name), owners), name
+
+
+def _image(image: Body, key: str, owners: Mapping[str, str]) -> Requirer:
+    identity, title = image["id"], image["name"] or image["id"]
+    if identity not in owners:
+        return Requirer("image", title, key)
+    is_public = image["visibility"] == "public"
+    return Requirer("image", title, key, identity, owners[identity], is_public)

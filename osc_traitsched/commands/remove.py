@@ -50,6 +50,8 @@ class RemoveTraits(write_args.Writer):
             LOG.warning("%s", problems.word(unknown))
         for reverted in todo.reverted:
             LOG.warning("%s", refusals.reverted(reverted, removing=True))
+        if todo.passed_over:
+            LOG.warning("%s", refusals.passed_over(todo.passed_over))
         if todo.unread is not None:
             LOG.warning("%s", results.effects_unread(todo.unread))
         for line in effects.losses(todo.effects):

@@ -7,6 +7,7 @@ import argparse
 from osc_traitsched.app import isolation as app
 from osc_traitsched.app import settings
 from osc_traitsched.commands import isolation_args, scheduler_args, write_args
+from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
@@ -19,7 +20,8 @@ class UnisolateAggregate(write_args.Writer):
     them, for servers that exist may require them. With --remove-traits flavors
     and images stop requiring them, too, and then the hosts lose them; but a
     trait stays if it means more than this: a standard one, one that isolates
-    another aggregate, or one that other hosts have. Exits 3 and writes nothing
+    another aggregate, or one that other hosts have; and images of other
+    projects keep it without --all-images. Exits 3 and writes nothing
     if a flavor that has a host now would have none, or if servers require a
     trait that no host would have any more.
     """
@@ -39,6 +41,11 @@ class UnisolateAggregate(write_args.Writer):
             action="store_true",
             help="remove the traits from hosts, flavors and images, too",
         )
+        parser.add_argument(
+            "--all-images",
+            action="store_true",
+            help="with --remove-traits: from images of other projects, too",
+        )
         isolation_args.add_options(parser)
         return parser
 
@@ -46,6 +53,8 @@ class UnisolateAggregate(write_args.Writer):
         """Plan, look ahead, and write or show."""
         given = trait.parse(args.traits)
         write_args.check(args)
+        if args.all_images and not args.remove_traits:
+            raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()
         todo = app.plan_unisolate(
             cloud,
@@ -53,8 +62,15 @@ class UnisolateAggregate(write_args.Writer):
             given,
             settings.of_cloud(cloud, scheduler_args.sources(args)),
             remove_traits=args.remove_traits,
+            all_images=args.all_images,
             force=args.force,
         )
         isolation_args.tell(todo, removing=True)
-        again = words.again(args.aggregate, todo.names, args.remove_traits, args.force)
+        again = words.again(
+            args.aggregate,
+            todo.names,
+            args.remove_traits,
+            args.all_images,
+            args.force,
+        )
         return words.rows(self.carry_out(cloud, todo.plan, args, again))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import shlex
 from collections.abc import Iterable, Sequence
 
@@ -17,6 +18,7 @@ from osc_traitsched.core.change.model import (
     ChangedMeanwhile,
     Kept,
     Kind,
+    Object,
     Outcome,
     Reason,
     Status,
@@ -44,12 +46,23 @@ _STEPS = {
 
 def rows(outcomes: Iterable[Outcome]) -> Table:
     """One row a change."""
+    outcomes = tuple(outcomes)
+    images = (o.change.object for o in outcomes if o.change.object.kind is Kind.IMAGE)
+    times = collections.Counter(image.name for image in images)
     table = []
     for found in outcomes:
         changed = found.change.object
-        step = _STEPS[changed.kind]
-        table.append((step, changed.name, found.status.value, _detail(found)))
+        name = _name(changed, times[changed.name] > 1)
+        table.append((_STEPS[changed.kind], name, found.status.value, _detail(found)))
     return ("step", "object", "status", "detail"), table
+
+
+def _name(changed: Object, is_ambiguous: bool) -> str:
+    """Return the name, and of images what tells them from others."""
+    if changed.kind is not Kind.IMAGE or not (is_ambiguous or changed.owner):
+        return changed.name
+    owner = f", owner {changed.owner}" if changed.owner else ""
+    return f"{changed.name} ({changed.id}{owner})"
 
 
 def _detail(found: Outcome) -> str:
@@ -76,6 +89,8 @@ def _what(change: Change) -> str:
 def _kept(kept: Kept) -> str:
     if kept.reason is Reason.STANDARD:
         return f"{kept.trait} stays: a standard trait says what a host is"
+    if kept.reason is Reason.OTHER_PROJECT:
+        return f"{kept.trait} stays without --all-images: another project's image"
     if kept.reason is Reason.OTHER_AGGREGATE:
         return f"{kept.trait} stays: it isolates {listed(map(quoted, kept.names))}, too"
     have = "have" if len(kept.names) > 1 else "has"
@@ -155,14 +170,21 @@ def again(
     aggregate: str,
     names: Iterable[str],
     remove_traits: bool = False,
+    all_images: bool = False,
     force: bool = False,
 ) -> str:
     """Return what goes on with an aggregate that may no longer say its traits.
 
     :param remove_traits: hosts, flavors and images shall lose them, as before
+    :param all_images: images of other projects, too, as before
     :param force: whoever is left without a host does not stop it, as before
     """
-    options = ["--remove-traits"] * remove_traits + ["--force"] * force
+    given = {
+        "--remove-traits": remove_traits,
+        "--all-images": all_images,
+        "--force": force,
+    }
+    options = (option for option, is_given in given.items() if is_given)
     # Else a name like an option's would be taken for one.
     end = ["--"] * aggregate.startswith("-")
     command = ("openstack", "trait-sched", "unisolate", *options, *end, aggregate)

@@ -90,7 +90,16 @@ def server(found: servers.Server) -> str:
 
 def requirers(found: Iterable[traits.Requirer]) -> str:
     """Return what requires a trait, each by its kind, name and key."""
-    return listed(f"{r.kind} {quoted(r.name)} ({r.key})" for r in found)
+    return listed(f"{r.kind} {quoted(r.name)} ({_which(r)})" for r in found)
+
+
+def _which(found: traits.Requirer) -> str:
+    return f"{found.id}, owner {found.owner}, {found.key}" if found.owner else found.key
+
+
+def passed_over(found: Iterable[traits.Requirer]) -> str:
+    """Return a line on images of other projects that require what no host will have."""
+    return f"no host will be left for images of other projects: {requirers(found)}"
 
 
 def reverted(found: traits.RevertedByNova, removing: bool) -> str:

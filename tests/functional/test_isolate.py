@@ -15,6 +15,12 @@ def test_options_that_do_not_go_together_are_a_usage_error(openstack, proxy, ver
     assert not proxy.requests
 
 
+def test_images_of_other_projects_lose_no_trait_that_all_else_keeps(openstack, proxy):
+    run = openstack("unisolate", "gold", "--all-images")
+    assert (run.code, run.err) == (2, "--all-images goes with --remove-traits\n")
+    assert not proxy.requests
+
+
 @BOTH
 def test_what_can_be_no_trait_is_told_before_anything_is_asked(openstack, proxy, verb):
     run = openstack(verb, "gold", "custom-gold")

@@ -54,12 +54,14 @@ class Object:
     :ivar id: as its API takes it; empty where there is nothing to write to
     :ivar name: for a person
     :ivar host: of a provider the name of the host it belongs to
+    :ivar owner: of another project's image the ID of that project
     """
 
     kind: Kind
     id: str
     name: str
     host: str = ""
+    owner: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +95,8 @@ class Reason(enum.Enum):
     OTHER_AGGREGATE = "other aggregate"
     #: Hosts outside the aggregate have it, too.
     OTHER_HOSTS = "other hosts"
+    #: The image is another project's.
+    OTHER_PROJECT = "other project"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -107,17 +107,42 @@ def _touched(changes: Iterable[Change]) -> set[str]:
 
 @dataclasses.dataclass(frozen=True)
 class Requirer:
-    """A flavor, image or aggregate whose key requires a trait."""
+    """A flavor, image or aggregate whose key requires a trait.
+
+    :ivar id: of another project's image; this and what follows are empty for all else
+    :ivar owner: the ID of that project
+    :ivar is_public: of such an image
+    """
 
     kind: str
     name: str
     key: str
+    id: str = ""
+    owner: str = ""
+    is_public: bool = False
+
+    @property
+    def is_any_users(self) -> bool:
+        """Whether any user could have made it: another project's image, not public."""
+        return bool(self.owner) and not self.is_public
+
+
+Requirers = Mapping[str, tuple[Requirer, ...]]
+
+
+def blocking(requirers: Requirers) -> dict[str, tuple[Requirer, ...]]:
+    """Return, trait by trait, what the trait has to stay for."""
+    found = {
+        name: tuple(each for each in requiring if not each.is_any_users)
+        for name, requiring in requirers.items()
+    }
+    return {name: requiring for name, requiring in found.items() if requiring}
 
 
 class LastHolder(errors.AnswerIsNo):
     """A trait would be on no provider any more while something requires it."""
 
-    def __init__(self, requirers: Mapping[str, tuple[Requirer, ...]]) -> None:
+    def __init__(self, requirers: Requirers) -> None:
         super().__init__(", ".join(requirers))
         self.requirers = requirers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from osc_traitsched.core.errors import AmbiguousName, Namesake
 from osc_traitsched.core.nova.question import Body
@@ -22,6 +22,15 @@ def is_open_to(
     if project is None or image.get("owner") == project:
         return project is not None
     return image["visibility"] == "shared" and project in accepted()
+
+
+def of_others(images: Iterable[Body], project: str | None) -> dict[str, str]:
+    """Return the owners of those of the images that are another project's, by ID.
+
+    :param project: the caller's, by its ID
+    """
+    owners = {image["id"]: image.get("owner") or project for image in images}
+    return {k: owner for k, owner in owners.items() if owner and owner != project}
 
 
 def likeliest(

@@ -10,7 +10,7 @@ from osc_traitsched.app import isolation, settings, trait_changes
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.change.model import Outcome, State, Status
-from osc_traitsched.core.change.traits import RoleChanged
+from osc_traitsched.core.change.traits import LastHolder, RoleChanged
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
 from tests.unit.app.recorded import (
@@ -18,6 +18,9 @@ from tests.unit.app.recorded import (
     CMP02,
     CMP03,
     GPU,
+    OTHER,
+    OWN,
+    ROCKY,
     RecordedCloud,
     flavor,
     providers,
@@ -30,7 +33,7 @@ GOLDEN = flavor("gold", **{f"trait:{GOLD}": "required"})
 FLAVORS = "/flavors/detail?is_public=None"
 
 
-def cloud(flavors=(GOLDEN,), holders=(CMP01, CMP03), known=(), **compute):
+def cloud(flavors=(GOLDEN,), holders=(CMP01, CMP03), known=(), images=(), **compute):
     """Return a cloud whose flavor gold has one host: cmp01, as cmp03 has no room."""
     bodies = {FLAVORS: {"flavors": list(flavors)}}
     asked = f"/images?trait:{GOLD}=required&visibility=all&limit=1000&os_hidden="
@@ -46,7 +49,10 @@ def cloud(flavors=(GOLDEN,), holders=(CMP01, CMP03), known=(), **compute):
             "/traits": {"traits": [DISABLED, GOLD, *known]},
             "/resource_providers?required=!OWNER_NOVA": providers(CMP01, CMP02, CMP03),
         },
-        image={f"{asked}{hidden}": {"images": []} for hidden in ("false", "true")},
+        image={
+            f"{asked}false": {"images": list(images)},
+            f"{asked}true": {"images": []},
+        },
     )
 
 
@@ -124,6 +130,79 @@ def test_a_provider_in_a_host_s_tree_is_no_host():
     gpu = Selectors(providers=("cmp01_gpu",))
     todo = trait_changes.plan_add(cloud(known=(SHARING,)), [SHARING], gpu)
     assert todo.plan.has_changes
+
+
+def image(name, **more):
+    return {
+        **ROCKY,
+        "id": f"{name}-id",
+        "name": name,
+        f"trait:{GOLD}": "required",
+        **more,
+    }
+
+
+THEIRS = image("theirs", owner=OTHER, visibility="private")
+SHARED = image("shared", owner=OTHER, visibility="community")
+PUBLIC = image("public", owner=OTHER, visibility="public")
+MINE = image("mine", owner=OWN, visibility="private")
+
+
+def without_aggregates(*images, holders=(CMP01,)):
+    """Return a cloud in which nothing but images requires the trait."""
+    nobody = {"/os-aggregates": {"aggregates": []}}
+    servers = {"/servers/detail?all_tenants=1&host=cmp01&limit=1000": {"servers": []}}
+    return cloud([flavor("small")], holders, images=images, **nobody, **servers)
+
+
+def test_an_image_that_any_user_could_make_is_passed_over_and_said():
+    todo = remove(without_aggregates(THEIRS, SHARED))
+    assert todo.plan.has_changes
+    assert [(each.name, each.id, each.owner) for each in todo.passed_over] == [
+        ("theirs", "theirs-id", OTHER),
+        ("shared", "shared-id", OTHER),
+    ]
+
+
+@pytest.mark.parametrize("blocking", [PUBLIC, MINE], ids=["public", "own"])
+def test_a_public_image_and_one_s_own_are_in_the_way(blocking):
+    with pytest.raises(LastHolder) as caught:
+        remove(without_aggregates(THEIRS, blocking))
+    (requirers,) = caught.value.requirers.values()
+    assert [each.name for each in requirers] == [blocking["name"]]
+
+
+def test_an_image_that_any_user_could_make_is_not_asked_for_afterwards():
+    done = outcomes(cloud())
+    for image, wanted in ((THEIRS, 0), (PUBLIC, 1)):
+        found = without_aggregates(image, holders=())
+        assert len(trait_changes.taken_by_others(found, done)) == wanted
+
+
+def unisolate(image, **options):
+    empty = "/servers/detail?all_tenants=1&host={}&limit=1000"
+    servers = {empty.format(host): {"servers": []} for host in ("cmp01", "cmp03")}
+    found = cloud(images=[image], **servers)
+    on = settings.of_cloud(found, SettingsSources())
+    done = isolation.plan_unisolate(
+        found, "gold", [], on, remove_traits=True, **options
+    )
+    (change,) = (c for c in done.plan.changes if c.object.id == image["id"])
+    return change
+
+
+def test_opening_leaves_an_image_that_any_user_could_make_and_is_not_stopped_by_it():
+    change = unisolate(THEIRS)
+    assert (change.object.owner, change.is_needed) == (OTHER, False)
+    assert unisolate(THEIRS, all_images=True).is_needed
+    assert unisolate(MINE).is_needed
+
+
+def test_a_public_image_of_others_is_written_if_told_or_else_in_the_way():
+    with pytest.raises(LeavesNoHost) as caught:
+        unisolate(PUBLIC)
+    assert {effect.image for effect in caught.value.effects} == {"public"}
+    assert unisolate(PUBLIC, all_images=True).is_needed
 
 
 def outcomes(found, status=Status.CHANGED):

@@ -181,6 +181,21 @@ def test_opening_alone_changes_nothing_but_the_aggregate():
     assert isolating(state(host("h1", GOLD))) == ()
 
 
+def test_an_image_of_another_project_stays_as_it_is_unless_all_are_meant():
+    key = f"trait:{GOLD}"
+    images = [{**IMAGE, key: "required"}, {**IMAGE, "id": "theirs", key: "required"}]
+    isolated = state(host("h1", GOLD), **ISOLATED)
+    holders = {GOLD: frozenset({"h1-uuid"})}
+    others = {"theirs": "their-project"}
+    for all_images, wanted in ((False, set()), (True, {key})):
+        plan = unisolate_plan(isolated, [GOLD], holders, images, others, all_images)
+        own, theirs = (c for c in plan.changes if c.object.kind is Kind.IMAGE)
+        assert (own.object.owner, own.removed) == ("", {key})
+        assert (theirs.object.owner, theirs.removed) == ("their-project", wanted)
+        reasons = [] if all_images else [Reason.OTHER_PROJECT]
+        assert [kept.reason for kept in theirs.kept] == reasons
+
+
 def removed(change):
     """Return the keys that are removed, and why others stay."""
     reasons = [(kept.reason, kept.names) for kept in change.kept]

@@ -108,6 +108,31 @@ def test_a_row_says_what_changes_and_what_stays(found, step, detail):
     assert row == (step, "object", status.value, detail)
 
 
+def image_change(identity, name, owner="", kept=()):
+    named = Object(Kind.IMAGE, identity, name, owner=owner)
+    return Outcome(Change(named, State({}), {}, kept=kept), Status.UNCHANGED)
+
+
+def test_an_image_of_two_with_one_name_has_its_id_and_of_another_project_its_owner():
+    kept = (Kept(GOLD, Reason.OTHER_PROJECT),)
+    outcomes = [
+        image_change("i1", "rocky"),
+        image_change("i2", "rocky"),
+        image_change("i3", "own"),
+        image_change("i4", "theirs", "p1", kept),
+    ]
+    rows = words.rows(outcomes)[1]
+    assert [name for _, name, *_ in rows] == [
+        "rocky (i1)",
+        "rocky (i2)",
+        "own",
+        "theirs (i4, owner p1)",
+    ]
+    assert rows[-1][-1] == (
+        f"{GOLD} stays without --all-images: another project's image"
+    )
+
+
 @pytest.mark.parametrize(
     ("status", "problem", "detail"),
     [
@@ -191,6 +216,9 @@ def test_the_way_back_is_named_with_its_traits_since_nothing_else_knows_them_the
 def test_what_goes_on_with_the_way_back_does_what_was_asked_for():
     assert words.again("gold", (GOLD,), remove_traits=True, force=True) == (
         f"openstack trait-sched unisolate --remove-traits --force gold {GOLD}"
+    )
+    assert words.again("gold", (GOLD,), remove_traits=True, all_images=True) == (
+        f"openstack trait-sched unisolate --remove-traits --all-images gold {GOLD}"
     )
     # Not an option, whatever it looks like.
     assert words.again("--force", (GOLD,), remove_traits=True) == (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.traits import Requirer, TakenByOthers
-from osc_traitsched.views import effects, results
+from osc_traitsched.views import effects, refusals, results
 
 
 def test_a_trait_that_others_took_comes_with_the_command_that_gives_it_back():
@@ -14,6 +14,14 @@ def test_a_trait_that_others_took_comes_with_the_command_that_gives_it_back():
         "no host has CUSTOM_GOLD any more: others removed it from the rest meanwhile, "
         "and it is still required by flavor 'gold' (trait:CUSTOM_GOLD); openstack "
         "trait-sched add CUSTOM_GOLD --provider 'cmp 1' --provider cmp2 gives it back"
+    )
+
+
+def test_images_of_other_projects_are_named_with_id_and_owner():
+    found = Requirer("image", "win\x1b", "trait:CUSTOM_GOLD", "i1", "p1")
+    assert refusals.passed_over([found]) == (
+        "no host will be left for images of other projects: image 'win\\x1b' (i1, "
+        "owner p1, trait:CUSTOM_GOLD)"
     )
 
 

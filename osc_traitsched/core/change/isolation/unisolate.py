@@ -21,6 +21,8 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.nova.question import Body
 
+_NO_OTHERS: Mapping[str, str] = {}
+
 
 class NotIsolated(errors.BadQuestion):
     """An aggregate whose metadata names no trait, while its hosts may have some left.
@@ -64,6 +66,8 @@ def unisolate_plan(
     names: Sequence[str],
     holders: Mapping[str, frozenset[str]],
     images: Iterable[Body],
+    others: Mapping[str, str] = _NO_OTHERS,
+    all_images: bool = False,
 ) -> Plan:
     """Plan that the traits isolate the aggregate no longer, and that none is left.
 
@@ -74,12 +78,14 @@ def unisolate_plan(
 
     :param holders: for each trait the UUIDs of all providers that have it
     :param images: those that require one of the traits
+    :param others: the owners of those that are another project's, by the images' IDs
+    :param all_images: those no longer require the traits, either
     """
     kept = {each.trait: each for each in _meant_elsewhere(state, names, holders)}
     return Plan.of(
         [_aggregate(state, names)],
         _flavors(state.flavors, names, kept),
-        _images(images, names, kept),
+        _images(images, names, kept, others, all_images),
         _hosts(state, names),
     )
 
@@ -117,11 +123,18 @@ def _flavors(
 
 
 def _images(
-    images: Iterable[Body], names: Sequence[str], kept: Mapping[str, Kept]
+    images: Iterable[Body],
+    names: Sequence[str],
+    kept: Mapping[str, Kept],
+    others: Mapping[str, str],
+    all_images: bool,
 ) -> Iterator[Change]:
+    theirs = {**{name: Kept(name, Reason.OTHER_PROJECT) for name in names}, **kept}
     for body in images:
-        named = Object(Kind.IMAGE, body["id"], body["name"] or body["id"])
-        yield from _releasing(named, body, names, kept)
+        identity, owner = body["id"], others.get(body["id"], "")
+        named = Object(Kind.IMAGE, identity, body["name"] or identity, owner=owner)
+        stay = theirs if owner and not all_images else kept
+        yield from _releasing(named, body, names, stay)
 
 
 def _releasing(
