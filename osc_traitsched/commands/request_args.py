@@ -20,7 +20,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("request")
     group.add_argument(
-        "--availability-zone", metavar="ZONE", help="the availability zone to ask for"
+        "--availability-zone",
+        metavar="ZONE",
+        help="the availability zone to ask for; ZONE:HOST, ZONE:HOST:NODE and "
+        "ZONE::NODE name a host as well, as in Nova",
     )
     group.add_argument(
         "--project", help="on behalf of this project: name or ID (default: your own)"

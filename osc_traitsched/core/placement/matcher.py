@@ -137,14 +137,16 @@ class Matcher:
         all that are required, neither in one that is forbidden
         (placement/objects/rp_candidates.py, ``filter_by_rp_or_tree``). What is
         shared with the tree has to be in the required ones by itself
-        (research_context.py, ``get_rps_with_shared_capacity``).
+        (research_context.py, ``get_rps_with_shared_capacity``), and is not used where
+        one tree alone is asked for (``get_trees_matching_all``).
         """
         root = host.offers[0].inside
         outside, within = mask & self._outside, mask & self._within
         return [
             number
             for number, offer in enumerate(host.offers)
-            if not outside & ~(offer.inside & root)
+            if not (offer.is_shared and self.facts.snapshot.is_in_tree)
+            and not outside & ~(offer.inside & root)
             and (
                 not within & ~offer.inside
                 or (not offer.is_shared and not within & ~root)
