@@ -34,10 +34,12 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
     """
     accepted = request.accepted(cloud, question)
     answer = allocation_candidates.ask(cloud.placement, accepted)
-    snapshot = read.providers(cloud.placement)
     nova = read.view(lookup.computes(cloud), question.aggregates)
+    snapshot = read.providers(cloud.placement).with_nova(nova)
+    if question.nodes is not None:
+        snapshot = snapshot.restricted_to(node.uuid for node in question.nodes)
     vanished = answer.body["provider_summaries"].keys() - snapshot.by_uuid.keys()
     return Candidates(
-        candidate.candidates(answer.body, snapshot.with_nova(nova)),
+        candidate.candidates(answer.body, snapshot),
         tuple(sorted(vanished)),
     )

@@ -74,7 +74,8 @@ def explain(
     if unavailable is not None and question.needed_zone not in question.zones:
         # Nothing restricts the query then: Placement's answer would mislead.
         return start
-    computes = {compute.uuid: compute for compute in lookup.computes(cloud)}
+    nodes = lookup.computes(cloud) if question.nodes is None else question.nodes
+    computes = {compute.uuid: compute for compute in nodes}
     start = dataclasses.replace(start, computes=computes)
     try:
         explanation, matcher = _judged(cloud, start, request, named, want_figures)
@@ -107,9 +108,12 @@ def _judged(
     """
     placement = cloud.placement
     answer = allocation_candidates.ask(placement, request)
-    nova = read.view(start.computes.values(), start.question.aggregates)
+    nova = read.view(lookup.computes(cloud), start.question.aggregates)
     snapshot = read.providers(placement).with_nova(nova)
-    snapshot = read.with_unlisted(placement, snapshot)
+    if start.question.nodes is None:
+        snapshot = read.with_unlisted(placement, snapshot)
+    else:
+        snapshot = snapshot.restricted_to(start.computes)
     switched = variations(start.question, request)
     asked = [request, *(v.request for v in switched if v.request)]
     requests = [each for one in asked for each in (one, one.fallback) if each]

@@ -22,7 +22,8 @@ class ServerRequest:
 
     :ivar flavor: a name or an ID
     :ivar image: a name or an ID; None for a volume that has no image metadata
-    :ivar zone: the availability zone; None for any
+    :ivar zone: the availability zone; None for any; ``zone:host``, ``zone:host:node``
+        and ``zone::node`` name a host as well
     :ivar project: a name or an ID; None for the user's own
     :ivar project_domain: the domain that it is in, a name or an ID; None for any
     :ivar boot_from_volume: the root disk is a volume; it is without an image
@@ -48,6 +49,11 @@ class ServerRequest:
         if self.project is None and self.project_domain is not None:
             raise ValueError("a domain goes with a project")
 
+    @property
+    def names_host(self) -> bool:
+        """Whether a host or a node may be named with the zone."""
+        return bool((self.zone or "").partition(":")[2].strip(":"))
+
 
 def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Question:
     """Return the question that the server is for Nova, with what its names stand for.
@@ -72,6 +78,8 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
         on_behalf=asked.project is not None,
         is_what_if=bool(asked.flavor_properties or asked.image_properties),
     )
+    if asked.names_host:
+        found = dataclasses.replace(found, computes=lookup.computes(cloud))
     found = found.with_flavor(asked.flavor_properties)
     return found if image is None else found.with_image(asked.image_properties)
 

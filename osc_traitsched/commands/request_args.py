@@ -23,7 +23,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--availability-zone",
         type=arguments.some,
         metavar="ZONE",
-        help="the availability zone to ask for",
+        help="the availability zone to ask for; ZONE:HOST, ZONE:HOST:NODE and "
+        "ZONE::NODE name a host as well, as in Nova",
     )
     group.add_argument(
         "--project",

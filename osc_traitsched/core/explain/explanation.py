@@ -67,6 +67,11 @@ class Explanation:
         return self.request.clauses if self.request else ()
 
     @property
+    def requested_nodes(self) -> tuple[Compute, ...] | None:
+        """The compute nodes that alone were asked for; None for all."""
+        return self.question.nodes if self.request is not None else None
+
+    @property
     def is_judged(self) -> bool:
         """Whether it is known why each host is rejected."""
         return self.verdict is not None

@@ -147,6 +147,7 @@ class Snapshot:
     :ivar unlisted: UUIDs of those of them that a nova-compute made: Nova's list may be
         incomplete, since it leaves out a node whose host has no mapping or no service
         (nova/api/openstack/compute/hypervisors.py, ``_get_hypervisors``)
+    :ivar requested: UUIDs of the roots that alone are hosts of a request; None for all
     """
 
     providers: tuple[Provider, ...]
@@ -154,6 +155,7 @@ class Snapshot:
     nova: Nova | None = None
     unmanaged_roots: frozenset[str] = frozenset()
     unlisted: frozenset[str] = frozenset()
+    requested: frozenset[str] | None = None
 
     @functools.cached_property
     def by_uuid(self) -> Mapping[str, Provider]:
@@ -174,6 +176,20 @@ class Snapshot:
         return dataclasses.replace(
             self, unmanaged_roots=frozenset(unmanaged_roots), nova=nova
         )
+
+    def restricted_to(self, uuids: Iterable[str]) -> Snapshot:
+        """Return the snapshot of a request that names its host, maybe of many nodes."""
+        return dataclasses.replace(
+            self,
+            requested=frozenset(uuids),
+            unmanaged_roots=frozenset(),
+            unlisted=frozenset(),
+        )
+
+    @property
+    def is_in_tree(self) -> bool:
+        """Whether one tree alone is asked for, which nothing is shared with."""
+        return self.requested is not None and len(self.requested) == 1
 
     def without(self, uuids: Iterable[str]) -> Snapshot:
         """Return the snapshot without providers and what is below them."""
@@ -222,6 +238,8 @@ class Snapshot:
         uuid = provider.uuid
         if provider.parent is not None or uuid in self.unmanaged_roots:
             return False
+        if self.requested is not None:
+            return uuid in self.requested
         return uuid not in self.sharing or uuid in self._compute_nodes
 
     @functools.cached_property

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, request
-from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.request import Request, destination
+from osc_traitsched.core.nova.request.destination import Destination
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 Body = Mapping[str, Any]
@@ -56,6 +58,8 @@ class Question:
     :ivar aggregates: the compute API's bodies of all host aggregates
     :ivar count: how many such servers
     :ivar on_behalf: the project was named, and is not the user's own
+    :ivar computes: all compute nodes of the cloud where a host is named with the
+        zone; None where none is
     :ivar is_what_if: the flavor or the image is not what the cloud has
     """
 
@@ -69,6 +73,7 @@ class Question:
     count: int = 1
     on_behalf: bool = False
     is_what_if: bool = False
+    computes: tuple[Compute, ...] | None = None
 
     def request(self) -> Request:
         """Return what Nova would ask Placement.
@@ -83,6 +88,7 @@ class Question:
             project_id=self.project,
             boot_from_volume=self.boot_from_volume,
             assumptions=self.assumptions,
+            computes=self.computes,
         )
 
     def check_enabled(self) -> None:
@@ -100,11 +106,28 @@ class Question:
     def needed_zone(self) -> str | None:
         """The zone that nova-api wants to be there; None where it does not look.
 
-        nova/compute/api.py, ``parse_availability_zone``: it does not for a host.
+        :raises Refusal: for more than two colons
         """
-        default = self.assumptions.value(options.DEFAULT_ZONE)
-        zone, colon, _ = (self.zone or str(default or "")).partition(":")
-        return zone if zone and not colon else None
+        return self.destination.checked_zone or None
+
+    @property
+    def destination(self) -> Destination:
+        """The zone, and the host that is named with it.
+
+        :raises Refusal: for more than two colons
+        """
+        default = str(self.assumptions.value(options.DEFAULT_ZONE) or "")
+        return destination.read(self.zone, default)
+
+    @property
+    def nodes(self) -> tuple[Compute, ...] | None:
+        """The compute nodes that alone can be chosen; None for all.
+
+        :raises Refusal: for more than two colons
+        """
+        if self.computes is None or not self.destination.is_named:
+            return None
+        return self.destination.nodes(self.computes)
 
     @property
     def zones(self) -> frozenset[str]:

@@ -59,7 +59,7 @@ def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate
         if not snapshot.by_uuid.keys() >= request["allocations"].keys():
             continue
         for root in _roots(request["allocations"], snapshot):
-            if root in nodes:
+            if root in nodes and snapshot.is_host(snapshot.by_uuid[root]):
                 first.setdefault(root, request["allocations"])
     found = (
         Candidate(

@@ -129,7 +129,8 @@ class Matcher:
         (placement/objects/rp_candidates.py, ``filter_by_rp_or_tree``,
         ``filter_by_rp_nor_tree``). What is shared with the tree has to be in the
         required ones by itself (research_context.py,
-        ``get_rps_with_shared_capacity``). For example::
+        ``get_rps_with_shared_capacity``), and is not used where one tree alone is
+        asked for (``get_trees_matching_all``). For example::
 
             cn          in aggregate A
             +-- pf1     in B
@@ -149,7 +150,8 @@ class Matcher:
         return tuple(
             number
             for number, offer in enumerate(host.offers)
-            if not outside & ~(offer.inside & root)
+            if not (offer.is_shared and self.facts.snapshot.is_in_tree)
+            and not outside & ~(offer.inside & root)
             and (
                 not within & ~offer.inside
                 or (not offer.is_shared and not within & ~root)

@@ -15,10 +15,13 @@ def items(explanation: Explanation) -> list[dict[str, str]]:
     assumptions = explanation.question.assumptions
     filters = assumptions.setting(_FILTERS)
     names = ", ".join(filters.value or ()) if isinstance(filters.value, tuple) else ""
+    skipped = explanation.requested_nodes is not None
     found = [
         {
             "kind": "host filters",
-            "text": f"nova-scheduler's filters after Placement: {names} "
+            "text": "nova-scheduler skips its filters for a host that is named"
+            if skipped
+            else f"nova-scheduler's filters after Placement: {names} "
             f"({filters.source})",
         },
         {

@@ -50,6 +50,9 @@ def lines(
 def _warnings(explanation: Explanation) -> Iterator[str]:
     if explanation.refusal is not None:
         yield f"         {problems.word(explanation.refusal)}"
+    if explanation.requested_nodes:
+        only = listed(each.node for each in explanation.requested_nodes)
+        yield f"         It is of {only} alone; nova-scheduler skips its host filters."
     for hosts, what in (
         (explanation.wrongly_admitted, "could take it, and Placement leaves them out"),
         (explanation.wrongly_rejected, "could not take it, and Placement gives them"),

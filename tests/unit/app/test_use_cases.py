@@ -239,6 +239,54 @@ def test_a_compute_node_that_nova_leaves_out_is_said_by_all_who_list_hosts():
     assert (explained.unmanaged_roots, explained.total_hosts) == ((), 3)
 
 
+IN_TREE = (
+    "/allocation_candidates?in_tree={}&required=CUSTOM_GOLD&root_required="
+    "!COMPUTE_STATUS_DISABLED&resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
+)
+
+
+@pytest.mark.parametrize(
+    ("host", "given", "failing"),
+    [("cmp01", [CMP01], []), ("cmp02", [], ["CUSTOM_GOLD"])],
+)
+def test_the_verdict_is_of_the_host_that_is_named_with_the_zone(host, given, failing):
+    uuid = {"cmp01": CMP01, "cmp02": CMP02}[host]
+    answer = recorded.candidates(recorded.NEEDED, *given)
+    figures = RecordedCloud().placement.get("/allocation_candidates?resources=VCPU:1")
+    bodies = {IN_TREE.format(uuid): answer}
+    bodies["/allocation_candidates?limit=100000&resources=VCPU:1"] = figures
+    cloud = RecordedCloud(placement=bodies)
+    question = ask(cloud, ServerRequest("gold", "rocky", zone=f"nowhere:{host}"))
+    found = explain.explain(cloud, question, want_fixes=False)
+    assert ([each.uuid for each in found.candidates], found.agrees) == (given, True)
+    assert found.total_hosts == 1
+    of = found.rejections.get(uuid)
+    assert [each.name for each in (of.failing if of else ())] == failing
+    listed = candidates.candidates(cloud, question).hosts
+    assert [each.host.uuid for each in listed] == given
+    text = "\n".join(prose.lines(found, (), False))
+    assert f"It is of {host} alone; nova-scheduler skips its host filters." in text
+    assert "nova-scheduler skips its filters for a host that is named" in text
+
+
+def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud):
+    question = ask(cloud, ServerRequest("gold", "rocky", zone="nova:cmp09"))
+    with pytest.raises(Refusal) as caught:
+        candidates.candidates(cloud, question)
+    assert caught.value.keys == ("host: cmp09",)
+    explained = explain.explain(cloud, question)
+    assert explained.refusal.nearest == caught.value.nearest
+    assert "no such host (host: cmp09)" in "\n".join(prose.lines(explained, (), False))
+
+
+def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud):
+    question = ask(cloud, ServerRequest("gold", "rocky", zone="a:b:c:d"))
+    found = explain.explain(cloud, question)
+    assert found.refusal.exception == "InvalidInput"
+    assert document.document(found, found.hosts)["verdict"] == "refused"
+    assert "InvalidInput" in "\n".join(prose.lines(found, (), False))
+
+
 @pytest.fixture
 def sharing():
     """Return a cloud in which every host shares what it has with nobody."""

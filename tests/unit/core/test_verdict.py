@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.core.explain.verdict import grouped_rejections, reach
 from osc_traitsched.core.nova.clause import Resource
-from osc_traitsched.core.placement.matcher import Matcher
+from osc_traitsched.core.placement.matcher import Matcher, matching_hosts
 from tests.cases.reading import Case
 from tests.property.building import identity
 from tests.unit.core.test_cases import facts
@@ -138,3 +140,21 @@ def test_why_a_host_fails_the_first_query_is_kept_where_the_fallback_takes_it():
     assert set(verdict.admitted_otherwise) == {identity("old")}
     (old,) = verdict.admitted_otherwise.values()
     assert short(old.failing) == ["PCPU"]
+
+
+def test_what_is_shared_does_not_serve_a_host_whose_tree_alone_is_asked_for():
+    """Placement takes no sharing providers for a group that names a tree."""
+    room = {"VCPU": 8, "MEMORY_MB": 4096}
+    pool = {
+        "inventories": {"DISK_GB": 1000},
+        "traits": ["MISC_SHARES_VIA_AGGREGATE"],
+        "aggregates": ["pool"],
+    }
+    host = {"inventories": room, "aggregates": ["pool"]}
+    case = Case({"name": "tree", "cloud": {"cmp00": host, "nfs": pool}})
+    request = case.question.request()
+    usual = facts(case, request)
+    snapshot = usual.snapshot.restricted_to([identity("cmp00")])
+    alone = dataclasses.replace(usual, snapshot=snapshot)
+    assert matching_hosts(request, usual) == {identity("cmp00")}
+    assert matching_hosts(request, alone) == set()

@@ -103,6 +103,9 @@ def _let_in(origins: Iterable[Origin]) -> Iterator[tuple[Change, ...]]:
 
 def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
     """Return the zones that Nova has these hosts in, most hosts first."""
+    if question.nodes is not None:
+        # The host's own zone counts, whatever is asked for.
+        return []
     members = facts.snapshot.nova.members if facts.snapshot.nova else {}
     counts: dict[str, int] = {}
     for aggregate in question.aggregates:

@@ -51,7 +51,7 @@ def map_az_to_placement_aggregate(
 
     A zone that no aggregate names restricts nothing here.
     """
-    zone = server.zone or str(assumptions.value(options.DEFAULT_ZONE) or "")
+    zone = server.zone
     if not zone:
         return
     key = "availability_zone"

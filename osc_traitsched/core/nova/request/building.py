@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, prefilter
-from osc_traitsched.core.nova.request import checks, unknowns
+from osc_traitsched.core.nova.request import checks, destination, unknowns
 from osc_traitsched.core.nova.request.model import Request
 from osc_traitsched.core.nova.server import cpu, extra_specs, translation
 from osc_traitsched.core.nova.server.adding import SoFar
 from osc_traitsched.core.nova.server.flavor import read as read_flavor
 from osc_traitsched.core.nova.server.image import read as read_image
+from osc_traitsched.core.nova.server.not_evaluated import REQUESTED_HOST, NotEvaluated
 from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -31,6 +33,7 @@ def build(
     project_id: str | None = None,
     boot_from_volume: bool = False,
     assumptions: SchedulerSettings,
+    computes: Sequence[Compute] | None = None,
 ) -> Request:
     """Return the request that Nova's scheduler makes of a flavor and an image.
 
@@ -40,17 +43,20 @@ def build(
     :param availability_zone: as a user gives it, ``zone:host`` included
     :param project_id: whose server it is, in the spelling of the aggregates
     :param boot_from_volume: the root disk is a volume made of the image
+    :param computes: all compute nodes of the cloud, for ``zone:host``; without them
+        the request is not restricted to the host, and says so
     :raises Refusal: where nova-api or nova-scheduler refuses them together
     """
     release = assumptions.release
-    zone, _, host = (availability_zone or "").partition(":")
+    bodies = tuple(aggregates)
     with _at(API, release):
+        default_zone = str(assumptions.value(options.DEFAULT_ZONE) or "")
+        named = destination.read(availability_zone, default_zone)
         server = Server(
             flavor=read_flavor(flavor),
             image=read_image(image, release),
-            aggregates=tuple(Aggregate.read(body) for body in aggregates),
-            zone=zone,
-            host=host,
+            aggregates=tuple(Aggregate.read(body) for body in bodies),
+            zone=named.zone_of(bodies),
             project_id=project_id,
             boot_from_volume=boot_from_volume,
             release=release,
@@ -58,7 +64,8 @@ def build(
         checks.check(server)
     with _at(SCHEDULER, release):
         so_far = prefilter.run(server, assumptions)
-        return _request(server, so_far, assumptions)
+        request = _request(server, so_far, assumptions)
+        return _restricted(request, named, computes)
 
 
 def placement_query(
@@ -70,6 +77,7 @@ def placement_query(
     project_id: str | None = None,
     boot_from_volume: bool = False,
     assumptions: SchedulerSettings,
+    computes: Sequence[Compute] | None = None,
 ) -> str:
     """Return the query string of that request, each byte as Nova sends it.
 
@@ -85,6 +93,7 @@ def placement_query(
         project_id=project_id,
         boot_from_volume=boot_from_volume,
         assumptions=assumptions,
+        computes=computes,
     ).query()
 
 
@@ -115,6 +124,21 @@ def _request(server: Server, so_far: SoFar, assumptions: SchedulerSettings) -> R
     return dataclasses.replace(request, fallback=second)
 
 
+def _restricted(
+    request: Request,
+    named: destination.Destination,
+    computes: Sequence[Compute] | None,
+) -> Request:
+    """Return the request for the host that is named, if any is."""
+    if not named.is_named:
+        return request
+    if computes is not None:
+        return destination.restricted(request, named, computes)
+    host = ":".join(filter(None, (named.host, named.node)))
+    unknown = NotEvaluated(REQUESTED_HOST, "availability_zone", host)
+    return dataclasses.replace(request, not_evaluated=(*request.not_evaluated, unknown))
+
+
 def _asks_twice(server: Server, assumptions: SchedulerSettings) -> bool:
     """Tell whether hosts that were set up before 20 are asked for as well.
 
@@ -132,7 +156,9 @@ def _at(stage: str, release: int) -> Iterator[None]:
         yield
     except Refusal as refusal:
         name = refusal.exception
-        if name == "RequestFilterFailed":
+        if name in ("RequestFilterFailed", "NoValidHost"):
             stage = NO_VALID_HOST
         status = checks.http_status(name, release) if stage == API else None
-        raise Refusal(name, refusal.reason, refusal.keys, stage, status) from None
+        raise Refusal(
+            name, refusal.reason, refusal.keys, stage, status, refusal.nearest
+        ) from None

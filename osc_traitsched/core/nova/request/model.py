@@ -19,6 +19,7 @@ class Request:
     :ivar group_policy: ``none``, ``isolate``, or None where nothing is said
     :ivar limit: at most so many candidates
     :ivar microversion: of the Placement API, as Nova sends it
+    :ivar in_tree: UUID of the root that alone is asked for; None for all
     :ivar fallback: the second query that Nova sends for a pinned server, whose
         candidates count as well; None where it sends one query only
     :ivar unseen: what the query depends on and was not given, and what Nova read
@@ -31,6 +32,7 @@ class Request:
     microversion: str
     fallback: Request | None = None
     not_evaluated: tuple[NotEvaluated, ...] = ()
+    in_tree: str | None = None
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -83,6 +85,8 @@ class Request:
             yield "limit", str(self.limit)
         if self.group_policy:
             yield "group_policy", self.group_policy
+        if self.in_tree:
+            yield "in_tree", self.in_tree
         roots = [clause for clause in self.clauses if isinstance(clause, RootTrait)]
         if roots:
             yield "root_required", _traits(roots)

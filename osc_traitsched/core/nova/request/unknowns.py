@@ -19,10 +19,6 @@ def of(server: Server, assumptions: SchedulerSettings) -> Iterator[NotEvaluated]
     yield from _disk(server)
     yield from _kernel(server)
     yield from _computes(server)
-    if server.host:
-        yield NotEvaluated(
-            not_evaluated.REQUESTED_HOST, "availability_zone", server.host
-        )
 
 
 def _pci_alias(

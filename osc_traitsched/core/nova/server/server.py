@@ -36,8 +36,7 @@ class Aggregate:
 class Server:
     """A server that somebody asks for.
 
-    :ivar zone: the availability zone alone; empty where none was asked for
-    :ivar host: what follows the zone in ``zone:host:node``
+    :ivar zone: the availability zone alone, the default one too; empty for any
     :ivar boot_from_volume: a volume is made of the image and is the root disk
     :ivar release: Nova's major version
     """
@@ -46,7 +45,6 @@ class Server:
     image: Image
     aggregates: tuple[Aggregate, ...]
     zone: str
-    host: str
     project_id: str | None
     boot_from_volume: bool
     release: int

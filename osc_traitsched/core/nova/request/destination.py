@@ -1,0 +1,119 @@
+"""The host that an administrator names with the availability zone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.names import near_names
+from osc_traitsched.core.nova.request.model import Request
+
+
+@dataclasses.dataclass(frozen=True)
+class Destination:
+    """What ``ZONE``, ``ZONE:HOST``, ``ZONE:HOST:NODE`` or ``ZONE::NODE`` says.
+
+    :ivar host: a service host; None where none is named, and maybe empty
+    :ivar node: the name of a hypervisor
+    """
+
+    zone: str
+    host: str | None = None
+    node: str | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a host or a node is named, and so no other can be chosen."""
+        return bool(self.host or self.node)
+
+    @property
+    def checked_zone(self) -> str | None:
+        """The zone that nova-api wants to be there; None where it does not look.
+
+        nova/compute/api.py, ``create``; nova-api has dropped the zone of a node that
+        is named without its host.
+        """
+        return self.zone if self.host is None and not self.node else None
+
+    def zone_of(self, aggregates: Iterable[Mapping[str, object]]) -> str:
+        """Return the zone that the server is for; empty for any.
+
+        A host's own zone counts, whatever is asked for, and then none is asked for
+        (nova/api/openstack/compute/servers.py, ``_validate_host_availability_zone``).
+
+        :param aggregates: the compute API's bodies
+        """
+        if not self.is_named:
+            return self.zone
+        own = (
+            str(metadata["availability_zone"])
+            for body in aggregates
+            if isinstance(hosts := body.get("hosts"), Sequence) and self.host in hosts
+            if isinstance(metadata := body.get("metadata"), Mapping)
+            if metadata.get("availability_zone")
+        )
+        return self.zone if self.zone == next(own, None) else ""
+
+    def nodes(self, computes: Iterable[Compute]) -> tuple[Compute, ...]:
+        """Return the compute nodes that are meant, those of Ironic may be many."""
+        return tuple(
+            each
+            for each in computes
+            if (not self.host or each.service_host == self.host)
+            and (not self.node or each.node == self.node)
+        )
+
+
+def read(availability_zone: str | None, default_zone: str) -> Destination:
+    """Take apart what a user gives as the availability zone.
+
+    nova/compute/api.py, ``parse_availability_zone``.
+
+    :param default_zone: where none is given; a colon in it has no meaning
+    :raises Refusal: for more than two colons
+    """
+    zone, *named = (availability_zone or "").split(":")
+    if len(named) > 2:
+        raise Refusal("InvalidInput", "more-than-two-colons", ("availability_zone",))
+    host, node = (*named, None, None)[:2]
+    if len(named) == 2 and not host:
+        host = None
+    return Destination(zone or default_zone, host, node)
+
+
+def restricted(
+    request: Request, destination: Destination, computes: Sequence[Compute]
+) -> Request:
+    """Return the request for the host that is named.
+
+    Of several nodes Placement is asked for all hosts, and Nova takes those it wants
+    (nova/scheduler/utils.py, ``resources_from_request_spec``).
+
+    :param computes: all compute nodes of the cloud
+    :raises Refusal: when there is no such host or node
+    """
+    nodes = destination.nodes(computes)
+    if not nodes:
+        raise _no_such_host(destination, computes)
+    only = nodes[0].uuid if len(nodes) == 1 else None
+    fallback = request.fallback and _in_tree(request.fallback, only)
+    return dataclasses.replace(_in_tree(request, only), fallback=fallback)
+
+
+def _in_tree(request: Request, only: str | None) -> Request:
+    limit = request.limit if only else None
+    return dataclasses.replace(request, in_tree=only, limit=limit)
+
+
+def _no_such_host(destination: Destination, computes: Iterable[Compute]) -> Refusal:
+    host, node = destination.host, destination.node
+    known = {each.service_host if host else each.node for each in computes}
+    named = {"host": host, "node": node}
+    return Refusal(
+        "NoValidHost",
+        "no-such-host",
+        tuple(f"{kind}: {name}" for kind, name in named.items() if name),
+        nearest=near_names(host or node or "", known),
+    )

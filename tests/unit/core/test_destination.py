@@ -1,0 +1,115 @@
+"""What is asked for with the zone, as nova-api and nova-scheduler take it."""
+
+import pytest
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova.request import build, destination
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+CMP = Compute("c1", "cmp1.example.org", "cmp1")
+IRON = (Compute("i1", "iron-a", "ironic"), Compute("i2", "iron-b", "ironic"))
+COMPUTES = (CMP, *IRON)
+EAST = {
+    "uuid": "e1",
+    "name": "east",
+    "hosts": ["cmp1"],
+    "metadata": {"availability_zone": "az-east"},
+}
+FLAVOR = {"id": "1", "name": "f", "vcpus": 1, "ram": 512, "disk": 0, "extra_specs": {}}
+
+
+@pytest.mark.parametrize(
+    ("given", "parts", "checked"),
+    [
+        (None, ("home", None, None), "home"),
+        ("az", ("az", None, None), "az"),
+        ("az:cmp1", ("az", "cmp1", None), None),
+        (":cmp1", ("home", "cmp1", None), None),
+        ("az:cmp1:node", ("az", "cmp1", "node"), None),
+        ("az::node", ("az", None, "node"), None),
+        ("az:", ("az", "", None), None),
+        ("az::", ("az", None, ""), "az"),
+    ],
+)
+def test_zone_host_and_node_are_taken_apart_as_nova_does(given, parts, checked):
+    found = destination.read(given, "home")
+    assert (found.zone, found.host, found.node) == parts
+    assert found.checked_zone == checked
+
+
+def test_a_colon_in_the_default_zone_is_part_of_its_name():
+    found = destination.read(None, "nova:cmp1")
+    assert (found.checked_zone, found.is_named) == ("nova:cmp1", False)
+
+
+def asked(zone, release=34, computes=COMPUTES, **specs):
+    flavor = {**FLAVOR, "extra_specs": specs}
+    settings = SchedulerSettings.of(release, **{"DEFAULT.default_schedule_zone": None})
+    return build(
+        flavor,
+        None,
+        aggregates=[EAST],
+        availability_zone=zone,
+        project_id="p",
+        boot_from_volume=True,
+        assumptions=settings,
+        computes=computes,
+    )
+
+
+@pytest.mark.parametrize("zone", [":::", "a:b:c:d"])
+def test_more_than_two_colons_are_refused_by_nova_api(zone):
+    with pytest.raises(Refusal) as caught:
+        asked(zone)
+    refusal = caught.value
+    assert (refusal.exception, refusal.stage, refusal.http) == (
+        "InvalidInput",
+        "api",
+        400,
+    )
+
+
+def test_one_node_is_asked_for_by_its_tree_in_both_queries():
+    found = asked("nova:cmp1", **{"hw:cpu_policy": "dedicated"})
+    assert "in_tree=c1&limit=1000" in found.query()
+    assert "in_tree=c1&limit=1000" in found.fallback.query()
+    assert "in_tree=i2" in asked("nova::iron-b").query()
+    assert "in_tree=i1" in asked("nova:ironic:iron-a").query()
+
+
+def test_of_several_nodes_all_hosts_are_asked_for_without_a_limit():
+    found = asked("nova:ironic", **{"hw:cpu_policy": "dedicated"})
+    assert (found.in_tree, found.limit, found.fallback.limit) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("zone", "named", "nearest"),
+    [
+        ("nova:cmp2", ("host: cmp2",), ("cmp1",)),
+        ("nova::iron-c", ("node: iron-c",), ("iron-b", "iron-a")),
+        ("nova:cmp1:iron-a", ("host: cmp1", "node: iron-a"), ("cmp1",)),
+    ],
+)
+def test_a_host_that_is_not_there_is_no_valid_host(zone, named, nearest):
+    with pytest.raises(Refusal) as caught:
+        asked(zone)
+    refusal = caught.value
+    assert (refusal.exception, refusal.reason) == ("NoValidHost", "no-such-host")
+    assert (refusal.stage, refusal.keys) == ("no valid host", named)
+    assert set(refusal.nearest) == set(nearest)
+
+
+def test_the_zone_counts_only_where_the_host_is_in_it():
+    assert "member_of=in%3Ae1" in asked("az-east:cmp1").query()
+    assert "member_of" not in asked("az-west:cmp1").query()
+    assert "member_of" not in asked("az-east:ironic").query()
+    assert "member_of" not in asked("az-east::cmp1.example.org").query()
+
+
+def test_where_the_compute_nodes_are_not_known_that_is_said():
+    found = asked("nova:cmp1", computes=None)
+    assert found.in_tree is None
+    assert ("requested host", "cmp1") in [
+        (each.kind, each.value) for each in found.not_evaluated
+    ]
