@@ -111,17 +111,36 @@ POOLED = st.tuples(
     st.lists(nodes(1, ("VCPU", "MEMORY_MB")), max_size=1),
     st.lists(nodes(0, SHARED, frozenset({SHARING})), min_size=1, max_size=2),
 )
+CLOUDS = st.one_of(MIXED, MIXED, POOLED).map(
+    lambda parts: [node for part in parts for node in part]
+)
+
+
+#: What a card has; most have one class.
+CARDS = (*[("CUSTOM_CARD",)] * 4, ("DISK_GB",), SHARED)
 ROOMY = Inventory(16, 0, 1.0, 1, 16, 1, 0)
+
+
+@st.composite
+def cards(draw):
+    """A provider with a few units of one class or two."""
+    total = st.sampled_from([1, 2, 3, 4, 8])
+    inventory = total.map(lambda n: Inventory(n, 0, 1.0, 1, n, 1, 0)) | inventories()
+    return Node(
+        inventories={name: draw(inventory) for name in draw(st.sampled_from(CARDS))},
+        traits=draw(st.frozensets(st.sampled_from(TRAITS), max_size=2)),
+        aggregates=frozenset(),
+    )
 
 
 @st.composite
 def carded(draw):
     """A host with processors and up to four cards, often equal ones."""
-    kinds = draw(st.lists(nodes(0, SHARED), min_size=1, max_size=2))
-    cards = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4))
+    kinds = draw(st.lists(cards(), min_size=1, max_size=3))
+    children = draw(st.lists(st.sampled_from(kinds), min_size=1, max_size=4))
     root = draw(nodes(0))
     own = {**root.inventories, "VCPU": ROOMY}
-    return dataclasses.replace(root, inventories=own, children=tuple(cards))
+    return dataclasses.replace(root, inventories=own, children=tuple(children))
 
 
 #: Hosts with cards, and sometimes a card that is shared.
@@ -129,52 +148,26 @@ CARDED = st.tuples(
     st.lists(nodes(0), max_size=1),
     st.lists(carded(), min_size=1, max_size=2),
     st.lists(nodes(0, SHARED, frozenset({SHARING})), max_size=1),
-)
-CLOUDS = st.one_of(MIXED, POOLED, CARDED).map(
-    lambda parts: [node for part in parts for node in part]
-)
-
-
-@st.composite
-def group(draw, suffix, classes=CLASSES[1:]) -> list[Clause]:
-    """Amounts of one or two classes, and some traits; of the unsuffixed group VCPU."""
-    asked = draw(
-        st.lists(st.sampled_from(classes), min_size=1, max_size=2, unique=True)
-    )
-    found: list[Clause] = []
-    for resource_class in [*asked, *([] if suffix else ["VCPU"])]:
-        amount = draw(st.sampled_from([1, 1, 2, 2, 4, 6]))
-        found.append(Resource(suffix, resource_class, amount, FROM_FLAVOR))
-    most = 1 if suffix else 2
-    for name in draw(st.lists(st.sampled_from(TRAITS), max_size=most, unique=True)):
-        found.append(Trait(suffix, name, draw(st.booleans()), FROM_FLAVOR))
-    return found
-
-
-@st.composite
-def many_groups(draw) -> list[Clause]:
-    """From three to eight suffixed groups, of three kinds at most."""
-    kinds = draw(st.lists(group("_A", SHARED), min_size=1, max_size=3))
-    drawn = draw(st.lists(st.sampled_from(kinds), min_size=3, max_size=8))
-    return [
-        dataclasses.replace(clause, group=f"_{suffix}")
-        for suffix, kind in zip("ABCDEFGH", drawn)
-        for clause in kind
-    ]
-
-
-FEW_GROUPS = st.sampled_from([(), (), (), ("_A",), ("_A", "_B")]).flatmap(
-    lambda suffixes: st.tuples(*map(group, suffixes)).map(
-        lambda groups: [clause for each in groups for clause in each]
-    )
-)
+).map(lambda parts: [node for part in parts for node in part])
 
 
 @st.composite
 def clauses(draw) -> tuple[Clause, ...]:
     """Clauses that make a request that Placement takes."""
-    suffixed = st.one_of(FEW_GROUPS, FEW_GROUPS, FEW_GROUPS, many_groups())
-    found = [*draw(group("")), *draw(suffixed)]
+    groups = draw(st.sampled_from([("",), ("",), ("",), ("", "_A"), ("", "_A", "_B")]))
+    found: list[Clause] = []
+    for group in groups:
+        others = st.sampled_from(CLASSES[1:])
+        asked = draw(st.lists(others, min_size=1, max_size=2, unique=True))
+        for resource_class in [*asked, *([] if group else ["VCPU"])]:
+            amount = draw(st.sampled_from([1, 1, 2, 2, 4, 6]))
+            found.append(Resource(group, resource_class, amount, FROM_FLAVOR))
+        for name in draw(
+            st.lists(
+                st.sampled_from(TRAITS), max_size=2 if not group else 1, unique=True
+            )
+        ):
+            found.append(Trait(group, name, draw(st.booleans()), FROM_FLAVOR))
     for name in draw(st.lists(st.sampled_from(TRAITS), max_size=1)):
         found.append(RootTrait(name, draw(st.booleans()), FROM_FLAVOR))
     members = st.frozensets(st.sampled_from(AGGREGATES), min_size=1, max_size=2)
@@ -185,6 +178,36 @@ def clauses(draw) -> tuple[Clause, ...]:
     ):
         found.append(MemberOf(frozenset({aggregate}), True, FROM_FLAVOR))
     return tuple(found)
+
+
+@st.composite
+def small_groups(draw) -> tuple[Clause, ...]:
+    """A group of few units, and sometimes a trait."""
+    asked = draw(st.sampled_from(CARDS))
+    amounts = st.sampled_from([1, 1, 1, 1, 2, 3])
+    named = draw(st.sampled_from([(), (), (), TRAITS[:1], TRAITS[1:2]]))
+    return (
+        *(Resource("_", each, draw(amounts), FROM_FLAVOR) for each in asked),
+        *(Trait("_", name, draw(st.booleans()), FROM_FLAVOR) for name in named),
+    )
+
+
+@st.composite
+def many_groups(draw) -> tuple[Clause, ...]:
+    """From three to eight suffixed groups, of two kinds at most, and little else."""
+    kinds = draw(st.lists(small_groups(), min_size=1, max_size=2))
+    groups = draw(st.lists(st.sampled_from(kinds), min_size=3, max_size=8))
+    others = draw(st.sampled_from([(), (), *((each,) for each in SHARED)]))
+    members = draw(st.sampled_from([(), (), (frozenset(AGGREGATES[:2]),)]))
+    return (
+        *(Resource("", each, 1, FROM_FLAVOR) for each in ("VCPU", *others)),
+        *(
+            dataclasses.replace(clause, group=f"_{letter}")
+            for letter, group in zip("ABCDEFGH", groups)
+            for clause in group
+        ),
+        *(MemberOf(each, draw(st.booleans()), FROM_FLAVOR) for each in members),
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,9 +225,9 @@ class Question:
 
 
 @st.composite
-def questions(draw) -> Question:
+def questions(draw, of=clauses) -> Question:
     """Any request, with a trait more that it does not name yet."""
-    found = draw(clauses())
+    found = draw(of())
     named = {each.name for each in found if isinstance(each, Trait) and not each.group}
     return Question(
         clauses=found,
@@ -214,18 +237,37 @@ def questions(draw) -> Question:
     )
 
 
-#: Placement tries each combination of providers, and takes a second for so many.
-MOST_COMBINATIONS = 2000
+#: Placement tries each combination of providers: eight groups on two cards are 256.
+MOST_COMBINATIONS = 300
+_FEW = 2
 
 
 def answerable(question: Question, cloud: Sequence[Node]) -> Question:
-    """Return the question with as many groups as Placement has an answer for soon."""
+    """Return the question with so many groups that Placement answers soon and rightly.
+
+    Of groups that are kept apart Placement adds amounts to what it has added up
+    before, if the unsuffixed group asks for the same class (placement 16.0.0,
+    research_context.py, ``copy_arr_if_needed``). With many groups its answer then
+    depends on the order in which it tries them.
+    """
     asked = question.clauses
-    last = max(each.group for each in asked if isinstance(each, (Resource, Trait)))
-    if not last or _combinations(asked, cloud) <= MOST_COMBINATIONS:
-        return question
-    fewer = tuple(c for c in asked if getattr(c, "group", "") != last)
-    return answerable(dataclasses.replace(question, clauses=fewer), cloud)
+    suffixes = sorted({c.group for c in asked if isinstance(c, Resource) and c.group})
+    while len(suffixes) > _FEW and _combinations(asked, cloud) > MOST_COMBINATIONS:
+        last = suffixes.pop()
+        asked = tuple(c for c in asked if getattr(c, "group", "") != last)
+    if question.policy == "isolate" and len(suffixes) > _FEW:
+        asked = tuple(_kept_apart(asked))
+    return dataclasses.replace(question, clauses=asked)
+
+
+def _kept_apart(asked: Sequence[Clause]) -> Iterator[Clause]:
+    """Yield all but what the unsuffixed group asks of classes of suffixed groups."""
+    amounts = [clause for clause in asked if isinstance(clause, Resource)]
+    suffixed = {clause.resource_class for clause in amounts if clause.group}
+    for clause in asked:
+        is_first = clause in amounts and not clause.group
+        if not (is_first and clause.resource_class in suffixed):
+            yield clause
 
 
 def _combinations(asked: Iterable[Clause], cloud: Sequence[Node]) -> int:

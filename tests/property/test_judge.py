@@ -25,7 +25,9 @@ from tests.property import building, checks, clouds, fixing, thinking
 CLOUDS = int(os.environ.get("TRAITSCHED_CLOUDS", "100"))
 CLOUDS_EACH = 25
 REQUESTS_EACH = 6
-QUESTIONS = st.lists(clouds.questions(), min_size=REQUESTS_EACH, max_size=REQUESTS_EACH)
+#: For each four clouds one more, of hosts with cards, is asked for many groups. It
+#: takes Placement some time, so there are fewer requests for each.
+MANY_GROUPS, REQUESTS_OF_MANY = -(-CLOUDS // 4), 3
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -33,18 +35,38 @@ ROOT = pathlib.Path(__file__).parents[2]
 def test_every_host_is_accounted_for_and_every_reason_is_true(
     server, service, tmp_path, part
 ):
+    count = min(CLOUDS_EACH, CLOUDS - part * CLOUDS_EACH)
+    asked = st.lists(clouds.questions(), min_size=REQUESTS_EACH, max_size=REQUESTS_EACH)
+    judge_clouds(server, service, tmp_path, part, count, clouds.CLOUDS, asked)
+
+
+@pytest.mark.parametrize("part", range(-(-MANY_GROUPS // CLOUDS_EACH)))
+def test_so_it_is_with_up_to_eight_groups_on_hosts_with_cards(
+    server, service, tmp_path, part
+):
+    count = min(CLOUDS_EACH, MANY_GROUPS - part * CLOUDS_EACH)
+    asked = st.lists(
+        clouds.questions(clouds.many_groups),
+        min_size=REQUESTS_OF_MANY,
+        max_size=REQUESTS_OF_MANY,
+    )
+    judge_clouds(server, service, tmp_path, part, count, clouds.CARDED, asked)
+
+
+def judge_clouds(server, service, tmp_path, part, count, some_clouds, requests):
+    """Judge so many clouds, and ask Placement about all that is said of them."""
     placement, judged = Placement(server.url), []
 
     @seed(part)
     @settings(
-        max_examples=min(CLOUDS_EACH, CLOUDS - part * CLOUDS_EACH),
+        max_examples=count,
         database=None,
         deadline=None,
         # Each example is hundreds of requests: too slow to shrink.
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    @given(cloud=clouds.CLOUDS, asked=QUESTIONS)
+    @given(cloud=some_clouds, asked=requests)
     def judge_all(cloud, asked):
         try:
             building.build(placement, cloud)

@@ -11,7 +11,7 @@ from osc_traitsched.core.placement.facts import Amount
 from osc_traitsched.core.placement.groups import Group
 from osc_traitsched.core.placement.matching import matching
 from osc_traitsched.core.placement.room import Room
-from osc_traitsched.core.placement.task import Server, Task
+from osc_traitsched.core.placement.task import Ability, Task
 
 
 def has_placement(task: Task) -> bool:
@@ -47,23 +47,27 @@ def _matching(task: Task) -> list[list[Group]] | None:
     """
     kinds = [kind for kind, number in enumerate(task.numbers) for _ in range(number)]
     choices = [
-        [place for place, server in enumerate(task.servers) if kind in server.serves]
+        [
+            place
+            for place, provider in enumerate(task.providers)
+            if kind in provider.serves
+        ]
         for kind in kinds
     ]
-    found = matching(choices, [_bound(server, task) for server in task.servers])
+    found = matching(choices, [_bound(provider, task) for provider in task.providers])
     if found is None:
         return None
     return [[task.groups[kinds[number]] for number in each] for each in found]
 
 
-def _bound(server: Server, task: Task) -> int:
+def _bound(provider: Ability, task: Task) -> int:
     """Return a number of suffixed groups that a provider can't serve more of."""
     if task.isolate:
         return 1
     groups = [
-        task.groups[kind] for kind in server.serves for _ in range(task.numbers[kind])
+        task.groups[kind] for kind in provider.serves for _ in range(task.numbers[kind])
     ]
-    return room.bound(dict(server.limits), groups)
+    return room.bound(dict(provider.limits), groups)
 
 
 def _settles(served: Sequence[Sequence[Group]], task: Task) -> bool:
@@ -73,9 +77,9 @@ def _settles(served: Sequence[Sequence[Group]], task: Task) -> bool:
         return False
     return all(
         room.is_enough(
-            room.without(dict(server.limits), [a for g in groups for a in g.amounts])
+            room.without(dict(provider.limits), [a for g in groups for a in g.amounts])
         )
-        for server, groups in zip(task.servers, served)
+        for provider, groups in zip(task.providers, served)
     )
 
 
@@ -137,7 +141,7 @@ class _Search:
 
     def __init__(self, task: Task) -> None:
         self._task = task
-        self._rooms: list[Room] = [dict(server.limits) for server in task.servers]
+        self._rooms: list[Room] = [dict(provider.limits) for provider in task.providers]
         self._most = self._most_from_each_on()
         self._shares = {
             name: [dict(group.amounts).get(name, 0) for group in task.groups]
@@ -163,9 +167,9 @@ class _Search:
         task = self._task
         most = _Most((0,) * len(task.groups), frozenset(), frozenset(), 0, {})
         found = [most]
-        for server, free in zip(reversed(task.servers), reversed(self._rooms)):
+        for provider, free in zip(reversed(task.providers), reversed(self._rooms)):
             numbers = list(most.numbers)
-            for kind in server.serves:
+            for kind in provider.serves:
                 wanted = 1 if task.isolate else task.numbers[kind]
                 numbers[kind] += room.times(free, task.groups[kind], wanted)
             totals = dict(most.totals)
@@ -173,9 +177,9 @@ class _Search:
                 totals[name] = totals.get(name, 0) + limit
             most = _Most(
                 tuple(numbers),
-                most.amounts | server.gives,
-                most.traits | server.brings,
-                max(most.widest, len(server.brings)),
+                most.amounts | provider.gives,
+                most.traits | provider.brings,
+                max(most.widest, len(provider.brings)),
                 totals,
             )
             found.append(most)
@@ -200,23 +204,23 @@ class _Search:
 
     def _after(self, state: _State) -> Iterator[_State]:
         """Yield what can be left when one more provider has been decided on."""
-        server, free = self._task.servers[state.place], self._rooms[state.place]
-        for given in _subsets(state.amounts & server.gives):
+        provider, free = self._task.providers[state.place], self._rooms[state.place]
+        for given in _subsets(state.amounts & provider.gives):
             rest = room.without(free, given)
             if not room.is_enough(rest):
                 continue
-            missing = state.missing - server.brings if given else state.missing
-            for left in self._left(server, rest, state.left):
+            missing = state.missing - provider.brings if given else state.missing
+            for left in self._left(provider, rest, state.left):
                 after = _State(state.place + 1, left, state.amounts - given, missing)
                 if self._is_possible(after):
                     yield after
 
     def _left(
-        self, server: Server, free: Room, left: tuple[int, ...]
+        self, provider: Ability, free: Room, left: tuple[int, ...]
     ) -> Iterator[tuple[int, ...]]:
         """Yield how many groups can be left when a provider serves all that it can."""
         groups = self._task.groups
-        kinds = [kind for kind in server.serves if left[kind]]
+        kinds = [kind for kind in provider.serves if left[kind]]
         if self._task.isolate:
             kinds = [kind for kind in kinds if room.times(free, groups[kind], 1)]
             for kind in kinds:

@@ -16,7 +16,7 @@ _NOTHING: Amount = ("", 0)
 
 
 @dataclasses.dataclass(frozen=True)
-class Server:
+class Ability:
     """What one provider can do for the groups.
 
     :ivar serves: the kinds of suffixed groups that it can serve, each alone
@@ -30,7 +30,7 @@ class Server:
     brings: frozenset[str]
     limits: frozenset[Amount]
 
-    def replaces(self, other: Server) -> bool:
+    def covers(self, other: Ability) -> bool:
         """Tell whether this can do all that the other can for the unsuffixed group."""
         return other.gives <= self.gives and other.brings <= self.brings
 
@@ -42,7 +42,7 @@ class Task:
     :ivar groups: the suffixed ones, of equal ones one: each is a kind
     :ivar numbers: how many there are of each kind
     :ivar amounts: those of the unsuffixed group; each is given by one provider
-    :ivar required: traits that those who give them must have between them
+    :ivar required: traits that the providers of these must have between them
     :ivar isolate: no provider may serve two suffixed groups
     """
 
@@ -51,20 +51,20 @@ class Task:
     amounts: frozenset[Amount]
     required: frozenset[str]
     isolate: bool
-    servers: tuple[Server, ...]
+    providers: tuple[Ability, ...]
 
     def unsuffixed(self) -> Task:
         """Return the task to serve the unsuffixed group alone.
 
-        Nothing is in the way of a provider that gives several of its amounts. So
-        nobody is needed who can't do more than another one.
+        Then one provider can give all of the amounts that it gives alone, and no
+        provider is needed that can only do what another one can.
         """
-        found: list[Server] = []
-        for each in sorted(self.servers, key=lambda s: -len(s.gives) - len(s.brings)):
-            able = Server((), each.gives, each.brings, frozenset())
-            if able.gives and not any(other.replaces(able) for other in found):
+        found: list[Ability] = []
+        for each in sorted(self.providers, key=lambda p: -len(p.gives) - len(p.brings)):
+            able = Ability((), each.gives, each.brings, frozenset())
+            if able.gives and not any(other.covers(able) for other in found):
                 found.append(able)
-        return dataclasses.replace(self, groups=(), numbers=(), servers=tuple(found))
+        return dataclasses.replace(self, groups=(), numbers=(), providers=tuple(found))
 
 
 def task(
@@ -72,7 +72,7 @@ def task(
 ) -> Task:
     """Return the task to serve groups by the providers of one host.
 
-    Of equal providers there are no more than could all be needed.
+    Of equal providers there are no more than there are groups and amounts.
 
     :param offers: of all providers
     :param usable: the numbers of those that the unsuffixed group may use
@@ -85,23 +85,23 @@ def task(
     if wanted.unsuffixed and not amounts:
         amounts = frozenset({_NOTHING})
     alike = collections.Counter(
-        _server(offer, groups, unsuffixed, amounts if n in usable else frozenset())
+        _ability(offer, groups, unsuffixed, amounts if n in usable else frozenset())
         for n, offer in enumerate(offers)
     )
     most = sum(numbers) + len(amounts)
-    servers = [
-        server
-        for server, number in alike.items()
-        if server.serves or server.gives
+    providers = tuple(
+        ability
+        for ability, number in alike.items()
+        if ability.serves or ability.gives
         for _ in range(min(number, most))
-    ]
-    return Task(groups, numbers, amounts, unsuffixed.required, isolate, tuple(servers))
+    )
+    return Task(groups, numbers, amounts, unsuffixed.required, isolate, providers)
 
 
 def one_serves(wanted: Wanted, offer: Offer, is_usable: bool, isolate: bool) -> bool:
     """Tell whether one provider, without any others, can serve all groups.
 
-    Most hosts have but one, and nothing has to be searched there.
+    Most hosts have only one provider, and there nothing has to be searched.
 
     :param is_usable: the unsuffixed group may use it
     """
@@ -117,17 +117,17 @@ def one_serves(wanted: Wanted, offer: Offer, is_usable: bool, isolate: bool) -> 
     return room.is_enough(left) and (is_usable or not wanted.unsuffixed)
 
 
-def _server(
+def _ability(
     offer: Offer,
     groups: Sequence[Group],
     unsuffixed: Group,
     amounts: frozenset[Amount],
-) -> Server:
+) -> Ability:
     """Return what a provider can do, where it may give these of the amounts."""
     gives = frozenset[Amount]()
     if not unsuffixed.forbidden & offer.traits:
         gives = amounts & (offer.amounts | {_NOTHING})
-    return Server(
+    return Ability(
         tuple(n for n, group in enumerate(groups) if group.is_served_by(offer)),
         gives,
         unsuffixed.required & offer.traits if gives else frozenset(),

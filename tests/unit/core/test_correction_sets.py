@@ -54,7 +54,9 @@ def test_of_more_than_a_thousand_one_is_found():
 
 REQUESTS = st.builds(
     Request,
-    clauses=clouds.clauses().filter(lambda found: len(found) <= MOST_CLAUSES),
+    clauses=(clouds.clauses() | clouds.many_groups()).filter(
+        lambda found: len(found) <= MOST_CLAUSES
+    ),
     group_policy=st.sampled_from(["none", "isolate"]),
     limit=st.none(),
     microversion=st.just("1.36"),
