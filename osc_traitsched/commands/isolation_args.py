@@ -9,7 +9,7 @@ from osc_traitsched.app.isolation import IsolationPlan
 from osc_traitsched.commands import scheduler_args, write_args
 from osc_traitsched.core.errors import PrivateFlavorsHidden
 from osc_traitsched.views import isolation as words
-from osc_traitsched.views import problems
+from osc_traitsched.views import left_out, problems
 
 LOG = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
     if not todo.has_private_flavors:
         LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
     if todo.state.snapshot.unlisted:
-        LOG.warning("%s", problems.unlisted(todo.state.snapshot))
+        LOG.warning("%s", left_out.unlisted(todo.state.snapshot))
     for line in words.losses(todo.effects, todo.state.roots):
         LOG.warning("%s", line)
     for line in words.gains(todo.effects, todo.state.roots):

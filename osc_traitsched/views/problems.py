@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.model import Outcome, Status
-from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 
@@ -176,7 +176,7 @@ def _(error: errors.AmbiguousName) -> str:
     )
 
 
-def _namesake(found: errors.Namesake) -> str:
+def _namesake(found: Namesake) -> str:
     told = (
         found.owner and f"owner {found.owner}",
         found.domain and f"domain {found.domain}",
@@ -254,29 +254,6 @@ def reverted(found: traits.RevertedByNova, removing: bool) -> str:
             "update, and servers may fail to schedule until then"
         )
     return f"{name}it takes the trait away again at its next update"
-
-
-def without_provider(hosts: Iterable[str]) -> str:
-    """Return a line on hosts that are not shown because they have no provider."""
-    return (
-        "Placement has no provider for hosts of Nova's, as far as Nova lists them: "
-        f"{listed(hosts)}"
-    )
-
-
-def unlisted(snapshot: Snapshot) -> str:
-    """Return a line on compute nodes that Placement has and Nova does not list."""
-    every = snapshot.listed + len(snapshot.unlisted)
-    return (
-        f"Nova lists {snapshot.listed} of the {every} compute nodes that Placement "
-        f"has, and not {listed(snapshot.named(snapshot.unlisted))}: its list may be "
-        "incomplete, so no provider is called orphaned"
-    )
-
-
-def vanished(providers: Iterable[str]) -> str:
-    """Return a line on providers that were deleted while a command was reading."""
-    return f"left out, since they were deleted meanwhile: {listed(providers)}"
 
 
 def would_create(names: Iterable[str]) -> str:
