@@ -10,6 +10,7 @@ from osc_traitsched.cloud import rest
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
 from osc_traitsched.core.names import near_names
+from osc_traitsched.core.namesake import Namesake
 
 Body = Mapping[str, Any]
 
@@ -70,8 +71,7 @@ def project(cloud: Cloud, name: str | None, domain: str | None = None) -> str | 
     found = [each for each in shown if each["name"] == name]
     if len(found) > 1:
         namesakes = (
-            errors.Namesake(each["id"], domain=each.get("domain_id") or "")
-            for each in found
+            Namesake(each["id"], domain=each.get("domain_id") or "") for each in found
         )
         raise errors.AmbiguousName("project", name, namesakes)
     body = found[0] if found else _by_id(cloud, "project", name)

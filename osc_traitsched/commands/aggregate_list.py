@@ -7,7 +7,7 @@ import argparse
 from osc_traitsched.app import aggregates
 from osc_traitsched.commands import base
 from osc_traitsched.views import aggregates as views
-from osc_traitsched.views import problems
+from osc_traitsched.views import left_out
 from osc_traitsched.views.traits import Table
 
 
@@ -31,5 +31,5 @@ class ListAggregates(base.Lister):
         """Read, compare, and show."""
         found = aggregates.compare(self.cloud())
         if found.snapshot.unlisted:
-            base.LOG.warning("%s", problems.unlisted(found.snapshot))
+            base.LOG.warning("%s", left_out.unlisted(found.snapshot))
         return views.rows(found.differences, args.long)

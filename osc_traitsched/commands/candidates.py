@@ -8,7 +8,7 @@ from osc_traitsched.app import candidates, request
 from osc_traitsched.commands import base, request_args, scheduler_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import candidates as views
-from osc_traitsched.views import problems
+from osc_traitsched.views import left_out
 from osc_traitsched.views.traits import Table
 
 _NO_HOST = 3
@@ -48,7 +48,7 @@ class ListCandidates(base.Lister):
             return views.queries(request.accepted(cloud, question))
         found = candidates.candidates(cloud, question)
         if found.vanished:
-            base.LOG.warning("%s", problems.vanished(found.vanished))
+            base.LOG.warning("%s", left_out.vanished(found.vanished))
         if not found.hosts:
             self.exit_code = _NO_HOST
         return views.rows(found.hosts[: args.limit])

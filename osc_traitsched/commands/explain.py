@@ -10,7 +10,7 @@ import yaml
 from osc_traitsched.app import explain, request
 from osc_traitsched.commands import base, request_args, scheduler_args
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.views import problems
+from osc_traitsched.views import left_out
 from osc_traitsched.views.explain import document, prose
 
 _NO_HOST = 3
@@ -70,7 +70,7 @@ class Explain(base.Command):
             want_fixes=not args.no_fixes,
         )
         if found.facts is not None and found.facts.vanished:
-            base.LOG.warning("%s", problems.vanished(found.facts.vanished))
+            base.LOG.warning("%s", left_out.vanished(found.facts.vanished))
         self.app.stdout.write(_text(found, args) + "\n")
         return _exit_code(found)
 

@@ -8,7 +8,7 @@ import logging
 from osc_traitsched.app.isolation import IsolationPlan
 from osc_traitsched.commands import scheduler_args, write_args
 from osc_traitsched.core.errors import PrivateFlavorsHidden
-from osc_traitsched.views import effects, problems, refusals
+from osc_traitsched.views import effects, left_out, problems, refusals
 from osc_traitsched.views import isolation as words
 
 LOG = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
     if not todo.has_private_flavors:
         LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
     if todo.state.snapshot.unlisted:
-        LOG.warning("%s", problems.unlisted(todo.state.snapshot))
+        LOG.warning("%s", left_out.unlisted(todo.state.snapshot))
     for line in words.misplaced(todo.names, todo.servers):
         LOG.warning("%s", line)
     for line in effects.losses(todo.effects, todo.state.roots):

@@ -9,7 +9,7 @@ from osc_traitsched.app import traits
 from osc_traitsched.commands import base, host_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.selection import Targets
-from osc_traitsched.views import problems
+from osc_traitsched.views import left_out
 from osc_traitsched.views import traits as views
 
 LOG = logging.getLogger(__name__)
@@ -63,6 +63,6 @@ class ListTraits(base.Lister):
 
 def _warn(found: Targets | traits.ByTrait) -> None:
     if found.without_provider:
-        LOG.warning("%s", problems.without_provider(found.without_provider))
+        LOG.warning("%s", left_out.without_provider(found.without_provider))
     if found.vanished:
-        LOG.warning("%s", problems.vanished(found.vanished))
+        LOG.warning("%s", left_out.vanished(found.vanished))

@@ -9,7 +9,7 @@ from typing import Any
 
 from osc_traitsched.app import mirror as app
 from osc_traitsched.commands import arguments, write_args
-from osc_traitsched.views import mirror, problems
+from osc_traitsched.views import left_out, mirror
 from osc_traitsched.views.traits import Table
 
 LOG = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ class RepairMirror(write_args.Writer):
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
-            LOG.warning("%s", problems.unlisted(todo.snapshot))
+            LOG.warning("%s", left_out.unlisted(todo.snapshot))
         self.nothing = mirror.nothing(todo.snapshot)
         outcomes = self.carry_out(cloud, todo.plan, args)
         if not args.dry_run and app.has_moved(cloud, todo):

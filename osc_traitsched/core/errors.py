@@ -7,8 +7,9 @@ question was good, and what it asks must not be done), and a cloud that broke.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
+
+from osc_traitsched.core.namesake import Namesake
 
 
 class TraitSchedError(Exception):
@@ -216,25 +217,6 @@ class NoProvider(BadQuestion):
     def __init__(self, host: str) -> None:
         super().__init__(host)
         self.host = host
-
-
-@dataclasses.dataclass(frozen=True)
-class Namesake:
-    """One of several things of one name, and what tells it from the others.
-
-    :ivar owner: the ID of its project; this and what follows are empty where it is not
-        known, or does not tell
-    :ivar visibility: of an image
-    :ivar created: when, as the service writes it
-    :ivar domain: the ID of a project's domain
-    """
-
-    id: str
-    owner: str = ""
-    visibility: str = ""
-    created: str = ""
-    is_hidden: bool = False
-    domain: str = ""
 
 
 class AmbiguousName(BadQuestion):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Outcome, Status
-from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 
@@ -174,7 +174,7 @@ def _(error: errors.AmbiguousName) -> str:
     )
 
 
-def _namesake(found: errors.Namesake) -> str:
+def _namesake(found: Namesake) -> str:
     told = (
         found.owner and f"owner {found.owner}",
         found.domain and f"domain {found.domain}",
@@ -210,29 +210,6 @@ def internal(error: Exception) -> str:
     text = ": ".join(filter(None, (type(error).__name__, str(error))))
     line = " ".join(text.split())
     return f"internal error: {visible(line)}; --debug shows where"
-
-
-def without_provider(hosts: Iterable[str]) -> str:
-    """Return a line on hosts that are not shown because they have no provider."""
-    return (
-        "Placement has no provider for hosts of Nova's, as far as Nova lists them: "
-        f"{listed(hosts)}"
-    )
-
-
-def unlisted(snapshot: Snapshot) -> str:
-    """Return a line on compute nodes that Placement has and Nova does not list."""
-    every = snapshot.listed + len(snapshot.unlisted)
-    return (
-        f"Nova lists {snapshot.listed} of the {every} compute nodes that Placement "
-        f"has, and not {listed(snapshot.named(snapshot.unlisted))}: its list may be "
-        "incomplete, so no provider is called orphaned"
-    )
-
-
-def vanished(providers: Iterable[str]) -> str:
-    """Return a line on providers that were deleted while a command was reading."""
-    return f"left out, since they were deleted meanwhile: {listed(providers)}"
 
 
 def would_create(names: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Snapshot,
 )
 from osc_traitsched.core.names import near_names
+from osc_traitsched.core.namesake import Namesake
 
 
 @dataclasses.dataclass(frozen=True)
@@ -172,7 +173,7 @@ def aggregate_named(value: str, nova: Nova) -> Aggregate:
         near = near_names(value, names)
         raise errors.NothingMatches("aggregate", value, near, nova.unasked)
     if len(found) > 1:
-        namesakes = (errors.Namesake(each.uuid) for each in found)
+        namesakes = (Namesake(each.uuid) for each in found)
         raise errors.AmbiguousName("aggregate", value, namesakes)
     return found[0]
 

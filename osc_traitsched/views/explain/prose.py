@@ -12,7 +12,7 @@ from osc_traitsched.core.explain.fix import RequestFix
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.clause import Resource
-from osc_traitsched.views import problems
+from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.explain import fixes, not_evaluated, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.text import listed
@@ -81,12 +81,12 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
         )
     if explanation.computes_without_provider:
         nodes = (each.node for each in explanation.computes_without_provider)
-        yield f"         {problems.without_provider(nodes)}"
+        yield f"         {left_out.without_provider(nodes)}"
     if explanation.unmanaged_roots:
         others = _listed(explanation.unmanaged_roots)
         yield f"         Placement has providers that are no hosts of Nova's: {others}"
     if explanation.facts is not None and explanation.unlisted_computes:
-        yield f"         {problems.unlisted(explanation.facts.snapshot)}"
+        yield f"         {left_out.unlisted(explanation.facts.snapshot)}"
 
 
 def _listed(hosts: Iterable[Provider]) -> str:

@@ -26,7 +26,6 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import (
     AmbiguousName,
     CloudBroke,
-    ExtraSpecsHidden,
     NotForProject,
     NothingMatches,
     PlacementRefuses,
@@ -46,7 +45,6 @@ from tests.unit.app.recorded import (
     OWN,
     ROCKY,
     RecordedCloud,
-    flavor,
     providers,
 )
 
@@ -201,44 +199,6 @@ def test_a_check_can_be_of_some_rules_and_some_flavors(cloud):
         check.check(cloud, SettingsSources(), ["mirrors"])
 
 
-GOLD_FLAVOR = {"flavors": [flavor("gold", **{"trait:CUSTOM_GOLD": "required"})]}
-
-
-@pytest.mark.parametrize(
-    ("private", "whole"), [({"flavors": []}, True), (GOLD_FLAVOR, False)]
-)
-def test_a_check_says_whether_private_flavors_were_looked_at(private, whole):
-    cloud = RecordedCloud(compute={"/flavors/detail?is_public=False": private})
-    found = check.check(cloud, SettingsSources(nova_release=33))
-    assert found.survey.has_private_flavors is whole
-
-
-def test_flavors_whose_extra_specs_are_hidden_are_no_flavors_without_any():
-    hidden = {k: v for k, v in flavor("gold").items() if k != "extra_specs"}
-    bodies = {"/flavors/detail?is_public=None": {"flavors": [hidden]}}
-    cloud = RecordedCloud(compute=bodies)
-    with pytest.raises(ExtraSpecsHidden) as every:
-        check.check(cloud, SettingsSources(nova_release=33))
-    assert (every.value.hidden, every.value.flavor) == (1, None)
-    with pytest.raises(ExtraSpecsHidden) as one:
-        ask(cloud)
-    assert one.value.flavor == "gold"
-
-
-def test_a_compute_node_that_nova_leaves_out_is_said_by_all_who_list_hosts():
-    nodes = RecordedCloud().compute.get("/os-hypervisors/detail")["hypervisors"]
-    marked = "/resource_providers?required=COMPUTE_NODE"
-    cloud = RecordedCloud(
-        compute={"/os-hypervisors/detail": {"hypervisors": nodes[1:]}},
-        placement={marked: providers(CMP01, CMP02, CMP03)},
-    )
-    compared = aggregates.compare(cloud).snapshot
-    assert (compared.unlisted, compared.listed) == ({CMP01}, 2)
-    explained = explain.explain(cloud, ask(cloud), want_fixes=False)
-    assert [each.name for each in explained.unlisted_computes] == ["cmp01"]
-    assert (explained.unmanaged_roots, explained.total_hosts) == ((), 3)
-
-
 IN_TREE = (
     "/allocation_candidates?in_tree={}&required=CUSTOM_GOLD&root_required="
     "!COMPUTE_STATUS_DISABLED&resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
@@ -380,16 +340,6 @@ def test_what_is_not_the_projects_to_use_is_the_explanation():
     assert (found.refusal.kind, found.refusal.name) == ("flavor", "gold")
     with pytest.raises(NotForProject):
         candidates.candidates(cloud, question)
-
-
-def test_of_images_of_one_name_the_one_that_can_be_booted_is_meant():
-    others = {"images": [{**ROCKY, "id": CMP01, "visibility": "private"}, ROCKY]}
-    hidden = {"images": [{**ROCKY, "id": CMP02, "os_hidden": True}]}
-    named = {
-        f"{NAMED_ROCKY}&os_hidden=false": others,
-        f"{NAMED_ROCKY}&os_hidden=true": hidden,
-    }
-    assert ask(RecordedCloud(image=named)).image["id"] == IMAGE
 
 
 def test_an_image_name_that_two_have_is_ambiguous():

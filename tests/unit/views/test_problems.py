@@ -7,6 +7,7 @@ from osc_traitsched.core.change import isolation, servers, traits
 from osc_traitsched.core.change.model import ChangedMeanwhile, Kind, Object
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views import problems
 
 BROKE = errors.CloudBroke("compute", "no rights", 400)
@@ -31,7 +32,7 @@ ERRORS = [
     errors.UnknownTrait("HW_NEW", True, ()),
     errors.NothingMatches("host", "x\n", ("y",), "compute is down"),
     errors.NoProvider("cmp1"),
-    errors.AmbiguousName("aggregate", "gold", [errors.Namesake("u1")] * 2),
+    errors.AmbiguousName("aggregate", "gold", [Namesake("u1")] * 2),
     errors.EmptyAggregate("gold"),
     errors.BadHostFile("hosts", "names no host"),
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
@@ -70,14 +71,14 @@ def test_every_type_of_error_has_been_tried():
 
 
 def test_namesakes_are_listed_with_what_tells_them_apart():
-    old = errors.Namesake("u1", "p1", "private", "2025-01-31T10:00:00Z", True)
-    new = errors.Namesake("u2", "p2", "public", "2026-01-31T10:00:00Z")
+    old = Namesake("u1", "p1", "private", "2025-01-31T10:00:00Z", True)
+    new = Namesake("u2", "p2", "public", "2026-01-31T10:00:00Z")
     assert problems.word(errors.AmbiguousName("image", "rocky", [old, new])) == (
         "2 images are named 'rocky'; name one by its ID: "
         "u1 (owner p1, private, created 2025-01-31T10:00:00Z, hidden), "
         "u2 (owner p2, public, created 2026-01-31T10:00:00Z)"
     )
-    there = errors.Namesake("p1", domain="default")
+    there = Namesake("p1", domain="default")
     assert "p1 (domain default)" in problems.word(
         errors.AmbiguousName("project", "red", [there, there])
     )

@@ -1,0 +1,104 @@
+"""What was left out of an answer is said, and what was named is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.app import aggregates, check, explain, request, trait_changes
+from osc_traitsched.app.request import ServerRequest
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.core.change.traits import RequirersUnknown
+from osc_traitsched.core.errors import ExtraSpecsHidden, PrivateFlavorsHidden
+from osc_traitsched.core.inventory.selection import Selectors
+from tests.unit.app.recorded import (
+    CMP01,
+    CMP02,
+    CMP03,
+    GPU,
+    IMAGE,
+    NAMED_ROCKY,
+    ROCKY,
+    RecordedCloud,
+    flavor,
+    providers,
+)
+
+
+def ask(cloud):
+    return request.question(cloud, ServerRequest("gold", "rocky"), SettingsSources())
+
+
+def test_of_images_of_one_name_the_one_that_can_be_booted_is_meant():
+    others = {"images": [{**ROCKY, "id": CMP01, "visibility": "private"}, ROCKY]}
+    hidden = {"images": [{**ROCKY, "id": CMP02, "os_hidden": True}]}
+    named = {
+        f"{NAMED_ROCKY}&os_hidden=false": others,
+        f"{NAMED_ROCKY}&os_hidden=true": hidden,
+    }
+    assert ask(RecordedCloud(image=named)).image["id"] == IMAGE
+
+
+GOLD_FLAVOR = {"flavors": [flavor("gold", **{"trait:CUSTOM_GOLD": "required"})]}
+
+
+@pytest.mark.parametrize(
+    ("private", "whole"), [({"flavors": []}, True), (GOLD_FLAVOR, False)]
+)
+def test_a_check_says_whether_private_flavors_were_looked_at(private, whole):
+    cloud = RecordedCloud(compute={"/flavors/detail?is_public=False": private})
+    found = check.check(cloud, SettingsSources(nova_release=33))
+    assert found.survey.has_private_flavors is whole
+
+
+def test_flavors_whose_extra_specs_are_hidden_are_no_flavors_without_any():
+    hidden = {k: v for k, v in flavor("gold").items() if k != "extra_specs"}
+    bodies = {"/flavors/detail?is_public=None": {"flavors": [hidden]}}
+    cloud = RecordedCloud(compute=bodies)
+    with pytest.raises(ExtraSpecsHidden) as every:
+        check.check(cloud, SettingsSources(nova_release=33))
+    assert (every.value.hidden, every.value.flavor) == (1, None)
+    with pytest.raises(ExtraSpecsHidden) as one:
+        ask(cloud)
+    assert one.value.flavor == "gold"
+
+
+def test_a_compute_node_that_nova_leaves_out_is_said_by_all_who_list_hosts():
+    nodes = RecordedCloud().compute.get("/os-hypervisors/detail")["hypervisors"]
+    marked = "/resource_providers?required=COMPUTE_NODE"
+    cloud = RecordedCloud(
+        compute={"/os-hypervisors/detail": {"hypervisors": nodes[1:]}},
+        placement={marked: providers(CMP01, CMP02, CMP03)},
+    )
+    compared = aggregates.compare(cloud).snapshot
+    assert (compared.unlisted, compared.listed) == ({CMP01}, 2)
+    explained = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert [each.name for each in explained.unlisted_computes] == ["cmp01"]
+    assert (explained.unmanaged_roots, explained.total_hosts) == ((), 3)
+
+
+#: What is asked before a provider loses the last trait of its kind.
+LAST_HOLDER = {
+    "/resource_providers?required=CUSTOM_A100": providers(GPU),
+}
+
+
+@pytest.mark.parametrize(
+    ("private", "whole"), [({"flavors": []}, True), (GOLD_FLAVOR, False)]
+)
+def test_the_last_provider_keeps_a_trait_that_a_hidden_flavor_may_require(
+    private, whole
+):
+    required = "/images?limit=1000&trait:CUSTOM_A100=required&visibility=all&os_hidden="
+    cloud = RecordedCloud(
+        placement=LAST_HOLDER,
+        compute={"/flavors/detail?is_public=False": private},
+        image={f"{required}{hidden}": {"images": []} for hidden in ("false", "true")},
+    )
+    gpu = Selectors(providers=("cmp01_gpu",))
+    if whole:
+        found = trait_changes.plan_remove(cloud, ["CUSTOM_A100"], gpu, force=False)
+        assert found.plan.has_changes
+        return
+    with pytest.raises(RequirersUnknown) as refused:
+        trait_changes.plan_remove(cloud, ["CUSTOM_A100"], gpu, force=False)
+    assert isinstance(refused.value.why, PrivateFlavorsHidden)
