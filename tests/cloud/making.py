@@ -107,6 +107,11 @@ class Maker:
             self._change_traits(host, add=name)
         self.after(self._without, name)
 
+    def takes(self, name: str, *hosts: str) -> None:
+        """Take a trait from hosts, in a request or two: faster than any command."""
+        for host in hosts:
+            self._change_traits(host, remove=name)
+
     def _without(self, name: str) -> None:
         for host in providers(self.admin):
             self._change_traits(host, remove=name)

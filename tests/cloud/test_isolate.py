@@ -732,7 +732,7 @@ def test_of_two_who_remove_a_trait_at_once_the_second_sees_that_no_host_has_it(
 
     def rival(request):
         if request.is_write and request.number == 1:
-            openstack("remove", GOLD, "--host", "cmp01")
+            make.takes(GOLD, "cmp01")
 
     placement.fault = rival
     arguments = ("remove", GOLD, "--host", "cmp00", "-f", "json")
