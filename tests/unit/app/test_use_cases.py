@@ -171,6 +171,20 @@ def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
         explain.explain(cloud, ask(cloud), named=["cmp09"])
 
 
+def test_what_would_help_is_told_with_its_caution_and_the_request_first(cloud):
+    found = explain.explain(cloud, ask(cloud))
+    helping = document.document(found, found.hosts)["fixes"]
+    assert [(each["text"], each["caution"]) for each in helping] == [
+        ("a flavor with 512 MB of memory", None),
+        ("flavor without trait:CUSTOM_GOLD", "holds for all who use it"),
+        ("add the trait CUSTOM_GOLD", "only if it is true of the host"),
+    ]
+    lines = "\n".join(prose.lines(found, (), False))
+    assert (
+        "  add the trait CUSTOM_GOLD (only if it is true of the host): 1 host" in lines
+    )
+
+
 def test_a_flavor_is_explained_as_it_would_be(cloud):
     asked = ServerRequest("gold", "rocky", flavor_properties={"trait:CUSTOM_GOLD": ""})
     question = ask(cloud, asked)
