@@ -83,7 +83,7 @@ def _names(providers: Iterable[Provider]) -> list[str]:
 def _verdict(explanation: Explanation) -> str:
     if explanation.refusal is not None:
         return "refused"
-    if not explanation.agrees:
+    if explanation.is_in_doubt:
         return "disagreement"
     if not explanation.candidates:
         return "no host"

@@ -65,6 +65,8 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
             "         Placement gives providers that Nova does not list as hosts, and "
             f"that were not judged: {others}"
         )
+    if explanation.is_in_doubt:
+        yield "         So the verdict is in doubt, after all was read twice."
     limit = explanation.request.limit if explanation.request else None
     answers = explanation.allocation_request_count
     if limit is not None and answers > limit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 import pkgutil
@@ -23,6 +24,7 @@ from osc_traitsched.app import (
 )
 from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.errors import (
     AmbiguousName,
     CloudBroke,
@@ -40,6 +42,7 @@ from tests.unit.app.recorded import (
     CMP01,
     CMP02,
     CMP03,
+    GPU,
     IMAGE,
     NAMED_ROCKY,
     OTHER,
@@ -253,6 +256,34 @@ def test_a_compute_node_that_nova_leaves_out_is_said_by_all_who_list_hosts():
     assert (explained.unmanaged_roots, explained.total_hosts) == ((), 3)
 
 
+MEMORY = "/resource_providers?resources=MEMORY_MB:4096"
+
+
+@pytest.mark.parametrize(
+    ("having", "code", "verdict", "named"),
+    [
+        ([CMP01, CMP02], 0, "candidates", []),
+        ([CMP01, CMP02, CMP03], 0, "candidates", ["cmp03"]),
+        ([CMP02, CMP03], 0, "candidates", ["cmp01", "cmp03"]),
+        ([CMP02], 4, "disagreement", ["cmp01"]),
+    ],
+)
+def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_them(
+    cloud, having, code, verdict, named
+):
+    stock = cloud.placement.get(f"/resource_providers/{CMP03}/inventories")
+    own = {f"/resource_providers/{u}/inventories": stock for u in (CMP01, GPU)}
+    cloud = RecordedCloud(placement={MEMORY: providers(*having), **own})
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert exit_code(found) == code
+    whole = document.document(found, found.hosts)
+    assert whole["verdict"] == verdict
+    assert sorted(itertools.chain(*whole["disagreement"].values())) == named
+    text = "\n".join(prose.lines(found, (), False))
+    assert all(f"By what was read {host}" in text for host in named)
+    assert ("So the verdict is in doubt" in text) is (code == 4)
+
+
 IN_TREE = (
     "/allocation_candidates?in_tree={}&required=CUSTOM_GOLD&root_required="
     "!COMPUTE_STATUS_DISABLED&resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
@@ -332,7 +363,7 @@ def test_a_root_that_placement_gives_and_nova_does_not_list_is_said():
     )
     found = explain.explain(cloud, ask(cloud), want_fixes=False)
     assert [each.name for each in found.unjudged_roots] == ["cmp01"]
-    assert (found.candidates, found.agrees) == ((), False)
+    assert (found.candidates, found.agrees, exit_code(found)) == ((), False, 4)
     whole = document.document(found, found.hosts)
     assert whole["disagreement"]["unjudged_roots"] == ["cmp01"]
     said = "Nova does not list as hosts, and that were not judged: cmp01"
