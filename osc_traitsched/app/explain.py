@@ -88,9 +88,11 @@ def explain(
         return explanation
     return dataclasses.replace(
         explanation,
-        fixes=(
-            *_on_hosts(explanation, matcher),
-            *_tried(cloud.placement, explanation),
+        fixes=fix.safest_first(
+            [
+                *_tried(cloud.placement, explanation),
+                *_on_hosts(explanation, matcher),
+            ]
         ),
     )
 

@@ -22,8 +22,8 @@ class Explain(base.Command):
 
     It asks Placement what Nova would ask, accounts for every host, and tries
     what would help before it prints it. Nothing is written or claimed. Exits 0
-    if there is a host, 3 if there is none, 4 if what was read does not explain
-    Placement's answer.
+    if there is a host, 3 if there is none, 4 if what was read says the opposite
+    of Placement's answer.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -72,7 +72,7 @@ class Explain(base.Command):
         if found.facts is not None and found.facts.vanished:
             base.LOG.warning("%s", left_out.vanished(found.facts.vanished))
         self.app.stdout.write(_text(found, args) + "\n")
-        return _exit_code(found)
+        return exit_code(found)
 
 
 def _text(found: Explanation, args: argparse.Namespace) -> str:
@@ -86,9 +86,10 @@ def _yaml(whole: object) -> str:
     return yaml.safe_dump(whole, sort_keys=False).rstrip()
 
 
-def _exit_code(found: Explanation) -> int:
+def exit_code(found: Explanation) -> int:
+    """Return 0 for a host, 3 for none, and 4 where the verdict is in doubt."""
     if found.refusal is not None:
         return _NO_HOST
-    if not found.agrees:
+    if found.is_in_doubt:
         return _DISAGREEMENT
     return 0 if found.has_room else _NO_HOST

@@ -167,6 +167,20 @@ class Explanation:
         return self.verdict.agrees and not self.unjudged_roots
 
     @property
+    def is_in_doubt(self) -> bool:
+        """Whether what was read says of any host at all something else than Placement.
+
+        Single hosts change while a busy cloud is read: as long as both have a host, or
+        neither has, the verdict stands.
+        """
+        if self.verdict is None:
+            return False
+        admitted = any(h.uuid not in self.rejections for h in self.hosts)
+        if admitted is not bool(self.candidates):
+            return True
+        return not self.candidates and bool(self.unjudged_roots)
+
+    @property
     def wrongly_admitted(self) -> tuple[Provider, ...]:
         """Hosts that could take it by what was read, and Placement leaves them out."""
         return self._named(self.verdict.wrongly_admitted if self.verdict else ())

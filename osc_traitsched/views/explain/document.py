@@ -83,7 +83,7 @@ def _names(providers: Iterable[Provider]) -> list[str]:
 def _verdict(explanation: Explanation) -> str:
     if explanation.refusal is not None:
         return "refused"
-    if not explanation.agrees:
+    if explanation.is_in_doubt:
         return "disagreement"
     if not explanation.candidates:
         return "no host"
@@ -247,6 +247,7 @@ def _fix(fix: Fix, explanation: Explanation) -> dict[str, Any]:
     return {
         "target": "hosts" if isinstance(fix, HostFix) else "request",
         "text": fixes.word(fix, explanation),
+        "caution": fixes.caution(fix),
         "gained_hosts": fixes.hosts(fix, explanation),
         "lost_hosts": fixes.lost(fix, explanation),
         "commands": fixes.commands(fix, explanation),

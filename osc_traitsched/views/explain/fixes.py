@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.fix import Change, Fix, HostChange, HostFix
+from osc_traitsched.core.explain.fix import Change, Fix, HostChange, HostFix, Scope
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.views.explain import words
@@ -38,6 +38,18 @@ def word(fix: Fix, explanation: Explanation) -> str:
     if isinstance(fix, HostFix):
         return " and ".join(_host_change(c, explanation) for c in fix.changes)
     return " and ".join(_change(each, explanation.question) for each in fix.changes)
+
+
+def caution(fix: Fix) -> str | None:
+    """Return what to think of before making a change; None where nothing is at risk."""
+    if fix.scope is Scope.FLAVOR_OR_IMAGE:
+        return "holds for all who use it"
+    if not isinstance(fix, HostFix):
+        return None
+    kinds = [change.kind for change in fix.changes]
+    if "add trait" in kinds:
+        return "only if it is true of the host"
+    return "only if it is not true of the host" if "remove trait" in kinds else None
 
 
 def _host_change(change: HostChange, explanation: Explanation) -> str:
@@ -91,10 +103,7 @@ def _host_commands(
     for uuid in fix.hosts:
         compute = explanation.computes.get(uuid)
         if compute is not None:
-            line = shlex.join(_service_command(change, compute, explanation.question))
-            reason = " ".join(compute.disabled_reason.split())
-            note = change.kind == "enable service" and reason
-            yield f"{line}  # disabled: {reason}" if note else line
+            yield shlex.join(_service_command(change, compute, explanation.question))
 
 
 def _trait_command(change: HostChange, explanation: Explanation) -> list[str]:

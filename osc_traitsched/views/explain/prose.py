@@ -8,7 +8,6 @@ import prettytable
 
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.fix import RequestFix
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.clause import Resource
@@ -66,6 +65,8 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
             "         Placement gives providers that Nova does not list as hosts, and "
             f"that were not judged: {others}"
         )
+    if explanation.is_in_doubt:
+        yield "         So the verdict is in doubt, after all was read twice."
     limit = explanation.request.limit if explanation.request else None
     answers = explanation.allocation_request_count
     if limit is not None and answers > limit:
@@ -269,11 +270,11 @@ def _fixes(explanation: Explanation, everything: bool) -> Iterator[str]:
     yield "What would help (each was tried):"
     for fix in explanation.fixes:
         gain = fixes.gain(fix, explanation)
-        yield f"  {fixes.word(fix, explanation)}: {gain}"
+        caution = fixes.caution(fix)
+        but = f" ({caution})" if caution else ""
+        yield f"  {fixes.word(fix, explanation)}{but}: {gain}"
         commands = fixes.commands(fix, explanation)
         most = len(commands) if everything else 3
         yield from (f"    {command}" for command in commands[:most])
         if len(commands) > most:
             yield f"    and {len(commands) - most} more commands; --long shows them"
-    if any(isinstance(fix, RequestFix) for fix in explanation.fixes):
-        yield "  What is changed on a flavor or an image holds for all who use it."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 import pkgutil
@@ -23,6 +24,7 @@ from osc_traitsched.app import (
 )
 from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.errors import (
     AmbiguousName,
     CloudBroke,
@@ -39,6 +41,7 @@ from tests.unit.app.recorded import (
     CMP01,
     CMP02,
     CMP03,
+    GPU,
     IMAGE,
     NAMED_ROCKY,
     OTHER,
@@ -169,6 +172,20 @@ def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
         explain.explain(cloud, ask(cloud), named=["cmp09"])
 
 
+def test_what_would_help_is_told_with_its_caution_and_the_request_first(cloud):
+    found = explain.explain(cloud, ask(cloud))
+    helping = document.document(found, found.hosts)["fixes"]
+    assert [(each["text"], each["caution"]) for each in helping] == [
+        ("a flavor with 512 MB of memory", None),
+        ("flavor without trait:CUSTOM_GOLD", "holds for all who use it"),
+        ("add the trait CUSTOM_GOLD", "only if it is true of the host"),
+    ]
+    lines = "\n".join(prose.lines(found, (), False))
+    assert (
+        "  add the trait CUSTOM_GOLD (only if it is true of the host): 1 host" in lines
+    )
+
+
 def test_a_flavor_is_explained_as_it_would_be(cloud):
     asked = ServerRequest("gold", "rocky", flavor_properties={"trait:CUSTOM_GOLD": ""})
     question = ask(cloud, asked)
@@ -197,6 +214,34 @@ def test_a_check_can_be_of_some_rules_and_some_flavors(cloud):
         check.check(cloud, SettingsSources(), wanted, ["silver"])
     with pytest.raises(NothingMatches):
         check.check(cloud, SettingsSources(), ["mirrors"])
+
+
+MEMORY = "/resource_providers?resources=MEMORY_MB:4096"
+
+
+@pytest.mark.parametrize(
+    ("having", "code", "verdict", "named"),
+    [
+        ([CMP01, CMP02], 0, "candidates", []),
+        ([CMP01, CMP02, CMP03], 0, "candidates", ["cmp03"]),
+        ([CMP02, CMP03], 0, "candidates", ["cmp01", "cmp03"]),
+        ([CMP02], 4, "disagreement", ["cmp01"]),
+    ],
+)
+def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_them(
+    cloud, having, code, verdict, named
+):
+    stock = cloud.placement.get(f"/resource_providers/{CMP03}/inventories")
+    own = {f"/resource_providers/{u}/inventories": stock for u in (CMP01, GPU)}
+    cloud = RecordedCloud(placement={MEMORY: providers(*having), **own})
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert exit_code(found) == code
+    whole = document.document(found, found.hosts)
+    assert whole["verdict"] == verdict
+    assert sorted(itertools.chain(*whole["disagreement"].values())) == named
+    text = "\n".join(prose.lines(found, (), False))
+    assert all(f"By what was read {host}" in text for host in named)
+    assert ("So the verdict is in doubt" in text) is (code == 4)
 
 
 IN_TREE = (
@@ -278,7 +323,7 @@ def test_a_root_that_placement_gives_and_nova_does_not_list_is_said():
     )
     found = explain.explain(cloud, ask(cloud), want_fixes=False)
     assert [each.name for each in found.unjudged_roots] == ["cmp01"]
-    assert (found.candidates, found.agrees) == ((), False)
+    assert (found.candidates, found.agrees, exit_code(found)) == ((), False, 4)
     whole = document.document(found, found.hosts)
     assert whole["disagreement"]["unjudged_roots"] == ["cmp01"]
     said = "Nova does not list as hosts, and that were not judged: cmp01"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from osc_traitsched.core.explain.explanation import Explanation, OutOfSync
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -106,6 +108,27 @@ def test_hosts_that_placement_disagrees_on_are_named_in_order():
     assert not found.agrees
     assert names(found.wrongly_admitted) == ["a", "c"]
     assert names(found.wrongly_rejected) == ["y", "z"]
+
+
+@pytest.mark.parametrize(
+    ("fitting", "given", "is_in_doubt"),
+    [
+        (["a", "b"], ["a"], False),
+        (["a"], ["a", "b"], False),
+        (["a"], ["b"], False),
+        ([], [], False),
+        (["a"], [], True),
+        ([], ["b"], True),
+    ],
+)
+def test_the_verdict_is_in_doubt_where_one_of_the_two_has_no_host(
+    fitting, given, is_in_doubt
+):
+    full = {"inventories": {}}
+    cloud = {name: {} if name in fitting else full for name in "abc"}
+    found = explained({"cloud": cloud}, candidates=given)
+    assert found.is_in_doubt is is_in_doubt
+    assert found.agrees is (fitting == given)
 
 
 def test_where_nothing_was_judged_there_are_clauses_and_no_reasons():

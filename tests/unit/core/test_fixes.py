@@ -3,7 +3,7 @@
 import dataclasses
 
 from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.fix import Change, HostChange
+from osc_traitsched.core.explain.fix import Change, HostChange, HostFix, RequestFix
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.placement.facts import Stock
@@ -57,3 +57,39 @@ def test_an_aggregate_that_is_wanted_twice_is_joined_once():
 
     assert helping.changes == (HostChange("join aggregate", identity("ours")),)
     assert helping.hosts == (root,)
+
+
+def test_what_was_disabled_for_a_reason_is_not_to_be_enabled():
+    disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
+    hosts = {"cmp00": disabled, "cmp01": disabled}
+    case = Case({"name": "disabled", "cloud": hosts})
+    request = case.question.request()
+    found = facts(case, request)
+    matcher = Matcher(request.clauses, request.group_policy, found)
+    reasons = {identity("cmp00"): "new DIMMs", identity("cmp01"): ""}
+    computes = {
+        uuid: Compute(uuid, "", "", is_enabled=False, disabled_reason=reason)
+        for uuid, reason in reasons.items()
+    }
+
+    (helping,) = fix.on_hosts(matcher, reach(matcher, found), case.question, computes)
+
+    assert helping.changes == (HostChange("enable service"),)
+    assert helping.hosts == (identity("cmp01"),)
+
+
+REQUEST = RequestFix(
+    (Change("zone", "availability_zone", "a"), Change("size", "ram", 9))
+)
+FORMAT = RequestFix((Change("image", "disk_format", "raw"),))
+FLAVOR = RequestFix((Change("size", "ram", 9), Change("flavor", "trait:X", None)))
+IMAGE = RequestFix((Change("image", "trait:X", None),))
+TRAIT = HostFix((HostChange("enable service"), HostChange("add trait", "X")), ())
+LESS = HostFix((HostChange("remove trait", "X"),), ())
+ENABLE = HostFix((HostChange("enable service"),), ())
+
+
+def test_what_touches_nobody_else_comes_first_and_hosts_come_last():
+    found = [TRAIT, FLAVOR, ENABLE, REQUEST, IMAGE, FORMAT]
+    safest = (REQUEST, FORMAT, FLAVOR, IMAGE, TRAIT, ENABLE)
+    assert fix.safest_first(found) == safest

@@ -13,6 +13,8 @@ from osc_traitsched.core.explain.fix.values import (
     HostChange,
     HostFix,
     RequestFix,
+    Scope,
+    safest_first,
 )
 
 __all__ = [
@@ -21,6 +23,8 @@ __all__ = [
     "HostChange",
     "HostFix",
     "RequestFix",
+    "Scope",
     "on_hosts",
     "on_request",
+    "safest_first",
 ]

@@ -30,7 +30,8 @@ def on_hosts(
     """Return the changes of hosts that help: the simplest first, then the widest.
 
     Each was tried: the matcher takes the hosts with it. What nova-compute would
-    undo is not among them, nor what nova-api would refuse.
+    undo is not among them, nor what nova-api would refuse, nor enabling what was
+    disabled for a reason.
 
     :param computes: Nova's compute nodes, by the UUID of their provider
     """
@@ -69,9 +70,11 @@ class _Host:
         """Return the change as it is for this host, or None if Nova refuses it."""
         if change.kind == "enable service":
             # Where it is down enabling gains nothing, and where it is enabled the
-            # trait is a stale one that nova-compute takes away itself.
+            # trait is a stale one that nova-compute takes away itself. Whoever gave
+            # a reason for disabling it knows better.
             compute = self.compute
-            return change if compute and compute.is_up_but_disabled else None
+            may = compute and compute.is_up_but_disabled and not compute.disabled_reason
+            return change if may else None
         if change.kind != "join aggregate":
             return change
         named = [a for a in self.question.aggregates if a["uuid"] == change.name]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
+from collections.abc import Iterable
 from typing import Union
 
 from osc_traitsched.core.nova.question import Question
@@ -12,6 +14,14 @@ MOST_OF_HOSTS = 8
 
 #: At most this many changes of the request are tried, each by asking Placement.
 MOST_OF_REQUEST = 4
+
+
+class Scope(enum.Enum):
+    """What a fix would change, that of the fewest others first."""
+
+    REQUEST = 1
+    FLAVOR_OR_IMAGE = 2
+    HOSTS = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +48,11 @@ class HostFix:
     changes: tuple[HostChange, ...]
     hosts: tuple[str, ...]
 
+    @property
+    def scope(self) -> Scope:
+        """What the change would be of."""
+        return Scope.HOSTS
+
 
 @dataclasses.dataclass(frozen=True)
 class RequestFix:
@@ -53,6 +68,12 @@ class RequestFix:
     hosts: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
+    @property
+    def scope(self) -> Scope:
+        """What the change would be of."""
+        own = all(change.is_of_request_alone for change in self.changes)
+        return Scope.REQUEST if own else Scope.FLAVOR_OR_IMAGE
+
 
 @dataclasses.dataclass(frozen=True)
 class Change:
@@ -64,6 +85,11 @@ class Change:
     what: str
     key: str
     value: str | int | None
+
+    @property
+    def is_of_request_alone(self) -> bool:
+        """Whether the user can ask for it, and the cloud stays as it is."""
+        return self.what in ("size", "zone") or self.key == "disk_format"
 
     @property
     def is_drop_of_resources(self) -> bool:
@@ -84,3 +110,8 @@ class Change:
 
 
 Fix = Union[HostFix, RequestFix]
+
+
+def safest_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
+    """Return the fixes by how many others they would touch; else as they were."""
+    return tuple(sorted(fixes, key=lambda fix: fix.scope.value))
