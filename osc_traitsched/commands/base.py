@@ -15,17 +15,9 @@ from osc_lib.command import command
 
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.commands import arguments
-from osc_traitsched.core.change.isolation import LeavesNoHost
-from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
-from osc_traitsched.core.change.traits import RoleChanged
-from osc_traitsched.core.errors import (
-    BadUsage,
-    NotForProject,
-    PlacementRefuses,
-    Refusal,
-    TraitSchedError,
-)
+from osc_traitsched.commands import arguments, exit_code
+from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.views import problems
 
 LOG = logging.getLogger(__name__)
@@ -43,18 +35,6 @@ _INTERNAL = (
     RuntimeError,
     TypeError,
     ValueError,
-)
-
-_USAGE = 2
-_NO = 3
-_NOES = (
-    LeavesNoHost,
-    NotForProject,
-    PlacementRefuses,
-    Refusal,
-    RoleChanged,
-    ServersNeedTraits,
-    ServersUnknown,
 )
 
 
@@ -81,21 +61,20 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return HttpCloud(self.app.client_manager.sdk_connection, self.timeout)
 
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run, and word what goes wrong in one line; cliff makes it exit 1."""
+        """Run, and word what goes wrong in one line."""
         self.timeout = parsed_args.timeout
         try:
             arguments.check_text(parsed_args)
             if self.app.stdout is None:
                 raise exceptions.CommandError("standard output is closed")
-            return super().run(parsed_args) or 0
-        except BadUsage as exc:
-            LOG.error("%s", problems.word(exc))
-            return _USAGE
-        except _NOES as exc:
-            LOG.error("%s", problems.word(exc))
-            return _NO
+            return super().run(parsed_args) or ExitCode.DONE
         except TraitSchedError as exc:
-            raise exceptions.CommandError(problems.word(exc)) from exc
+            code = exit_code.of_error(exc)
+            if code is ExitCode.ERROR:
+                # cliff exits with 1, and shows where it was with --debug.
+                raise exceptions.CommandError(problems.word(exc)) from exc
+            LOG.error("%s", problems.word(exc))
+            return code
         except Exception as exc:
             if isinstance(exc, _INTERNAL) or not str(exc).strip():
                 raise exceptions.CommandError(problems.internal(exc)) from exc
@@ -116,7 +95,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         ``take_action`` may set it
     """
 
-    exit_code = 0
+    exit_code = ExitCode.DONE
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run as any command, and exit as ``take_action`` says."""

@@ -6,12 +6,11 @@ import argparse
 
 from osc_traitsched.app import candidates, request
 from osc_traitsched.commands import base, request_args, scheduler_args
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
-
-_NO_HOST = 3
 
 
 class ListCandidates(base.Lister):
@@ -50,5 +49,5 @@ class ListCandidates(base.Lister):
         if found.vanished:
             base.LOG.warning("%s", problems.vanished(found.vanished))
         if not found.hosts:
-            self.exit_code = _NO_HOST
+            self.exit_code = ExitCode.NO_HOST
         return views.rows(found.hosts[: args.limit])

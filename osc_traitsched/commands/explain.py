@@ -9,12 +9,10 @@ import yaml
 
 from osc_traitsched.app import explain, request
 from osc_traitsched.commands import base, request_args, scheduler_args
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain import document, prose
-
-_NO_HOST = 3
-_DISAGREEMENT = 4
 
 
 class Explain(base.Command):
@@ -86,9 +84,9 @@ def _yaml(whole: object) -> str:
     return yaml.safe_dump(whole, sort_keys=False).rstrip()
 
 
-def _exit_code(found: Explanation) -> int:
+def _exit_code(found: Explanation) -> ExitCode:
     if found.refusal is not None:
-        return _NO_HOST
+        return ExitCode.NO_HOST
     if not found.agrees:
-        return _DISAGREEMENT
-    return 0 if found.has_room else _NO_HOST
+        return ExitCode.CONTRADICTION
+    return ExitCode.DONE if found.has_room else ExitCode.NO_HOST

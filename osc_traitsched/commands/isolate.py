@@ -26,7 +26,7 @@ class IsolateAggregate(write_args.Writer):
     It makes sure that the traits exist, that the hosts have them, that
     Placement has the hosts in the aggregate, that flavors and images require
     them, and then that the aggregate does. What is so already is not written,
-    and the same command again finishes what was interrupted. Exits 3 and
+    and the same command again finishes what was interrupted. Exits 5 and
     writes nothing if a flavor that has a host now would have none.
     """
 

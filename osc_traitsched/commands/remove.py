@@ -21,7 +21,8 @@ class RemoveTraits(write_args.Writer):
 
     It refuses to take a trait from its last host while a flavor, an image, an
     aggregate or a server requires it, to leave a flavor that has a host
-    without one, and to take a trait that nova-compute owns.
+    without one, and to take a trait that nova-compute owns. It then exits 5
+    and writes nothing.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -21,7 +21,7 @@ class UnisolateAggregate(write_args.Writer):
     and images stop requiring them, too, and then the hosts lose them; but a
     trait stays if it means more than this: a standard one, one that isolates
     another aggregate, or one that other hosts have; and images of other
-    projects keep it without --all-images. Exits 3 and writes nothing
+    projects keep it without --all-images. Exits 5 and writes nothing
     if a flavor that has a host now would have none, or if servers require a
     trait that no host would have any more.
     """
