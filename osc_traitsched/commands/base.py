@@ -19,8 +19,13 @@ from osc_traitsched.commands import arguments, exit_code
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.views import problems
+from osc_traitsched.views.text import visible
 
+#: What all commands say on standard error, a line each.
 LOG = logging.getLogger(__name__)
+
+#: Formats for programs that quote for themselves; the others are for terminals.
+_QUOTING_FORMATS = frozenset({"json", "yaml"})
 
 #: Formats without lists of their own: a list becomes one field.
 _FLAT_FORMATS = frozenset({"csv", "value"})
@@ -36,6 +41,14 @@ _INTERNAL = (
     TypeError,
     ValueError,
 )
+
+
+def _make_visible(record: logging.LogRecord) -> bool:
+    record.msg, record.args = visible(record.getMessage()), ()
+    return True
+
+
+LOG.addFilter(_make_visible)
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
@@ -72,7 +85,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             code = exit_code.of_error(exc)
             if code is ExitCode.ERROR:
                 # cliff exits with 1, and shows where it was with --debug.
-                raise exceptions.CommandError(problems.word(exc)) from exc
+                raise exceptions.CommandError(visible(problems.word(exc))) from exc
             LOG.error("%s", problems.word(exc))
             return code
         except Exception as exc:
@@ -107,15 +120,24 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         column_names: Sequence[str],
         data: Any,
     ) -> int:
-        """Print, lists as fields of their own where the format has no lists."""
+        """Print; only formats that quote get text that a terminal would obey.
+
+        Lists are fields of their own where the format has no lists.
+        """
         if parsed_args.formatter in _FLAT_FORMATS:
-            data = [tuple(_flat(cell) for cell in row) for row in data]
+            data = [tuple(map(_flat, row)) for row in data]
+        if parsed_args.formatter not in _QUOTING_FORMATS:
+            data = [tuple(map(_shown, row)) for row in data]
         try:
             super().produce_output(parsed_args, column_names, data)
         except ValueError as exc:
             # It is how cliff says that it does not know a column.
             raise exceptions.CommandError(str(exc)) from exc
         return 0
+
+
+def _shown(cell: Any) -> Any:
+    return visible(cell) if isinstance(cell, str) else cell
 
 
 def _flat(cell: Any) -> Any:

@@ -13,6 +13,7 @@ from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain import document, prose
+from osc_traitsched.views.text import visible
 
 
 class Explain(base.Command):
@@ -75,7 +76,7 @@ class Explain(base.Command):
 
 def _text(found: Explanation, args: argparse.Namespace) -> str:
     if args.format == "text":
-        return "\n".join(prose.lines(found, found.named, args.long))
+        return "\n".join(map(visible, prose.lines(found, found.named, args.long)))
     whole = document.document(found, found.named or found.hosts)
     return json.dumps(whole) if args.format == "json" else _yaml(whole)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
 from osc_traitsched.app import isolation as app
 from osc_traitsched.app import settings
 from osc_traitsched.commands import (
+    base,
     isolation_args,
     request_args,
     scheduler_args,
@@ -16,8 +16,6 @@ from osc_traitsched.commands import (
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
-
-LOG = logging.getLogger(__name__)
 
 
 class IsolateAggregate(write_args.Writer):
@@ -59,5 +57,5 @@ class IsolateAggregate(write_args.Writer):
         )
         isolation_args.tell(todo, removing=False)
         for line in words.oddities(todo.state, names, todo.is_closed_to_all):
-            LOG.warning("%s", line)
+            base.LOG.warning("%s", line)
         return words.rows(self.carry_out(cloud, todo.plan, args))

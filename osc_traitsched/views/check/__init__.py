@@ -21,7 +21,7 @@ from osc_traitsched.views.check import (  # noqa: F401
 )
 from osc_traitsched.views.check.wording import word
 from osc_traitsched.views.options import option
-from osc_traitsched.views.text import count, visible
+from osc_traitsched.views.text import count
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("id", "severity", "object", "problem", "fix")
@@ -36,8 +36,7 @@ def _row(finding: Finding) -> tuple[str, ...]:
     words = word(finding)
     name = option(finding.name) if finding.kind is Kind.OPTION else finding.name
     subject = f"{finding.kind.value} {name}"
-    found = (finding.rule, finding.severity.value, subject, words.problem, words.fix)
-    return tuple(map(visible, found))
+    return finding.rule, finding.severity.value, subject, words.problem, words.fix
 
 
 def nothing(rules: Iterable[Rule], survey: Survey) -> str:

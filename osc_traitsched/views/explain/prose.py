@@ -15,7 +15,7 @@ from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain import fixes, not_evaluated, words
 from osc_traitsched.views.options import option
-from osc_traitsched.views.text import listed
+from osc_traitsched.views.text import listed, visible
 
 _MOST_LINES = 25
 _MOST_CONFLICTS = 5
@@ -25,7 +25,7 @@ _MOST_NEAREST = 5
 def lines(
     explanation: Explanation, shown: Sequence[Provider], everything: bool
 ) -> Iterator[str]:
-    """Yield the text, line by line.
+    """Yield the text, line by line; names are in it as they are.
 
     :param shown: the hosts that the user named; empty for all
     :param everything: do not cut lists
@@ -126,8 +126,8 @@ def _conditions(explanation: Explanation) -> Iterator[str]:
     for count in explanation.counts:
         table.add_row(
             [
-                words.clause(count.clause, explanation),
-                words.origins(count.clause),
+                visible(words.clause(count.clause, explanation)),
+                visible(words.origins(count.clause)),
                 count.alone,
                 count.only,
                 count.left,
