@@ -18,7 +18,8 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, exit_code
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import TraitSchedError
-from osc_traitsched.views import problems
+from osc_traitsched.views import commands, problems
+from osc_traitsched.views.commands import Option
 from osc_traitsched.views.text import visible
 
 #: What all commands say on standard error, a line each.
@@ -41,6 +42,17 @@ _INTERNAL = (
     TypeError,
     ValueError,
 )
+
+
+_REGION = "--os-region-name"
+
+#: Global options that choose a cloud and hold no secret, by their names in cliff.
+_REPEATED = {
+    "cloud": "--os-cloud",
+    "region_name": _REGION,
+    "interface": "--os-interface",
+    "system_scope": "--os-system-scope",
+}
 
 
 def _make_visible(record: logging.LogRecord) -> bool:
@@ -73,6 +85,27 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         """Return the cloud that the user is logged in to."""
         return HttpCloud(self.app.client_manager.sdk_connection, self.timeout)
 
+    @property
+    def repeated_options(self) -> tuple[Option, ...]:
+        """The global options of this call that a command to paste needs as well.
+
+        Those of the environment are there when it is pasted.
+        """
+        options, parser = self.app.options, self.app.parser
+        given = {name: getattr(options, name, None) for name in _REPEATED}
+        return tuple(
+            Option(flag, given[name])
+            for name, flag in _REPEATED.items()
+            if given[name] and given[name] != parser.get_default(name)
+        )
+
+    @property
+    def where(self) -> str:
+        """The line that names the cloud, with its end; empty where nobody named one."""
+        cloud, region = self.app.options.cloud, self.app.options.region_name
+        regions = [each for each in self.repeated_options if each.name == _REGION]
+        return commands.where(cloud, region) + "\n" if cloud or regions else ""
+
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run, and word what goes wrong in one line."""
         self.timeout = parsed_args.timeout
@@ -104,10 +137,12 @@ def _seconds(text: str) -> float:
 class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
     """A command that prints rows.
 
+    :cvar says_where: its table begins with the cloud's name
     :cvar exit_code: what the command exits with when nothing went wrong;
         ``take_action`` may set it
     """
 
+    says_where = False
     exit_code = ExitCode.DONE
 
     def run(self, parsed_args: argparse.Namespace) -> int:
@@ -128,6 +163,8 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
             data = [tuple(map(_flat, row)) for row in data]
         if parsed_args.formatter not in _QUOTING_FORMATS:
             data = [tuple(map(_shown, row)) for row in data]
+        if parsed_args.formatter == "table" and self.says_where:
+            self.app.stdout.write(self.where)
         try:
             super().produce_output(parsed_args, column_names, data)
         except ValueError as exc:

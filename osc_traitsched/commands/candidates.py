@@ -19,6 +19,8 @@ class ListCandidates(base.Lister):
     Exits 3 if there is none, and if Nova or Placement refuses the request.
     """
 
+    says_where = True
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

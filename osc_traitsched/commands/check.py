@@ -24,6 +24,7 @@ class Check(base.Lister):
     written. Exits 7 if there is a finding as bad as --fail-on says, or worse.
     """
 
+    says_where = True
     nothing = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -58,13 +59,13 @@ class Check(base.Lister):
         if any(finding.severity.rank <= worst for finding in found.findings):
             self.exit_code = ExitCode.FINDINGS
         self.nothing = views.nothing(found.rules, found.survey)
-        return views.rows(found.findings)
+        return views.rows(found.findings, self.repeated_options)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
         """Print the rows; a person who has none gets a line that says so."""
         if parsed_args.formatter == "table" and not data:
-            self.app.stdout.write(self.nothing + "\n")
+            self.app.stdout.write(f"{self.where}{self.nothing}\n")
             return 0
         return super().produce_output(parsed_args, column_names, data)

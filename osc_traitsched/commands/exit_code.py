@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 
-from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core import errors
 
 

@@ -70,15 +70,16 @@ class Explain(base.Command):
         )
         if found.facts is not None and found.facts.vanished:
             base.LOG.warning("%s", problems.vanished(found.facts.vanished))
-        self.app.stdout.write(_text(found, args) + "\n")
+        self.app.stdout.write(self._text(found, args) + "\n")
         return _exit_code(found)
 
-
-def _text(found: Explanation, args: argparse.Namespace) -> str:
-    if args.format == "text":
-        return "\n".join(map(visible, prose.lines(found, found.named, args.long)))
-    whole = document.document(found, found.named or found.hosts)
-    return json.dumps(whole) if args.format == "json" else _yaml(whole)
+    def _text(self, found: Explanation, args: argparse.Namespace) -> str:
+        options = self.repeated_options
+        if args.format == "text":
+            lines = prose.lines(found, found.named, args.long, options)
+            return self.where + "\n".join(map(visible, lines))
+        whole = document.document(found, found.named or found.hosts, options)
+        return json.dumps(whole) if args.format == "json" else _yaml(whole)
 
 
 def _yaml(whole: object) -> str:

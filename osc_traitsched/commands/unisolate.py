@@ -9,6 +9,7 @@ from osc_traitsched.app import settings
 from osc_traitsched.commands import isolation_args, scheduler_args, write_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.views import commands
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
 
@@ -66,11 +67,13 @@ class UnisolateAggregate(write_args.Writer):
             force=args.force,
         )
         isolation_args.tell(todo, removing=True)
+        known = todo.state.aggregate
         again = words.again(
-            args.aggregate,
+            commands.printable(args.aggregate, str(known["id"])),
             todo.names,
             args.remove_traits,
             args.all_images,
             args.force,
         )
-        return words.rows(self.carry_out(cloud, todo.plan, args, again))
+        goes_on = commands.line(again, self.repeated_options)
+        return words.rows(self.carry_out(cloud, todo.plan, args, goes_on))

@@ -182,8 +182,7 @@ def test_a_disabled_service_is_named_with_its_reason(make, gold, explain):
     assert host_of(found, "cmp01")["service"]["disabled_reason"] is None
     (fix,) = (fix for fix in found["fixes"] if "enable" in fix["text"])
     assert fix["commands"] == [
-        "openstack compute service set --enable cmp00 nova-compute"
-        "  # disabled: disk is dying",
+        "openstack compute service set --enable cmp00 nova-compute",
         "openstack compute service set --enable cmp01 nova-compute",
     ]
 

@@ -13,6 +13,7 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views import problems
+from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import fixes, not_evaluated, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.text import listed, visible
@@ -23,12 +24,16 @@ _MOST_NEAREST = 5
 
 
 def lines(
-    explanation: Explanation, shown: Sequence[Provider], everything: bool
+    explanation: Explanation,
+    shown: Sequence[Provider],
+    everything: bool,
+    options: Sequence[Option] = (),
 ) -> Iterator[str]:
     """Yield the text, line by line; names are in it as they are.
 
     :param shown: the hosts that the user named; empty for all
     :param everything: do not cut lists
+    :param options: the global ones of printed commands
     """
     yield f"Request: {words.request(explanation.question)}"
     yield f"Verdict: {words.verdict(explanation)}"
@@ -41,7 +46,7 @@ def lines(
             yield from _details(explanation, shown)
         else:
             yield from _nearest(explanation, everything)
-        yield from _fixes(explanation, everything)
+        yield from _fixes(explanation, everything, options)
     yield ""
     yield "Not looked at:"
     yield from (f"  {item['text']}" for item in not_evaluated.items(explanation))
@@ -262,7 +267,9 @@ def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[st
         yield from (f"  {line}" for line in _remarks_on(explanation, host))
 
 
-def _fixes(explanation: Explanation, everything: bool) -> Iterator[str]:
+def _fixes(
+    explanation: Explanation, everything: bool, options: Sequence[Option]
+) -> Iterator[str]:
     if not explanation.fixes:
         return
     yield ""
@@ -272,7 +279,10 @@ def _fixes(explanation: Explanation, everything: bool) -> Iterator[str]:
         yield f"  {fixes.word(fix, explanation)}: {gain}"
         commands = fixes.commands(fix, explanation)
         most = len(commands) if everything else 3
-        yield from (f"    {command}" for command in commands[:most])
+        for command in commands[:most]:
+            if command.comment:
+                yield f"    # {command.comment}"
+            yield f"    {line(command, options)}"
         if len(commands) > most:
             yield f"    and {len(commands) - most} more commands; --long shows them"
     if any(isinstance(fix, RequestFix) for fix in explanation.fixes):

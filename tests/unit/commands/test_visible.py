@@ -51,7 +51,8 @@ def app():
     return types.SimpleNamespace(
         stdout=io.StringIO(),
         command_manager=types.SimpleNamespace(namespace="none"),
-        options=types.SimpleNamespace(),
+        options=argparse.Namespace(cloud="", region_name=""),
+        parser=argparse.ArgumentParser(),
     )
 
 
@@ -115,7 +116,7 @@ def test_an_error_is_one_visible_line(app, logged, error):
 
 
 @pytest.mark.parametrize("format_", ["text", "json"])
-def test_an_explanation_says_what_others_named_visibly(format_):
+def test_an_explanation_says_what_others_named_visibly(app, format_):
     found = explanation(
         Case({"name": "full", "cloud": {"cmp00": {"inventories": {"VCPU": 0}}}})
     )
@@ -127,7 +128,8 @@ def test_an_explanation_says_what_others_named_visibly(format_):
         question=dataclasses.replace(found.question, flavor=flavor),
         computes={host.uuid: down},
     )
-    text = explain._text(found, argparse.Namespace(format=format_, long=False))
+    command = explain.Explain(app, argparse.Namespace())
+    text = command._text(found, argparse.Namespace(format=format_, long=False))
     if format_ == "json":
         assert json.loads(text)["request"]["flavor"]["name"] == NAME
         return
