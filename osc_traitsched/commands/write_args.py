@@ -67,6 +67,13 @@ def _jobs(text: str) -> int:
 class Writer(base.Lister):
     """A command that writes; it tries all, reports each, and fails once."""
 
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return a parser that takes no option for another that begins like it."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        # cliff makes the parser, and passes nothing on to it.
+        parser.allow_abbrev = False
+        return parser
+
     def carry_out(
         self,
         cloud: Cloud,
