@@ -8,6 +8,7 @@ from typing import Any
 
 from osc_traitsched.app import mirror as app
 from osc_traitsched.commands import arguments, base, write_args
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.views import mirror, problems
 from osc_traitsched.views.traits import Table
 
@@ -38,7 +39,8 @@ class RepairMirror(write_args.Writer):
             base.LOG.warning("%s", problems.unlisted(todo.snapshot))
         self.nothing = mirror.nothing(todo.snapshot)
         outcomes = self.carry_out(cloud, todo.plan, args)
-        if not args.dry_run and app.has_moved(cloud, todo):
+        is_done = not args.dry_run and self.exit_code is ExitCode.DONE
+        if is_done and app.has_moved(cloud, todo):
             base.LOG.warning("%s", mirror.CHANGED_MEANWHILE)
         return mirror.rows(outcomes, todo.snapshot)
 
