@@ -20,6 +20,7 @@ from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.views import commands, problems
 from osc_traitsched.views.commands import Option
+from osc_traitsched.views.explain import words
 from osc_traitsched.views.text import visible
 
 #: What all commands say on standard error, a line each.
@@ -182,5 +183,7 @@ def _flat(cell: Any) -> Any:
         value = cell.machine_readable()
         if isinstance(value, dict):
             return cell.human_readable()
+        if isinstance(value, bool):
+            return words.value(value)
         return ",".join(value) if isinstance(value, list) else value
     return cell

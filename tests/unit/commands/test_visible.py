@@ -18,6 +18,7 @@ from osc_traitsched.commands import base, explain
 from osc_traitsched.core.errors import BadUsage, NothingMatches
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import aggregates, config
 from osc_traitsched.views.columns import Indented, Names
 from tests.cases.reading import Case
@@ -144,3 +145,19 @@ def test_a_name_does_not_end_the_comment_that_it_is_in():
     )
     top = config.comments("nova-conf", turned, [NAME], has_body=True)
     assert all(line.startswith("# ") for line in top.splitlines())
+
+
+@pytest.mark.parametrize("format_", ["table", "value", "csv"])
+def test_what_is_on_or_off_is_written_as_nova_conf_has_it(app, format_):
+    class Settings(base.Lister):
+        def take_action(self, args):
+            given = {"limit_tenants_to_placement_aggregate": True}
+            return config.rows(SchedulerSettings.of(33, **given), True)
+
+    command = Settings(app, argparse.Namespace())
+    assert command.run(command.get_parser("show").parse_args(["-f", format_])) == 0
+    text = app.stdout.getvalue()
+    assert "false" in text
+    assert "true" in text
+    assert "False" not in text
+    assert "True" not in text
