@@ -66,5 +66,5 @@ class RemoveTraits(write_args.Writer):
             base.LOG.warning("%s", results.not_read_again(found))
             return
         for taken in found:
-            base.LOG.error("%s", results.taken_by_others(taken))
+            base.LOG.error("%s", results.taken_by_others(taken, self.repeated_options))
             self.exit_code = self.exit_code or ExitCode.ERROR

@@ -657,7 +657,7 @@ def test_a_trait_that_a_server_requires_is_not_removed_from_the_last_hosts(
             admin.compute.delete_flavor_extra_specs_property(golden, f"trait:{GOLD}")
             admin.compute.set_aggregate_metadata(aggregate, {f"trait:{GOLD}": None})
         run = openstack(*command)
-        assert (run.code, run.out) == (3, "")
+        assert (run.code, run.out) == (5, "")
         assert f"({boot.server}, on {boot.host})" in run.err
         assert hosts_with(admin) == INSIDE
     assert openstack(*UNISOLATE, "--force").code == 0
@@ -714,7 +714,7 @@ def test_a_trait_that_a_flavor_needs_beside_another_is_not_removed(
     both = {f"trait:{name}": "required" for name in (GOLD, SILVER)}
     make.flavor("both", both)
     run = openstack("remove", GOLD, "--host", "cmp00")
-    assert (run.code, run.out) == (3, "")
+    assert (run.code, run.out) == (5, "")
     assert run.err == (
         "nothing written: no host would be left for flavor 'both'; --force does it all "
         "the same\n"

@@ -173,7 +173,7 @@ def test_without_a_host_to_give_it_to_no_trait_is_created(hosts, placement, open
 def test_a_host_does_not_become_a_pool_by_mistake(hosts, placement, proxy, openstack):
     add = ("add", "MISC_SHARES_VIA_AGGREGATE", "--host", "cmp1")
     run = openstack(*add)
-    assert (run.code, run.out) == (3, "")
+    assert (run.code, run.out) == (5, "")
     assert run.err == (
         "nothing written: MISC_SHARES_VIA_AGGREGATE says what a provider is, here "
         "cmp1: Placement takes it for a pool that others share, and for no host; "

@@ -94,7 +94,7 @@ def test_ctrl_c_ends_at_once_and_tells_what_was_done(
         placement.add_host(f"cmp{number:02d}")
     hanging(lambda request: request.is_write and request.number > 2)
     process = started(proxy, tmp_path, "--jobs", jobs)
-    wait_for(lambda: len(proxy.writes) > 2)
+    wait_for(lambda: len(proxy.writes) == 2 + int(jobs))
     seconds, out, err = interrupted(process)
     # Two on a machine that has nothing else to do; one request would take twelve.
     assert seconds < 8

@@ -118,8 +118,9 @@ def _(finding: MirrorNoHypervisor) -> Words:
             f"Nova lists {finding.unlisted.listed} of the {finding.unlisted.total} "
             f"compute nodes that Placement has, and not this one ({finding.uuid}): its "
             "list may be incomplete, so no provider is called orphaned",
+            _show(finding.uuid),
             "see whether its host has a mapping (nova-manage cell_v2 list_hosts) and a "
-            f"nova-compute service; what is allocated from it: {_show(finding.uuid)}",
+            "nova-compute service; what is allocated from it",
         )
     return Words(
         f"Nova has no hypervisor for the provider {finding.uuid}: Placement "

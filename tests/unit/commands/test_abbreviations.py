@@ -14,7 +14,7 @@ WRITING = {
     entry.AddTraits: ["CUSTOM_A", "--all"],
     entry.RemoveTraits: ["CUSTOM_A", "--all", "--force"],
     entry.IsolateAggregate: ["gold", "CUSTOM_A", "--force"],
-    entry.UnisolateAggregate: ["gold", "--force", "--keep-traits"],
+    entry.UnisolateAggregate: ["gold", "--force", "--remove-traits"],
     entry.RepairMirror: ["--dry-run"],
 }
 

@@ -108,7 +108,7 @@ def test_what_is_logged_is_one_visible_line(logged):
 def test_an_error_is_one_visible_line(app, logged, error):
     command = Fails(app, argparse.Namespace())
     try:
-        command.run(argparse.Namespace(error=error))
+        command.run(argparse.Namespace(error=error, timeout=None))
         (line,) = logged()
     except CommandError as exc:  # which cliff logs as it is
         line = str(exc)
