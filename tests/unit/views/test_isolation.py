@@ -218,7 +218,7 @@ def test_what_goes_on_with_the_way_back_does_what_was_asked_for():
     assert line(words.again("gold", (GOLD,), remove_traits=True, force=True)) == (
         f"openstack trait-sched unisolate --remove-traits --force gold {GOLD}"
     )
-    assert words.again("gold", (GOLD,), remove_traits=True, all_images=True) == (
+    assert line(words.again("gold", (GOLD,), remove_traits=True, all_images=True)) == (
         f"openstack trait-sched unisolate --remove-traits --all-images gold {GOLD}"
     )
     # Not an option, whatever it looks like.
