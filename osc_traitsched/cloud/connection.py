@@ -22,7 +22,7 @@ COMPUTE_MICROVERSION = "2.61"
 #: three for ten thousand hosts, and a server that hangs must not hang the command.
 TIMEOUT = 120
 
-#: A connection that was kept too long is made anew once.
+#: A connection that was kept too long is made anew once, unless the caller does that.
 _READ_AGAIN = 1
 
 
@@ -123,8 +123,9 @@ class HttpService:
                 microversion=microversion or self._microversion,
                 timeout=min(longest, timeout or longest),
                 raise_exc=False,
-                # A write that is sent again must be planned again first.
-                connect_retries=_READ_AGAIN if method == "GET" else 0,
+                # A write that is sent again must be planned again first, and a
+                # caller with a time of its own tries again by itself.
+                connect_retries=_READ_AGAIN if method == "GET" and not timeout else 0,
                 **{key: value for key, value in kwargs.items() if value is not None},
             )
             if answer.status_code >= 400:

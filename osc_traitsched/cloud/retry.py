@@ -14,8 +14,9 @@ _T = TypeVar("_T")
 
 ATTEMPTS = 10
 
-#: Seconds without any answer after which one change is given up.
-_PATIENCE = 30
+#: Seconds without any answer after which one change is given up: with two more that
+#: are tried once, a run ends within a minute.
+_PATIENCE = 20
 
 #: Seconds; random, so that rivals do not stay in step, and growing.
 _WAIT = tenacity.wait_random_exponential(multiplier=0.05, max=5)

@@ -22,7 +22,6 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
         return Outcome(change, Status.FAILED, change.problem)
     if not change.is_needed:
         return Outcome(change, Status.UNCHANGED)
-    accessed = objects.access(cloud, change.object)
 
     def write(now: State) -> None:
         if refusal := change.refusal(now):
@@ -30,6 +29,7 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
         accessed.write(change, now)
 
     try:
+        accessed = objects.access(cloud, change.object)
         over = compare_and_swap(
             patience,
             change.found if change.found.generation is not None else None,

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import host_args, write_args
+from osc_traitsched.commands import base, host_args, write_args
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, refusals, results
 from osc_traitsched.views.traits import Table
-
-LOG = logging.getLogger(__name__)
 
 
 class AddTraits(write_args.Writer):
@@ -44,7 +41,7 @@ class AddTraits(write_args.Writer):
         cloud = self.cloud()
         todo = trait_changes.plan_add(cloud, names, selectors, args.create, args.force)
         for reverted in todo.reverted:
-            LOG.warning("%s", refusals.reverted(reverted, removing=False))
+            base.LOG.warning("%s", refusals.reverted(reverted, removing=False))
         if args.dry_run and todo.creates:
-            LOG.warning("%s", problems.would_create(todo.creates))
+            base.LOG.warning("%s", problems.would_create(todo.creates))
         return results.added(self.carry_out(cloud, todo.plan, args))

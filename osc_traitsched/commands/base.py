@@ -15,20 +15,19 @@ from osc_lib.command import command
 
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.commands import arguments
-from osc_traitsched.core.change.isolation import LeavesNoHost
-from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
-from osc_traitsched.core.change.traits import RoleChanged
-from osc_traitsched.core.errors import (
-    BadUsage,
-    NotForProject,
-    PlacementRefuses,
-    Refusal,
-    TraitSchedError,
-)
-from osc_traitsched.views import problems
+from osc_traitsched.commands import arguments, exit_code
+from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.core.errors import TraitSchedError
+from osc_traitsched.views import commands, problems
+from osc_traitsched.views.commands import Option
+from osc_traitsched.views.explain import words
+from osc_traitsched.views.text import visible
 
+#: What all commands say on standard error, a line each.
 LOG = logging.getLogger(__name__)
+
+#: Formats for programs that quote for themselves; the others are for terminals.
+_QUOTING_FORMATS = frozenset({"json", "yaml"})
 
 #: Formats without lists of their own: a list becomes one field.
 _FLAT_FORMATS = frozenset({"csv", "value"})
@@ -45,17 +44,24 @@ _INTERNAL = (
     ValueError,
 )
 
-_USAGE = 2
-_NO = 3
-_NOES = (
-    LeavesNoHost,
-    NotForProject,
-    PlacementRefuses,
-    Refusal,
-    RoleChanged,
-    ServersNeedTraits,
-    ServersUnknown,
-)
+
+_REGION = "--os-region-name"
+
+#: Global options that choose a cloud and hold no secret, by their names in cliff.
+_REPEATED = {
+    "cloud": "--os-cloud",
+    "region_name": _REGION,
+    "interface": "--os-interface",
+    "system_scope": "--os-system-scope",
+}
+
+
+def _make_visible(record: logging.LogRecord) -> bool:
+    record.msg, record.args = visible(record.getMessage()), ()
+    return True
+
+
+LOG.addFilter(_make_visible)
 
 
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
@@ -80,22 +86,42 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         """Return the cloud that the user is logged in to."""
         return HttpCloud(self.app.client_manager.sdk_connection, self.timeout)
 
+    @property
+    def repeated_options(self) -> tuple[Option, ...]:
+        """The global options of this call that a command to paste needs as well.
+
+        Those of the environment are there when it is pasted.
+        """
+        options, parser = self.app.options, self.app.parser
+        given = {name: getattr(options, name, None) for name in _REPEATED}
+        return tuple(
+            Option(flag, given[name])
+            for name, flag in _REPEATED.items()
+            if given[name] and given[name] != parser.get_default(name)
+        )
+
+    @property
+    def where(self) -> str:
+        """The line that names the cloud, with its end; empty where nobody named one."""
+        cloud, region = self.app.options.cloud, self.app.options.region_name
+        regions = [each for each in self.repeated_options if each.name == _REGION]
+        return commands.where(cloud, region) + "\n" if cloud or regions else ""
+
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Run, and word what goes wrong in one line; cliff makes it exit 1."""
+        """Run, and word what goes wrong in one line."""
         self.timeout = parsed_args.timeout
         try:
             arguments.check_text(parsed_args)
             if self.app.stdout is None:
                 raise exceptions.CommandError("standard output is closed")
-            return super().run(parsed_args) or 0
-        except BadUsage as exc:
-            LOG.error("%s", problems.word(exc))
-            return _USAGE
-        except _NOES as exc:
-            LOG.error("%s", problems.word(exc))
-            return _NO
+            return super().run(parsed_args) or ExitCode.DONE
         except TraitSchedError as exc:
-            raise exceptions.CommandError(problems.word(exc)) from exc
+            code = exit_code.of_error(exc)
+            if code is ExitCode.ERROR:
+                # cliff exits with 1, and shows where it was with --debug.
+                raise exceptions.CommandError(visible(problems.word(exc))) from exc
+            LOG.error("%s", problems.word(exc))
+            return code
         except Exception as exc:
             if isinstance(exc, _INTERNAL) or not str(exc).strip():
                 raise exceptions.CommandError(problems.internal(exc)) from exc
@@ -112,11 +138,13 @@ def _seconds(text: str) -> float:
 class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
     """A command that prints rows.
 
+    :cvar says_where: its table begins with the cloud's name
     :cvar exit_code: what the command exits with when nothing went wrong;
         ``take_action`` may set it
     """
 
-    exit_code = 0
+    says_where = False
+    exit_code = ExitCode.DONE
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run as any command, and exit as ``take_action`` says."""
@@ -128,9 +156,16 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         column_names: Sequence[str],
         data: Any,
     ) -> int:
-        """Print, lists as fields of their own where the format has no lists."""
+        """Print; only formats that quote get text that a terminal would obey.
+
+        Lists are fields of their own where the format has no lists.
+        """
         if parsed_args.formatter in _FLAT_FORMATS:
-            data = [tuple(_flat(cell) for cell in row) for row in data]
+            data = [tuple(map(_flat, row)) for row in data]
+        if parsed_args.formatter not in _QUOTING_FORMATS:
+            data = [tuple(map(_shown, row)) for row in data]
+        if parsed_args.formatter == "table" and self.says_where:
+            self.app.stdout.write(self.where)
         try:
             super().produce_output(parsed_args, column_names, data)
         except ValueError as exc:
@@ -139,10 +174,16 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         return 0
 
 
+def _shown(cell: Any) -> Any:
+    return visible(cell) if isinstance(cell, str) else cell
+
+
 def _flat(cell: Any) -> Any:
     if isinstance(cell, columns.FormattableColumn):
         value = cell.machine_readable()
         if isinstance(value, dict):
             return cell.human_readable()
+        if isinstance(value, bool):
+            return words.value(value)
         return ",".join(value) if isinstance(value, list) else value
     return cell

@@ -6,12 +6,11 @@ import argparse
 
 from osc_traitsched.app import candidates, request
 from osc_traitsched.commands import base, request_args, scheduler_args
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import left_out
 from osc_traitsched.views.traits import Table
-
-_NO_HOST = 3
 
 
 class ListCandidates(base.Lister):
@@ -19,6 +18,8 @@ class ListCandidates(base.Lister):
 
     Exits 3 if there is none, and if Nova or Placement refuses the request.
     """
+
+    says_where = True
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
@@ -50,5 +51,5 @@ class ListCandidates(base.Lister):
         if found.vanished:
             base.LOG.warning("%s", left_out.vanished(found.vanished))
         if not found.hosts:
-            self.exit_code = _NO_HOST
+            self.exit_code = ExitCode.NO_HOST
         return views.rows(found.hosts[: args.limit])

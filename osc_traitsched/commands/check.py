@@ -8,6 +8,7 @@ from typing import Any
 
 from osc_traitsched.app import check
 from osc_traitsched.commands import arguments, base, request_args, scheduler_args
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.check import AREAS
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.errors import PrivateFlavorsHidden
@@ -15,16 +16,15 @@ from osc_traitsched.views import check as views
 from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 
-_FOUND = 3
-
 
 class Check(base.Lister):
     """Check the cloud and its options for what breaks or blunts the prefilters.
 
     One row a finding, the worst first. Without names all rules are run. Nothing is
-    written. Exits 3 if there is a finding as bad as --fail-on says, or worse.
+    written. Exits 7 if there is a finding as bad as --fail-on says, or worse.
     """
 
+    says_where = True
     nothing = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -41,7 +41,7 @@ class Check(base.Lister):
             "--fail-on",
             choices=(Severity.ERROR.value, Severity.WARNING.value),
             default=Severity.ERROR.value,
-            help="exit 3 from this severity on (default: %(default)s)",
+            help="exit 7 from this severity on (default: %(default)s)",
         )
         scheduler_args.add_options(parser)
         return parser
@@ -57,15 +57,15 @@ class Check(base.Lister):
             base.LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
         worst = Severity(args.fail_on).rank
         if any(finding.severity.rank <= worst for finding in found.findings):
-            self.exit_code = _FOUND
+            self.exit_code = ExitCode.FINDINGS
         self.nothing = views.nothing(found.rules, found.survey)
-        return views.rows(found.findings)
+        return views.rows(found.findings, self.repeated_options)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
         """Print the rows; a person who has none gets a line that says so."""
         if parsed_args.formatter == "table" and not data:
-            self.app.stdout.write(self.nothing + "\n")
+            self.app.stdout.write(f"{self.where}{self.nothing}\n")
             return 0
         return super().produce_output(parsed_args, column_names, data)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
 from osc_traitsched.app import fragment
-from osc_traitsched.commands import scheduler_args
+from osc_traitsched.commands import base, scheduler_args
 from osc_traitsched.commands.configuring import Configuring
 from osc_traitsched.config import baseline
 from osc_traitsched.core.nova import releases, switch
 from osc_traitsched.views import config
-
-LOG = logging.getLogger(__name__)
 
 
 class _WriteConfig(Configuring):
@@ -40,7 +37,7 @@ class _WriteConfig(Configuring):
         found = fragment.turn_on(self.deployment, args.wanted, files, assumptions)
         cautions = config.cautions(found.turned, found.extends_file, found.replaces)
         for each in cautions:
-            LOG.warning("%s", each)
+            base.LOG.warning("%s", each)
         has_text = bool(found.text)
         top = config.comments(self.deployment, found.turned, cautions, has_text)
         self.app.stdout.write(top + found.text)

@@ -9,12 +9,11 @@ import yaml
 
 from osc_traitsched.app import explain, request
 from osc_traitsched.commands import base, request_args, scheduler_args
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.views import left_out
 from osc_traitsched.views.explain import document, prose
-
-_NO_HOST = 3
-_DISAGREEMENT = 4
+from osc_traitsched.views.text import visible
 
 
 class Explain(base.Command):
@@ -71,25 +70,26 @@ class Explain(base.Command):
         )
         if found.facts is not None and found.facts.vanished:
             base.LOG.warning("%s", left_out.vanished(found.facts.vanished))
-        self.app.stdout.write(_text(found, args) + "\n")
+        self.app.stdout.write(self._text(found, args) + "\n")
         return exit_code(found)
 
-
-def _text(found: Explanation, args: argparse.Namespace) -> str:
-    if args.format == "text":
-        return "\n".join(prose.lines(found, found.named, args.long))
-    whole = document.document(found, found.named or found.hosts)
-    return json.dumps(whole) if args.format == "json" else _yaml(whole)
+    def _text(self, found: Explanation, args: argparse.Namespace) -> str:
+        options = self.repeated_options
+        if args.format == "text":
+            lines = prose.lines(found, found.named, args.long, options)
+            return self.where + "\n".join(map(visible, lines))
+        whole = document.document(found, found.named or found.hosts, options)
+        return json.dumps(whole) if args.format == "json" else _yaml(whole)
 
 
 def _yaml(whole: object) -> str:
     return yaml.safe_dump(whole, sort_keys=False).rstrip()
 
 
-def exit_code(found: Explanation) -> int:
-    """Return 0 for a host, 3 for none, and 4 where the verdict is in doubt."""
+def exit_code(found: Explanation) -> ExitCode:
+    """Return what explain exits with: for a host, for none, or for a doubt."""
     if found.refusal is not None:
-        return _NO_HOST
+        return ExitCode.NO_HOST
     if found.is_in_doubt:
-        return _DISAGREEMENT
-    return 0 if found.has_room else _NO_HOST
+        return ExitCode.CONTRADICTION
+    return ExitCode.DONE if found.has_room else ExitCode.NO_HOST

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
 from osc_traitsched.app import isolation as app
 from osc_traitsched.app import settings
 from osc_traitsched.commands import (
+    base,
     isolation_args,
     request_args,
     scheduler_args,
@@ -17,8 +17,6 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
 
-LOG = logging.getLogger(__name__)
-
 
 class IsolateAggregate(write_args.Writer):
     """Keep the hosts of an aggregate for those who require traits.
@@ -26,7 +24,7 @@ class IsolateAggregate(write_args.Writer):
     It makes sure that the traits exist, that the hosts have them, that
     Placement has the hosts in the aggregate, that flavors and images require
     them, and then that the aggregate does. What is so already is not written,
-    and the same command again finishes what was interrupted. Exits 3 and
+    and the same command again finishes what was interrupted. Exits 5 and
     writes nothing if a flavor that has a host now would have none.
     """
 
@@ -59,5 +57,5 @@ class IsolateAggregate(write_args.Writer):
         )
         isolation_args.tell(todo, removing=False)
         for line in words.oddities(todo.state, names, todo.is_closed_to_all):
-            LOG.warning("%s", line)
+            base.LOG.warning("%s", line)
         return words.rows(self.carry_out(cloud, todo.plan, args))

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
 from osc_traitsched.app.isolation import IsolationPlan
-from osc_traitsched.commands import scheduler_args, write_args
+from osc_traitsched.commands import base, scheduler_args, write_args
 from osc_traitsched.core.errors import PrivateFlavorsHidden
 from osc_traitsched.views import effects, left_out, problems, refusals
 from osc_traitsched.views import isolation as words
-
-LOG = logging.getLogger(__name__)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -28,19 +25,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def tell(todo: IsolationPlan, removing: bool) -> None:
     """Say what a plan does to others."""
     for unknown in todo.unknown:
-        LOG.warning("%s", problems.word(unknown))
+        base.LOG.warning("%s", problems.word(unknown))
     idle = words.without_effect(todo.isolates)
     if idle is not None:
-        LOG.warning("%s", idle)
+        base.LOG.warning("%s", idle)
     for reverted in todo.reverted:
-        LOG.warning("%s", refusals.reverted(reverted, removing))
+        base.LOG.warning("%s", refusals.reverted(reverted, removing))
     if not todo.has_private_flavors:
-        LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
+        base.LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
     if todo.state.snapshot.unlisted:
-        LOG.warning("%s", left_out.unlisted(todo.state.snapshot))
+        base.LOG.warning("%s", left_out.unlisted(todo.state.snapshot))
     for line in words.misplaced(todo.names, todo.servers):
-        LOG.warning("%s", line)
+        base.LOG.warning("%s", line)
     for line in effects.losses(todo.effects, todo.state.roots):
-        LOG.warning("%s", line)
+        base.LOG.warning("%s", line)
     for line in effects.gains(todo.effects, todo.state.roots):
-        LOG.info("%s", line)
+        base.LOG.info("%s", line)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
 from osc_traitsched.app import traits
 from osc_traitsched.commands import base, host_args
@@ -11,8 +10,6 @@ from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.views import left_out
 from osc_traitsched.views import traits as views
-
-LOG = logging.getLogger(__name__)
 
 
 class ListTraits(base.Lister):
@@ -63,6 +60,6 @@ class ListTraits(base.Lister):
 
 def _warn(found: Targets | traits.ByTrait) -> None:
     if found.without_provider:
-        LOG.warning("%s", left_out.without_provider(found.without_provider))
+        base.LOG.warning("%s", left_out.without_provider(found.without_provider))
     if found.vanished:
-        LOG.warning("%s", left_out.vanished(found.vanished))
+        base.LOG.warning("%s", left_out.vanished(found.vanished))

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import logging
 from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.app import mirror as app
-from osc_traitsched.commands import arguments, write_args
+from osc_traitsched.commands import arguments, base, write_args
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.views import left_out, mirror
 from osc_traitsched.views.traits import Table
-
-LOG = logging.getLogger(__name__)
 
 
 class RepairMirror(write_args.Writer):
@@ -38,11 +36,12 @@ class RepairMirror(write_args.Writer):
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
-            LOG.warning("%s", left_out.unlisted(todo.snapshot))
+            base.LOG.warning("%s", left_out.unlisted(todo.snapshot))
         self.nothing = mirror.nothing(todo.snapshot)
         outcomes = self.carry_out(cloud, todo.plan, args)
-        if not args.dry_run and app.has_moved(cloud, todo):
-            LOG.warning("%s", mirror.CHANGED_MEANWHILE)
+        is_done = not args.dry_run and self.exit_code is ExitCode.DONE
+        if is_done and app.has_moved(cloud, todo):
+            base.LOG.warning("%s", mirror.CHANGED_MEANWHILE)
         return mirror.rows(outcomes, todo.snapshot)
 
     def produce_output(

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import logging
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import host_args, write_args
+from osc_traitsched.commands import base, host_args, write_args
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.traits import TakenByOthers
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import effects, problems, refusals, results
 from osc_traitsched.views.traits import Table
-
-LOG = logging.getLogger(__name__)
 
 
 class RemoveTraits(write_args.Writer):
@@ -21,7 +19,8 @@ class RemoveTraits(write_args.Writer):
 
     It refuses to take a trait from its last host while a flavor, an image, an
     aggregate or a server requires it, to leave a flavor that has a host
-    without one, and to take a trait that nova-compute owns.
+    without one, and to take a trait that nova-compute owns. It then exits 5
+    and writes nothing.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -47,15 +46,15 @@ class RemoveTraits(write_args.Writer):
         cloud = self.cloud()
         todo = trait_changes.plan_remove(cloud, names, selectors, args.force)
         for unknown in todo.unknown:
-            LOG.warning("%s", problems.word(unknown))
+            base.LOG.warning("%s", problems.word(unknown))
         for reverted in todo.reverted:
-            LOG.warning("%s", refusals.reverted(reverted, removing=True))
+            base.LOG.warning("%s", refusals.reverted(reverted, removing=True))
         if todo.passed_over:
-            LOG.warning("%s", refusals.passed_over(todo.passed_over))
+            base.LOG.warning("%s", refusals.passed_over(todo.passed_over))
         if todo.unread is not None:
-            LOG.warning("%s", results.effects_unread(todo.unread))
+            base.LOG.warning("%s", results.effects_unread(todo.unread))
         for line in effects.losses(todo.effects):
-            LOG.warning("%s", line)
+            base.LOG.warning("%s", line)
         outcomes = self.carry_out(cloud, todo.plan, args)
         if not (args.dry_run or args.force):
             self._tell(trait_changes.taken_by_others(cloud, outcomes))
@@ -64,8 +63,8 @@ class RemoveTraits(write_args.Writer):
     def _tell(self, found: tuple[TakenByOthers, ...] | CloudBroke) -> None:
         """Say what others removed meanwhile, so that no host is left with a trait."""
         if isinstance(found, CloudBroke):
-            LOG.warning("%s", results.not_read_again(found))
+            base.LOG.warning("%s", results.not_read_again(found))
             return
         for taken in found:
-            LOG.error("%s", results.taken_by_others(taken))
-            self.exit_code = self.exit_code or 1
+            base.LOG.error("%s", results.taken_by_others(taken, self.repeated_options))
+            self.exit_code = self.exit_code or ExitCode.ERROR

@@ -9,6 +9,7 @@ from osc_traitsched.app import settings
 from osc_traitsched.commands import isolation_args, scheduler_args, write_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.views import commands
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
 
@@ -21,7 +22,7 @@ class UnisolateAggregate(write_args.Writer):
     and images stop requiring them, too, and then the hosts lose them; but a
     trait stays if it means more than this: a standard one, one that isolates
     another aggregate, or one that other hosts have; and images of other
-    projects keep it without --all-images. Exits 3 and writes nothing
+    projects keep it without --all-images. Exits 5 and writes nothing
     if a flavor that has a host now would have none, or if servers require a
     trait that no host would have any more.
     """
@@ -66,11 +67,13 @@ class UnisolateAggregate(write_args.Writer):
             force=args.force,
         )
         isolation_args.tell(todo, removing=True)
+        known = todo.state.aggregate
         again = words.again(
-            args.aggregate,
+            commands.printable(args.aggregate, str(known["id"])),
             todo.names,
             args.remove_traits,
             args.all_images,
             args.force,
         )
-        return words.rows(self.carry_out(cloud, todo.plan, args, again))
+        goes_on = commands.line(again, self.repeated_options)
+        return words.rows(self.carry_out(cloud, todo.plan, args, goes_on))

@@ -10,12 +10,11 @@ import tqdm
 from osc_traitsched.app.execute import Execution, execute, foresee
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.views import problems
 
-CHANGES_TO_MAKE = 3
-_INTERRUPTED = 130
 _MOST_JOBS = 16
 
 
@@ -29,7 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exit-code",
         action="store_true",
-        help="with --dry-run: exit 3 when there is something to write",
+        help="with --dry-run: exit 6 when there is something to write",
     )
     parser.add_argument(
         "--jobs",
@@ -68,6 +67,13 @@ def _jobs(text: str) -> int:
 class Writer(base.Lister):
     """A command that writes; it tries all, reports each, and fails once."""
 
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return a parser that takes no option for another that begins like it."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        # cliff makes the parser, and passes nothing on to it.
+        parser.allow_abbrev = False
+        return parser
+
     def carry_out(
         self,
         cloud: Cloud,
@@ -82,14 +88,14 @@ class Writer(base.Lister):
         """
         found = foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
         if args.exit_code and found.count(Status.WOULD_CHANGE):
-            self.exit_code = CHANGES_TO_MAKE
+            self.exit_code = ExitCode.CHANGES_WANTED
         if found.count(Status.FAILED):
             base.LOG.error("%s", problems.failures(found.outcomes, again))
-            self.exit_code = 1
+            self.exit_code = ExitCode.ERROR
         if found.interrupted:
             total = len(found.outcomes)
             base.LOG.error("%s", problems.interrupted(found.done, total, again))
-            self.exit_code = _INTERRUPTED
+            self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
 
 

@@ -21,7 +21,7 @@ class BadQuestion(TraitSchedError):
 
 
 class BadUsage(BadQuestion):
-    """Options that do not go together, or one that is missing; exits 2."""
+    """Options that do not go together, or one that is missing."""
 
 
 class NotInRelease(BadUsage):

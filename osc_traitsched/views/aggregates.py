@@ -4,28 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from cliff import columns
-
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait_keys import isolated_by
-from osc_traitsched.views.columns import Names
+from osc_traitsched.views.columns import Cell, Names
 from osc_traitsched.views.traits import Table
 
 
-class Hosts(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+class Hosts(Cell):
     """Names of hosts, which a person sees counted unless all are wanted."""
 
     def __init__(self, names: Iterable[str], whole: bool) -> None:
         super().__init__(sorted(names))
         self._whole = whole
 
-    def human_readable(self) -> str:
-        """Return the names, one a line, or how many there are."""
-        return "\n".join(self._value) if self._whole else str(len(self._value))
+    def lines(self) -> Iterable[str]:
+        """Return the names, or how many there are."""
+        names: list[str] = self._value
+        return names if self._whole else [str(len(names))]
 
 
-class Mirror(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+class Mirror(Cell):
     """The nodes missing from Placement's aggregate, and those that should not be in it.
 
     A program gets the names, as two lists.
@@ -36,14 +35,14 @@ class Mirror(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
         super().__init__({"missing": missing, "extra": _names(found.extra)})
         self._whole = whole
 
-    def human_readable(self) -> str:
+    def lines(self) -> Iterable[str]:
         """Return ``in step``, or how many are missing and extra, or their names."""
         parts = [
             f"{state} {' '.join(names) if self._whole else len(names)}"
             for state, names in self._value.items()
             if names
         ]
-        return ", ".join(parts) or "in step"
+        return [", ".join(parts) or "in step"]
 
 
 def rows(differences: Iterable[Difference], whole: bool) -> Table:

@@ -6,8 +6,22 @@ from collections.abc import Iterable
 
 from cliff import columns
 
+from osc_traitsched.views.text import visible
 
-class Names(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+
+class Cell(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+    """A cell of lines, in which nothing can talk to the terminal."""
+
+    def human_readable(self) -> str:
+        """Return the lines, visible."""
+        return "\n".join(map(visible, self.lines()))
+
+    def lines(self) -> Iterable[str]:
+        """Return what a person sees, a line each."""
+        raise NotImplementedError
+
+
+class Names(Cell):
     """Names, one a line; a program gets them all, as a list.
 
     :param names: all of them, in order
@@ -25,22 +39,22 @@ class Names(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
         self._shown = self._value if shown is None else list(shown)
         self._rest = rest
 
-    def human_readable(self) -> str:
+    def lines(self) -> Iterable[str]:
         """Return the names to show, and a line that counts the others."""
         hidden = len(self._value) - len(self._shown)
         lines = list(self._shown)
         if hidden:
             lines.append(self._rest.format(count=hidden))
-        return "\n".join(lines)
+        return lines
 
 
-class Indented(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+class Indented(Cell):
     """A name that a person sees as deep as it is in its tree."""
 
     def __init__(self, name: str, depth: int) -> None:
         super().__init__(name)
         self._depth = depth
 
-    def human_readable(self) -> str:
+    def lines(self) -> Iterable[str]:
         """Return the name, two columns to the right for each level."""
-        return "  " * self._depth + str(self._value)
+        return ["  " * self._depth + str(self._value)]

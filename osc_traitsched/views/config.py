@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from cliff import columns
-
 from osc_traitsched.core.nova import switch
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.options import ENABLED_FILTERS, options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import Switched
 from osc_traitsched.views import options
+from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.explain import words
+from osc_traitsched.views.text import visible
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("option", "value", "source", "status")
@@ -27,22 +27,22 @@ _WHERE = {
 _GIVEN, _ASSUMED, _IGNORED = "given", "assumed", "ignored"
 
 
-class _Cell(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+class _Value(Cell):
     """A value in nova.conf's words, a list one a line; a program gets its type."""
 
-    def human_readable(self) -> str:
+    def lines(self) -> Iterable[str]:
         """Return it as a person reads it."""
         if isinstance(self._value, list):
-            return "\n".join(self._value)
-        return words.value(self._value)
+            return self._value
+        return [words.value(self._value)]
 
 
-class _Release(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
+class _Release(Cell):
     """Nova's major version; a person sees the release's name, too."""
 
-    def human_readable(self) -> str:
+    def lines(self) -> Iterable[str]:
         """Return the number and the name."""
-        return options.release(int(self._value))
+        return [options.release(int(self._value))]
 
 
 def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
@@ -110,8 +110,8 @@ def comments(
         lines.append("az is always on in this release; no option is needed")
     lines.append(_WHERE[deployment] if has_body else "Nothing has to be set.")
     lines.extend(f"Caution: {each}" for each in cautions)
-    return "".join(f"# {line}\n" for line in lines)
+    return "".join(f"# {visible(line)}\n" for line in lines)
 
 
-def _cell(value: Value) -> _Cell:
-    return _Cell(list(value) if isinstance(value, tuple) else value)
+def _cell(value: Value) -> _Value:
+    return _Value(list(value) if isinstance(value, tuple) else value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import shlex
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core.change.isolation import (
@@ -29,6 +28,7 @@ from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import problems, refusals
+from osc_traitsched.views.commands import Command, Option, openstack
 from osc_traitsched.views.options import option
 from osc_traitsched.views.text import count, listed, quoted
 from osc_traitsched.views.traits import Table
@@ -172,7 +172,7 @@ def again(
     remove_traits: bool = False,
     all_images: bool = False,
     force: bool = False,
-) -> str:
+) -> Command:
     """Return what goes on with an aggregate that may no longer say its traits.
 
     :param remove_traits: hosts, flavors and images shall lose them, as before
@@ -184,11 +184,8 @@ def again(
         "--all-images": all_images,
         "--force": force,
     }
-    options = (option for option, is_given in given.items() if is_given)
-    # Else a name like an option's would be taken for one.
-    end = ["--"] * aggregate.startswith("-")
-    command = ("openstack", "trait-sched", "unisolate", *options, *end, aggregate)
-    return " ".join(map(shlex.quote, (*command, *names)))
+    options = (Option(option) for option, is_given in given.items() if is_given)
+    return openstack("trait-sched unisolate", *options, aggregate, *names)
 
 
 @problems.word.register

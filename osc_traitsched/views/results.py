@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core.change.model import Kind, Outcome
 from osc_traitsched.core.change.traits import TakenByOthers
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.columns import Names
+from osc_traitsched.views.commands import Option, line, openstack
 from osc_traitsched.views.traits import Table
 
 
@@ -57,13 +57,16 @@ def not_read_again(why: CloudBroke) -> str:
     return f"whether another host still has the traits can't be read ({reason})"
 
 
-def taken_by_others(found: TakenByOthers) -> str:
-    """Return a line on a trait that others removed meanwhile, and the way back."""
-    hosts = (word for each in found.providers for word in ("--provider", each))
-    command = ("openstack", "trait-sched", "add", found.name, *hosts)
+def taken_by_others(found: TakenByOthers, options: Sequence[Option] = ()) -> str:
+    """Return a line on a trait that others removed meanwhile, and the way back.
+
+    :param options: the global ones of the printed command
+    """
+    hosts = (Option("--provider", each) for each in found.providers)
+    back = openstack("trait-sched add", found.name, *hosts)
     required = refusals.requirers(found.requirers)
     return (
         f"no host has {found.name} any more: others removed it from the rest "
         f"meanwhile, and it is still required by {required}; "
-        f"{shlex.join(command)} gives it back"
+        f"{line(back, options)} gives it back"
     )

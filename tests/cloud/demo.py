@@ -51,10 +51,10 @@ def traits(story: Story) -> None:
     story.run("trait-sched", "add", *gold)
     story.tell("A typo does not become a trait:")
     story.run("trait-sched", "add", "CUSTOM_GLOD", "--all", code=1)
-    story.tell("What would it take to have it everywhere? Exit 3 says: changes.")
+    story.tell("What would it take to have it everywhere? Exit 6 says: changes.")
     story.run(
         *("trait-sched", "add", "CUSTOM_GOLD", "--all", "--dry-run", "--exit-code"),
-        code=3,
+        code=6,
     )
     story.tell("Who has it now?")
     story.run("trait-sched", "list", "--by-trait", "--custom")
@@ -63,7 +63,7 @@ def traits(story: Story) -> None:
         *("flavor", "create", "gold", "--vcpus", "1", "--ram", "512", "--disk", "1"),
         *("--property", "trait:CUSTOM_GOLD=required", "-c", "name"),
     )
-    story.run("trait-sched", "remove", "CUSTOM_GOLD", "--all", code=1)
+    story.run("trait-sched", "remove", "CUSTOM_GOLD", "--all", code=5)
     story.tell("Without the flavor it can:")
     story.run("flavor", "delete", "gold")
     story.run("trait-sched", "remove", "CUSTOM_GOLD", "--all")

@@ -170,7 +170,7 @@ def test_a_dry_run_says_the_same_and_writes_nothing(aggregate, openstack, proxie
     variables, proxies = proxied
     dry = openstack(*ISOLATE, "--dry-run", variables=variables)
     assert dry.code == 0
-    assert openstack(*ISOLATE, "--dry-run", "--exit-code").code == 3
+    assert openstack(*ISOLATE, "--dry-run", "--exit-code").code == 6
     assert not [request for proxy in proxies for request in proxy.writes]
     run = openstack(*ISOLATE, variables=variables)
     assert run.err == dry.err
@@ -483,7 +483,7 @@ def test_nobody_is_left_without_a_host_unless_forced(
         admin.compute.add_host_to_aggregate(aggregate, host)
     for dry in ((), ("--dry-run",)):
         run = openstack(*ISOLATE, *dry, variables=variables)
-        assert (run.code, run.out) == (3, "")
+        assert (run.code, run.out) == (5, "")
         assert run.err == (
             "nothing written: no host would be left for flavor 'small'; --force does "
             "it all the same\n"
@@ -502,7 +502,7 @@ def test_a_flavor_that_can_be_nowhere_with_the_trait_is_not_made_to_require_it(
     make.flavor("away", {f"trait:{SILVER}": "required"})
     make.traits(SILVER, "cmp03")
     run = openstack(*ISOLATE, "--flavor", "away")
-    assert (run.code, run.out) == (3, "")
+    assert (run.code, run.out) == (5, "")
     assert "no host would be left for flavor 'away'" in run.err
 
 
@@ -568,7 +568,7 @@ def test_an_aggregate_without_hosts_is_isolated_and_said_to_have_none(
     make, gold, golden, openstack, admin
 ):
     empty = make.aggregate("gold")
-    assert openstack(*ISOLATE).code == 3
+    assert openstack(*ISOLATE).code == 5
     run = openstack("isolate", "gold", GOLD)
     assert run.code == 0
     assert "aggregate 'gold' has no hosts" in run.err
@@ -657,7 +657,7 @@ def test_a_trait_that_a_server_requires_is_not_removed_from_the_last_hosts(
             admin.compute.delete_flavor_extra_specs_property(golden, f"trait:{GOLD}")
             admin.compute.set_aggregate_metadata(aggregate, {f"trait:{GOLD}": None})
         run = openstack(*command)
-        assert (run.code, run.out) == (3, "")
+        assert (run.code, run.out) == (5, "")
         assert f"({boot.server}, on {boot.host})" in run.err
         assert hosts_with(admin) == INSIDE
     assert openstack(*UNISOLATE, "--force").code == 0
@@ -714,7 +714,7 @@ def test_a_trait_that_a_flavor_needs_beside_another_is_not_removed(
     both = {f"trait:{name}": "required" for name in (GOLD, SILVER)}
     make.flavor("both", both)
     run = openstack("remove", GOLD, "--host", "cmp00")
-    assert (run.code, run.out) == (3, "")
+    assert (run.code, run.out) == (5, "")
     assert run.err == (
         "nothing written: no host would be left for flavor 'both'; --force does it all "
         "the same\n"

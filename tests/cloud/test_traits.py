@@ -127,13 +127,13 @@ def test_the_last_host_keeps_a_trait_that_something_still_requires(
     # Not the last host: nobody is asked.
     assert openstack("remove", GOLD, "--host", "cmp01").code == 0
     refused = openstack("remove", GOLD, "--all")
-    assert refused.code == 1
+    assert refused.code == 5
     assert refused.err == (
         f"nothing removed: no host would have {GOLD} any more, and it is still "
         f"required by {requirer}; --force removes all the same\n"
     )
     dry = openstack("remove", GOLD, "--all", "--dry-run")
-    assert (dry.code, dry.err) == (1, refused.err)
+    assert (dry.code, dry.err) == (5, refused.err)
     rows = openstack("list", "--with-trait", GOLD, "-f", "json").json
     assert [row["host"] for row in rows] == ["cmp00"]
 

@@ -84,7 +84,7 @@ def test_a_dry_run_writes_nothing_and_tells_a_script_when_asked(
     dry = ("add", "CUSTOM_GOLD", "--host", "cmp1", "--dry-run")
     run = openstack(*dry, "-f", "json")
     assert (run.code, run.statuses) == (0, {"cmp1": "would change"})
-    assert openstack(*dry, "--exit-code").code == 3
+    assert openstack(*dry, "--exit-code").code == 6
     assert not proxy.writes
     openstack("add", "CUSTOM_GOLD", "--host", "cmp1")
     assert openstack(*dry, "--exit-code").code == 0
@@ -105,7 +105,7 @@ def test_create_makes_the_trait_but_not_in_a_dry_run(hosts, placement, openstack
     run = openstack(
         "add", "CUSTOM_NEW", "--all", "--create", "--dry-run", "--exit-code"
     )
-    assert run.code == 3
+    assert run.code == 6
     assert run.err == "would create the trait CUSTOM_NEW\n"
     assert not placement.knows("CUSTOM_NEW")
     assert openstack("add", "CUSTOM_NEW", "--all", "--create").code == 0
@@ -173,7 +173,7 @@ def test_without_a_host_to_give_it_to_no_trait_is_created(hosts, placement, open
 def test_a_host_does_not_become_a_pool_by_mistake(hosts, placement, proxy, openstack):
     add = ("add", "MISC_SHARES_VIA_AGGREGATE", "--host", "cmp1")
     run = openstack(*add)
-    assert (run.code, run.out) == (3, "")
+    assert (run.code, run.out) == (5, "")
     assert run.err == (
         "nothing written: MISC_SHARES_VIA_AGGREGATE says what a provider is, here "
         "cmp1: Placement takes it for a pool that others share, and for no host; "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core.check.finding import Finding, Kind
 from osc_traitsched.core.check.rule import Rule
@@ -20,24 +20,28 @@ from osc_traitsched.views.check import (  # noqa: F401
     traits,
 )
 from osc_traitsched.views.check.wording import word
+from osc_traitsched.views.commands import Option
 from osc_traitsched.views.options import option
-from osc_traitsched.views.text import count, visible
+from osc_traitsched.views.text import count
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("id", "severity", "object", "problem", "fix")
 
 
-def rows(findings: Iterable[Finding]) -> Table:
-    """One row a finding: its rule, how bad it is, what it is about, and words."""
-    return COLUMNS, [_row(finding) for finding in findings]
+def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
+    """One row a finding: its rule, how bad it is, what it is about, and words.
+
+    :param options: the global ones of printed commands
+    """
+    return COLUMNS, [_row(finding, options) for finding in findings]
 
 
-def _row(finding: Finding) -> tuple[str, ...]:
+def _row(finding: Finding, options: Sequence[Option]) -> tuple[str, ...]:
     words = word(finding)
     name = option(finding.name) if finding.kind is Kind.OPTION else finding.name
     subject = f"{finding.kind.value} {name}"
-    found = (finding.rule, finding.severity.value, subject, words.problem, words.fix)
-    return tuple(map(visible, found))
+    fix = words.fix_line(options)
+    return finding.rule, finding.severity.value, subject, words.problem, fix
 
 
 def nothing(rules: Iterable[Rule], survey: Survey) -> str:

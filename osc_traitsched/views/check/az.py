@@ -13,12 +13,13 @@ from osc_traitsched.core.check.rules.az import (
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.switch import AZ_FILTER
 from osc_traitsched.views.check import mirror
-from osc_traitsched.views.check.wording import Words, command, off, word
+from osc_traitsched.views.check.wording import Words, off, word
+from osc_traitsched.views.commands import Option, openstack
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import listed, quoted
 
 _FILTERS = option(options.ENABLED_FILTERS)
-_ENABLE = command("trait-sched", "config", "nova-conf", "--enable", "az")
+_ENABLE = openstack("trait-sched config nova-conf", Option("--enable", "az"))
 
 
 @word.register
@@ -36,8 +37,8 @@ def _(finding: AzSeveral) -> Words:
     return Words(
         f"in the zones {zones} at once, by the "
         f"{listed(finding.aggregates, 'aggregate')}",
-        "take the host out of all but one zone's aggregates: "
-        + command("aggregate", "remove", "host", "AGGREGATE", finding.name),
+        openstack("aggregate remove host", "AGGREGATE", finding.name),
+        "take the host out of all but one zone's aggregates",
     )
 
 
@@ -54,8 +55,8 @@ def _(finding: AzNowhere) -> Words:
     return Words(
         f"in it by default, for want of a zone's aggregate: the "
         f"{listed(finding.hosts, 'host')}; {_GIVEN[finding.given]}",
-        "put them into a zone's aggregate: "
-        + command("aggregate", "add", "host", "AGGREGATE", "HOST"),
+        openstack("aggregate add host", "AGGREGATE", "HOST"),
+        "put them into a zone's aggregate",
     )
 
 

@@ -12,7 +12,8 @@ from osc_traitsched.core.check.rules.config import (
 )
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import options
-from osc_traitsched.views.check.wording import Words, command, off, word
+from osc_traitsched.views.check.wording import Words, off, word
+from osc_traitsched.views.commands import Option, openstack
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import listed
 
@@ -42,7 +43,7 @@ def _(finding: ConfigProjectOff) -> Words:
         f"{off(finding.setting)}, and no host filter looks at "
         f"{TENANT_KEY}: all projects get into "
         f"{listed(finding.aggregates, 'aggregate')}, and those named get anywhere",
-        command("trait-sched", "config", "nova-conf", "--enable", "tenant"),
+        openstack("trait-sched config nova-conf", Option("--enable", "tenant")),
     )
 
 
@@ -51,7 +52,9 @@ def _(finding: ConfigProjectRequired) -> Words:
     return Words(
         f"on ({finding.setting.source}), and without effect as long as "
         f"{option(options.TENANT)} is off",
-        command("trait-sched", "config", "nova-conf", "--enable", "tenant-required"),
+        openstack(
+            "trait-sched config nova-conf", Option("--enable", "tenant-required")
+        ),
     )
 
 
@@ -62,7 +65,7 @@ def _(finding: ConfigImageMetadataOff) -> Words:
         f"{', '.join(finding.traits)}: servers of the "
         f"{listed(finding.images, 'image')} can land where their devices can't "
         "be made",
-        command("trait-sched", "config", "nova-conf", "--enable", "image-metadata"),
+        openstack("trait-sched config nova-conf", Option("--enable", "image-metadata")),
     )
 
 
@@ -71,5 +74,5 @@ def _(finding: ConfigImageMetadataUntold) -> Words:
     return Words(
         f"no trait stands for {finding.key}={finding.value}, so that "
         "image_metadata_prefilter looks at none of the image's properties",
-        command("image", "unset", "--property", finding.key, finding.id),
+        openstack("image unset", Option("--property", finding.key), finding.id),
     )

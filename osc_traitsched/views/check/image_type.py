@@ -8,7 +8,8 @@ from osc_traitsched.core.check.rules.image_type import (
     ImageTypeNoHost,
     ImageTypeOff,
 )
-from osc_traitsched.views.check.wording import Words, command, off, word
+from osc_traitsched.views.check.wording import Words, off, word
+from osc_traitsched.views.commands import Option, openstack
 from osc_traitsched.views.text import listed
 
 _ELSE = "; a server booted from a volume is not concerned"
@@ -50,5 +51,5 @@ def _(finding: ImageTypeOff) -> Words:
         f"{off(finding.setting)}, and of {finding.total} hosts not all "
         f"support the formats in use: {supported}; servers of the "
         f"{listed(finding.images, 'image')} can land on one that does not",
-        command("trait-sched", "config", "nova-conf", "--enable", "image-type"),
+        openstack("trait-sched config nova-conf", Option("--enable", "image-type")),
     )

@@ -12,7 +12,8 @@ from osc_traitsched.core.check.rules.isolation import (
 )
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.views.check.wording import Words, command, off, word
+from osc_traitsched.views.check.wording import Words, off, word
+from osc_traitsched.views.commands import Option, openstack
 from osc_traitsched.views.text import listed
 
 
@@ -20,9 +21,9 @@ from osc_traitsched.views.text import listed
 def _(finding: IsolationMemberLacksTrait) -> Words:
     name, hosts = finding.trait, finding.hosts
     if trait.ownership(name) is Ownership.OPERATOR:
-        fix = command("trait-sched", "add", name, "--aggregate", finding.name)
+        fix = openstack("trait-sched add", name, Option("--aggregate", finding.name))
     else:
-        fix = command("trait-sched", "unisolate", finding.name, name)
+        fix = openstack("trait-sched unisolate", finding.name, name)
     return Words(
         f"isolated by {name}, and {len(hosts)} of {finding.members} members "
         f"lack it, so that no server at all gets there: {listed(hosts, 'host')}",
@@ -41,7 +42,7 @@ def _(finding: IsolationOverlap) -> Words:
     return Words(
         f"{listed(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the isolated "
         f"aggregate {finding.other}, too: there a request needs {names}; {then}",
-        command("aggregate", "remove", "host", finding.name, "HOST"),
+        openstack("aggregate remove host", finding.name, "HOST"),
     )
 
 
@@ -51,7 +52,7 @@ def _(finding: IsolationOff) -> Words:
         f"{off(finding.setting)}, so that {listed(finding.aggregates, 'aggregate')} "
         f"{'is' if len(finding.aggregates) == 1 else 'are'} open to all, "
         "against what the metadata says",
-        command("trait-sched", "config", "nova-conf", "--enable", "isolation"),
+        openstack("trait-sched config nova-conf", Option("--enable", "isolation")),
     )
 
 
@@ -66,20 +67,22 @@ def _(finding: IsolationNobody) -> Words:
     )
     return Words(
         f"{what}, and {problem}: nobody gets in",
-        command("trait-sched", "isolate", finding.name, *names, "--flavor", "FLAVOR"),
+        openstack(
+            "trait-sched isolate", finding.name, *names, Option("--flavor", "FLAVOR")
+        ),
     )
 
 
 @word.register
 def _(finding: IsolationTraitOutside) -> Words:
     hosts = finding.hosts
-    remove = (word for host in hosts for word in ("--host", host))
+    chosen = (Option("--host", host) for host in hosts)
     return Words(
         f"{listed(hosts, 'host')} ha{'s' if len(hosts) == 1 else 've'} it and "
         f"{'is' if len(hosts) == 1 else 'are'} outside the "
         f"{listed(finding.aggregates, 'aggregate')}, which it isolates: servers that "
         "require it may land there",
-        command("trait-sched", "remove", finding.name, *remove)
+        openstack("trait-sched remove", finding.name, *chosen)
         if trait.ownership(finding.name) is Ownership.OPERATOR
         else "add the hosts to the aggregate, or isolate by a custom trait",
     )
@@ -91,5 +94,7 @@ def _(finding: IsolationShutsOut) -> Words:
         "each host that could take it is in the isolated "
         f"{listed(finding.aggregates, 'aggregate')}, and with no image does it "
         "require the traits",
-        command("flavor", "set", "--property", "trait:TRAIT=required", finding.id),
+        openstack(
+            "flavor set", Option("--property", "trait:TRAIT=required"), finding.id
+        ),
     )

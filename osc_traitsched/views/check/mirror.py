@@ -18,12 +18,13 @@ from osc_traitsched.core.check.rules.mirror_providers import (
     MirrorOtherUuid,
     Own,
 )
-from osc_traitsched.views.check.wording import Words, command, word
+from osc_traitsched.views.check.wording import Words, word
+from osc_traitsched.views.commands import Command, Option, openstack
 from osc_traitsched.views.text import listed, quoted
 
 _REPAIRS = {
-    Repair.MIRROR_REPAIR: command("trait-sched", "mirror", "repair"),
-    Repair.SYNC_AGGREGATES: "nova-manage placement sync_aggregates",
+    Repair.MIRROR_REPAIR: openstack("trait-sched mirror repair"),
+    Repair.SYNC_AGGREGATES: Command("placement sync_aggregates", program="nova-manage"),
 }
 
 
@@ -94,8 +95,8 @@ def _(finding: MirrorOtherUuid) -> Words:
         f"Placement has a provider of this name with the UUID {finding.provider}, and "
         f"the hypervisor's is {finding.uuid}: nova-compute can't make its own, and "
         "no server can be placed on it",
-        f"{_note(finding.own)}delete the old one if this shows no allocations: "
-        + _show(finding.provider),
+        _show(finding.provider),
+        f"{_note(finding.own)}delete the old one if this shows no allocations",
     )
 
 
@@ -104,9 +105,8 @@ def _(finding: MirrorOtherName) -> Words:
     return Words(
         f"its provider {finding.uuid} is named {quoted(finding.provider)}: "
         "nova-api looks for it by name and mirrors no aggregate",
-        command(
-            *("resource", "provider", "set", finding.uuid),
-            *("--name", finding.name),
+        openstack(
+            "resource provider set", finding.uuid, Option("--name", finding.name)
         ),
     )
 
@@ -118,14 +118,16 @@ def _(finding: MirrorNoHypervisor) -> Words:
             f"Nova lists {finding.unlisted.listed} of the {finding.unlisted.total} "
             f"compute nodes that Placement has, and not this one ({finding.uuid}): its "
             "list may be incomplete, so no provider is called orphaned",
+            _show(finding.uuid),
             "see whether its host has a mapping (nova-manage cell_v2 list_hosts) and a "
-            f"nova-compute service; what is allocated from it: {_show(finding.uuid)}",
+            "nova-compute service; what is allocated from it",
         )
     return Words(
         f"Nova has no hypervisor for the provider {finding.uuid}: Placement "
         "may give it for a server, and the scheduler then drops it",
+        _show(finding.uuid),
         f"{_note(finding.own)}delete it if the host is gone and this shows no "
-        f"allocations: {_show(finding.uuid)}",
+        "allocations",
     )
 
 
@@ -136,8 +138,8 @@ def _note(own: Own) -> str:
     return f"note the {also}, and " if also else ""
 
 
-def _show(provider: str) -> str:
-    return command("resource", "provider", "show", "--allocations", provider)
+def _show(provider: str) -> Command:
+    return openstack("resource provider show", Option("--allocations"), provider)
 
 
 @word.register

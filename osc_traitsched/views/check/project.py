@@ -10,7 +10,8 @@ from osc_traitsched.core.check.rules.project import (
 )
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.views.check import mirror
-from osc_traitsched.views.check.wording import Words, command, word
+from osc_traitsched.views.check.wording import Words, word
+from osc_traitsched.views.commands import Command, Option, openstack
 from osc_traitsched.views.text import listed
 
 
@@ -39,7 +40,9 @@ def _(finding: ProjectUnknown) -> Words:
     if not finding.named:
         return Words(
             f"{pair}: no project has this ID",
-            command("aggregate", "unset", "--property", finding.key, str(finding.id)),
+            openstack(
+                "aggregate unset", Option("--property", finding.key), str(finding.id)
+            ),
         )
     meant = f"{finding.key}={finding.named[0]}"
     return Words(
@@ -48,9 +51,9 @@ def _(finding: ProjectUnknown) -> Words:
     )
 
 
-def _set(aggregate: int, *pairs: str) -> str:
-    properties = (word for pair in pairs for word in ("--property", pair))
-    return command("aggregate", "set", str(aggregate), *properties)
+def _set(aggregate: int, *pairs: str) -> Command:
+    properties = (Option("--property", pair) for pair in pairs)
+    return openstack("aggregate set", str(aggregate), *properties)
 
 
 @word.register
@@ -58,8 +61,9 @@ def _(finding: ProjectWithout) -> Words:
     return Words(
         f"on ({finding.setting.source}), and no aggregate is for the "
         f"{listed(finding.projects, 'project')}: their servers find no valid host",
-        command(
-            *("aggregate", "set", "AGGREGATE"),
-            *("--property", f"{TENANT_KEY}SUFFIX=PROJECT_ID"),
+        openstack(
+            "aggregate set",
+            "AGGREGATE",
+            Option("--property", f"{TENANT_KEY}SUFFIX=PROJECT_ID"),
         ),
     )

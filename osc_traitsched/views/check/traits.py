@@ -18,7 +18,8 @@ from osc_traitsched.core.check.rules.traits_together import (
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.nova.clause import RootTrait, Trait
-from osc_traitsched.views.check.wording import Words, command, word
+from osc_traitsched.views.check.wording import Words, word
+from osc_traitsched.views.commands import Command, Option, openstack
 from osc_traitsched.views.text import did_you_mean, listed
 
 
@@ -32,17 +33,17 @@ def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _give(*names: str, create: bool = False) -> str:
+def _give(*names: str, create: bool = False) -> str | Command:
     """Return how hosts get traits: by a command, or not by one."""
     if any(trait.ownership(name) is not Ownership.OPERATOR for name in names):
         return "nova-compute decides who has it: take the key off, or use other hosts"
-    options = ("--create",) if create else ()
-    return command("trait-sched", "add", *names, *options, "--host", "HOST")
+    options = [Option("--create")] if create else []
+    return openstack("trait-sched add", *names, *options, Option("--host", "HOST"))
 
 
 @word.register
 def _(finding: TraitsUnknown) -> Words:
-    fix = "take the key off"
+    fix: str | Command = "take the key off"
     if trait.is_custom(finding.name):
         fix = _give(finding.name, create=True)
     then = (
@@ -57,12 +58,12 @@ def _(finding: TraitsUnknown) -> Words:
 @word.register
 def _(finding: TraitsBadValue) -> Words:
     pairs = ", ".join(f"{key}={value}" for key, value in finding.pairs)
-    unset = (word for key, _ in finding.pairs for word in ("--property", key))
+    unset = (Option("--property", key) for key, _ in finding.pairs)
     is_flavor = finding.kind is Kind.FLAVOR
     values = "required or forbidden" if is_flavor else "required"
     return Words(
         f"Nova ignores {pairs}: the value can only be {values}",
-        command(finding.kind.value, "unset", *unset, finding.id),
+        openstack(f"{finding.kind.value} unset", *unset, finding.id),
     )
 
 
@@ -86,7 +87,7 @@ def _(finding: TraitsFewHosts) -> Words:
     first = finding.traits[0]
     return Words(
         f"{names}: leaves none of the {large_enough} hosts that are large enough",
-        command("flavor", "unset", "--property", "KEY", finding.id)
+        openstack("flavor unset", Option("--property", "KEY"), finding.id)
         if first.forbidden
         else _give(first.name),
     )
@@ -118,7 +119,9 @@ def _(finding: TraitsContradiction) -> Words:
     if not flavors:
         return Words(
             f"requires and forbids {name}: Placement refuses every request of it",
-            command("flavor", "unset", "--property", f"trait:{name}", finding.id),
+            openstack(
+                "flavor unset", Option("--property", f"trait:{name}"), finding.id
+            ),
         )
     forbid = f"forbid{'s' * (len(flavors) == 1)}"
     return Words(
@@ -151,11 +154,11 @@ def _(finding: TraitsUnused) -> Words:
     if not hosts:
         return Words(
             "no host has it, and no flavor, image or aggregate names it",
-            command("trait", "delete", finding.name),
+            openstack("trait delete", finding.name),
         )
     return Words(
         f"no flavor, image or aggregate names it; {listed(hosts, 'host')} "
         f"ha{'s' if len(hosts) == 1 else 've'} it; remove refuses while a server that "
         "exists requires it",
-        command("trait-sched", "remove", finding.name, "--all"),
+        openstack("trait-sched remove", finding.name, Option("--all")),
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import shlex
+from collections.abc import Sequence
 
 from osc_traitsched.core.check.finding import Finding
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.views.commands import Command, Option, line
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,10 +17,20 @@ class Words:
 
     :ivar problem: what is wrong, one line
     :ivar fix: a command to paste where one exists, else what to do; may be empty
+    :ivar when: what has to be so before the command is run, or what it is for
     """
 
     problem: str
-    fix: str = ""
+    fix: str | Command = ""
+    when: str = ""
+
+    def fix_line(self, options: Sequence[Option]) -> str:
+        """Return what to do.
+
+        :param options: the global ones of printed commands
+        """
+        done = self.fix if isinstance(self.fix, str) else line(self.fix, options)
+        return f"{self.when}: {done}" if self.when and done else self.when or done
 
 
 @functools.singledispatch
@@ -32,8 +43,3 @@ def off(setting: Setting) -> str:
     """Return that an option is off, or only assumed to be, and by what."""
     state = "off" if setting.given else "assumed to be off"
     return f"{state} ({setting.source})"
-
-
-def command(*words: str) -> str:
-    """Return an ``openstack`` command that a shell takes as it is."""
-    return "openstack " + " ".join(shlex.quote(word) for word in words)

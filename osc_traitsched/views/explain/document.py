@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
@@ -15,12 +15,17 @@ from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrai
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.views import problems
+from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import fixes, not_evaluated, words
 
 SCHEMA = 1
 
 
-def document(explanation: Explanation, shown: tuple[Provider, ...]) -> dict[str, Any]:
+def document(
+    explanation: Explanation,
+    shown: tuple[Provider, ...],
+    options: Sequence[Option] = (),
+) -> dict[str, Any]:
     """Return all of an explanation as plain lists, mappings, numbers and text.
 
     :param shown: the hosts to list; the counts are of all hosts anyway
@@ -55,7 +60,7 @@ def document(explanation: Explanation, shown: tuple[Provider, ...]) -> dict[str,
         "unmanaged_roots": _names(explanation.unmanaged_roots),
         "unlisted_computes": _names(explanation.unlisted_computes),
         "conflicts": [ids.of(conflict) for conflict in explanation.conflicts],
-        "fixes": [_fix(each, explanation) for each in explanation.fixes],
+        "fixes": [_fix(each, explanation, options) for each in explanation.fixes],
         "disagreement": _disagreement(explanation),
         "not_evaluated": not_evaluated.items(explanation),
     }
@@ -243,14 +248,16 @@ def _inventories(explanation: Explanation, host: Provider) -> Iterator[dict[str,
             }
 
 
-def _fix(fix: Fix, explanation: Explanation) -> dict[str, Any]:
+def _fix(
+    fix: Fix, explanation: Explanation, options: Sequence[Option]
+) -> dict[str, Any]:
     return {
         "target": "hosts" if isinstance(fix, HostFix) else "request",
         "text": fixes.word(fix, explanation),
         "caution": fixes.caution(fix),
         "gained_hosts": fixes.hosts(fix, explanation),
         "lost_hosts": fixes.lost(fix, explanation),
-        "commands": fixes.commands(fix, explanation),
+        "commands": [line(each, options) for each in fixes.commands(fix, explanation)],
     }
 
 

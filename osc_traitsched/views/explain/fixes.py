@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import Change, Fix, HostChange, HostFix, Scope
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.views.commands import Command, Option, line, openstack, printable
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.text import count, listed
 
@@ -76,69 +76,79 @@ def _change(each: Change, question: Question) -> str:
     return f"{each.what} with {each.key}={each.value}"
 
 
-def commands(fix: Fix, explanation: Explanation) -> list[str]:
+def commands(fix: Fix, explanation: Explanation) -> list[Command]:
     """Return the commands that carry a fix out; none where a part has none."""
     if isinstance(fix, HostFix):
         parts = [list(_host_commands(c, fix, explanation)) for c in fix.changes]
     else:
         question = explanation.question
         parts = [list(_request_command(each, question)) for each in fix.changes]
-    return [line for part in parts for line in part] if all(parts) else []
+    found = [command for part in parts for command in part] if all(parts) else []
+    return found if all(map(line, found)) else []
 
 
 def _host_commands(
     change: HostChange, fix: HostFix, explanation: Explanation
-) -> Iterator[str]:
+) -> Iterator[Command]:
     if change.kind in ("add trait", "remove trait"):
-        start = ["openstack", "trait-sched", *_trait_command(change, explanation)]
-        names = hosts(fix, explanation)
-        for first in range(0, len(names), _HOSTS_EACH):
-            some = names[first : first + _HOSTS_EACH]
-            options = [part for name in some for part in ("--host", name)]
-            yield shlex.join([*start, *options])
+        verb = change.kind.partition(" ")[0]
+        create = [Option("--create")] if _may_be_unknown(change, explanation) else []
+        chosen = _chosen(fix.hosts, explanation)
+        for first in range(0, len(chosen), _HOSTS_EACH):
+            some = chosen[first : first + _HOSTS_EACH]
+            yield openstack(f"trait-sched {verb}", change.name, *create, *some)
         return
     if change.kind == "mirror aggregate":
-        yield "nova-manage placement sync_aggregates"
+        yield Command("placement sync_aggregates", program="nova-manage")
         return
     for uuid in fix.hosts:
         compute = explanation.computes.get(uuid)
         if compute is not None:
-            yield shlex.join(_service_command(change, compute, explanation.question))
+            yield _service_command(change, compute, explanation.question)
 
 
-def _trait_command(change: HostChange, explanation: Explanation) -> list[str]:
-    if change.kind == "remove trait":
-        return ["remove", change.name]
+def _chosen(uuids: Iterable[str], explanation: Explanation) -> list[Option]:
+    """Return the options that choose hosts; by UUID where a name can't be printed."""
+    names = explanation.facts.snapshot.by_uuid if explanation.facts else {}
+    known = sorted((names[uuid].name, uuid) for uuid in uuids if uuid in names)
+    return [Option("--host", printable(name, uuid)) for name, uuid in known]
+
+
+def _may_be_unknown(change: HostChange, explanation: Explanation) -> bool:
     # A trait that no host has may not exist either: Placement does not say so of a
     # query that no host meets for its aggregates alone.
     traits = explanation.facts.traits if explanation.facts else {}
     is_had = any(change.name in each for each in traits.values())
-    return ["add", change.name] if is_had else ["add", change.name, "--create"]
+    return change.kind == "add trait" and not is_had
 
 
 def _service_command(
     change: HostChange, compute: Compute, question: Question
-) -> list[str]:
+) -> Command:
     if change.kind == "enable service":
-        enable = ["openstack", "compute", "service", "set", "--enable"]
-        return [*enable, compute.service_host, "nova-compute"]
+        reason = compute.disabled_reason
+        return openstack(
+            "compute service set",
+            Option("--enable"),
+            compute.service_host,
+            "nova-compute",
+            comment=f"disabled: {reason}" if reason else "",
+        )
     ids = {each["uuid"]: str(each["id"]) for each in question.aggregates}
-    join = ["openstack", "aggregate", "add", "host"]
-    return [*join, ids[change.name], compute.service_host]
+    return openstack("aggregate add host", ids[change.name], compute.service_host)
 
 
-def _request_command(each: Change, question: Question) -> Iterator[str]:
+def _request_command(each: Change, question: Question) -> Iterator[Command]:
     if each.what not in ("flavor", "image") or each.key == "disk_format":
         return
     if question.is_what_if:
         # The cloud does not have what was tried, and so not what to change.
         return
     body = question.flavor if each.what == "flavor" else question.image or {}
-    if each.value is None:
-        parts = ["unset", "--property", each.key]
-    else:
-        parts = ["set", "--property", f"{each.key}={each.value}"]
-    yield shlex.join(["openstack", each.what, *parts, str(body["id"])])
+    unset = each.value is None
+    changed = Option("--property", each.key if unset else f"{each.key}={each.value}")
+    verb = f"{each.what} {'unset' if unset else 'set'}"
+    yield openstack(verb, changed, str(body["id"]))
 
 
 def gain(fix: Fix, explanation: Explanation) -> str:

@@ -12,9 +12,10 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views import left_out, problems
+from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import fixes, not_evaluated, words
 from osc_traitsched.views.options import option
-from osc_traitsched.views.text import listed
+from osc_traitsched.views.text import listed, visible
 
 _MOST_LINES = 25
 _MOST_CONFLICTS = 5
@@ -22,12 +23,16 @@ _MOST_NEAREST = 5
 
 
 def lines(
-    explanation: Explanation, shown: Sequence[Provider], everything: bool
+    explanation: Explanation,
+    shown: Sequence[Provider],
+    everything: bool,
+    options: Sequence[Option] = (),
 ) -> Iterator[str]:
-    """Yield the text, line by line.
+    """Yield the text, line by line; names are in it as they are.
 
     :param shown: the hosts that the user named; empty for all
     :param everything: do not cut lists
+    :param options: the global ones of printed commands
     """
     yield f"Request: {words.request(explanation.question)}"
     yield f"Verdict: {words.verdict(explanation)}"
@@ -40,7 +45,7 @@ def lines(
             yield from _details(explanation, shown)
         else:
             yield from _nearest(explanation, everything)
-        yield from _fixes(explanation, everything)
+        yield from _fixes(explanation, everything, options)
     yield ""
     yield "Not looked at:"
     yield from (f"  {item['text']}" for item in not_evaluated.items(explanation))
@@ -127,8 +132,8 @@ def _conditions(explanation: Explanation) -> Iterator[str]:
     for count in explanation.counts:
         table.add_row(
             [
-                words.clause(count.clause, explanation),
-                words.origins(count.clause),
+                visible(words.clause(count.clause, explanation)),
+                visible(words.origins(count.clause)),
                 count.alone,
                 count.only,
                 count.left,
@@ -263,7 +268,9 @@ def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[st
         yield from (f"  {line}" for line in _remarks_on(explanation, host))
 
 
-def _fixes(explanation: Explanation, everything: bool) -> Iterator[str]:
+def _fixes(
+    explanation: Explanation, everything: bool, options: Sequence[Option]
+) -> Iterator[str]:
     if not explanation.fixes:
         return
     yield ""
@@ -275,6 +282,9 @@ def _fixes(explanation: Explanation, everything: bool) -> Iterator[str]:
         yield f"  {fixes.word(fix, explanation)}{but}: {gain}"
         commands = fixes.commands(fix, explanation)
         most = len(commands) if everything else 3
-        yield from (f"    {command}" for command in commands[:most])
+        for command in commands[:most]:
+            if command.comment:
+                yield f"    # {command.comment}"
+            yield f"    {line(command, options)}"
         if len(commands) > most:
             yield f"    and {len(commands) - most} more commands; --long shows them"

@@ -75,12 +75,11 @@ def test_every_rule_has_a_section_that_can_be_linked_to():
     assert len(anchors) == len(set(anchors))
 
 
-def test_a_name_can_not_talk_to_the_terminal():
+def test_a_row_has_the_true_name_of_what_it_is_about():
     name = "red\x1b[31m\nflavor"
     found = TraitsUnused(name, ("cmp00",))
     _, (row,) = check.rows([found])
-    assert all(cell.isprintable() for cell in row)
-    assert "red\\x1b[31m\\nflavor" in row[2]
+    assert row[2] == f"trait {name}"
 
 
 SURVEYS = [

@@ -23,6 +23,7 @@ from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import effects as effect_words
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
+from osc_traitsched.views.commands import line
 from tests.unit.core.isolated import GOLD, SILVER, aggregate, host, state
 
 INSIDE = frozenset({"a", "b"})
@@ -208,20 +209,20 @@ def test_it_says_why_servers_can_t_be_read():
 
 
 def test_the_way_back_is_named_with_its_traits_since_nothing_else_knows_them_then():
-    assert words.again("my gold", (GOLD, SILVER)) == (
+    assert line(words.again("my gold", (GOLD, SILVER))) == (
         f"openstack trait-sched unisolate 'my gold' {GOLD} {SILVER}"
     )
 
 
 def test_what_goes_on_with_the_way_back_does_what_was_asked_for():
-    assert words.again("gold", (GOLD,), remove_traits=True, force=True) == (
+    assert line(words.again("gold", (GOLD,), remove_traits=True, force=True)) == (
         f"openstack trait-sched unisolate --remove-traits --force gold {GOLD}"
     )
-    assert words.again("gold", (GOLD,), remove_traits=True, all_images=True) == (
+    assert line(words.again("gold", (GOLD,), remove_traits=True, all_images=True)) == (
         f"openstack trait-sched unisolate --remove-traits --all-images gold {GOLD}"
     )
     # Not an option, whatever it looks like.
-    assert words.again("--force", (GOLD,), remove_traits=True) == (
+    assert line(words.again("--force", (GOLD,), remove_traits=True)) == (
         f"openstack trait-sched unisolate --remove-traits -- --force {GOLD}"
     )
 

@@ -1,0 +1,114 @@
+"""Commands to paste: each is built, and quoted for a shell, here."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Union
+
+from osc_traitsched.views.text import visible
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """An option of a command.
+
+    :ivar value: None where it takes none
+    """
+
+    name: str
+    value: str | None = None
+
+
+#: A name that a command is about, or an option of it.
+Part = Union[str, Option]
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """A command to paste, not quoted yet.
+
+    :ivar verb: the words that choose it, such as ``trait-sched add``
+    :ivar parts: names and options, in their order
+    :ivar comment: what to know before it is run; may be empty
+    """
+
+    verb: str
+    parts: tuple[Part, ...] = ()
+    comment: str = ""
+    program: str = "openstack"
+
+
+def openstack(verb: str, *parts: Part, comment: str = "") -> Command:
+    """Return a command of ``openstack``."""
+    return Command(verb, parts, comment)
+
+
+def is_printable(name: str) -> bool:
+    """Tell whether a name can stand in a command that is printed.
+
+    argparse of Python 3.12 and older drops ``--`` wherever it stands.
+    """
+    return visible(name) == name != "--"
+
+
+def printable(name: str, identity: str) -> str:
+    """Return a name, or the ID where the name can't be printed."""
+    return name if is_printable(name) else identity
+
+
+def line(command: Command, options: Sequence[Option] = ()) -> str:
+    """Return a command as a shell takes it; empty where it can't be printed.
+
+    :param options: global ones, without which it would run against another cloud
+    """
+    given = tuple(options) if command.program == "openstack" else ()
+    if not all(map(is_printable, _names((*given, *command.parts)))):
+        return ""
+    verb = command.verb.split()
+    words = [command.program, *_words(given), *verb, *_arguments(command.parts)]
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    quoted = shlex.quote(word)
+    # Else zsh would look for a program of the name.
+    return f"'{quoted}'" if quoted.startswith("=") else quoted
+
+
+def _names(parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
+        name = part if isinstance(part, str) else part.value
+        if name is not None:
+            yield name
+
+
+def _arguments(parts: Sequence[Part]) -> list[str]:
+    names = [part for part in parts if isinstance(part, str)]
+    if not any(name.startswith("-") for name in names):
+        return list(_words(parts))
+    # Else a name would be taken for an option.
+    others = (part for part in parts if isinstance(part, Option))
+    return [*_words(others), "--", *names]
+
+
+def _words(parts: Iterable[Part]) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, str):
+            yield part
+        elif part.value is None:
+            yield part.name
+        elif part.value.startswith("-"):
+            yield f"{part.name}={part.value}"
+        else:
+            yield from (part.name, part.value)
+
+
+def where(cloud: str, region: str) -> str:
+    """Return the line that names what an answer is of.
+
+    :param region: may be empty, and so may the cloud
+    """
+    named = (("cloud", cloud), ("region", region))
+    return "Of " + ", ".join(f"{what} {name}" for what, name in named if name) + ":"

@@ -1,0 +1,85 @@
+"""What commands exit with."""
+
+import pathlib
+import re
+
+import pytest
+
+import osc_traitsched
+from osc_traitsched.commands import exit_code
+from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.core import errors
+from osc_traitsched.core.change import isolation, traits
+
+PACKAGE = pathlib.Path(osc_traitsched.__file__).parent
+TABLE = re.compile(r"^(\d+) {1,4}\w", re.MULTILINE)
+
+
+def subclasses(of):
+    for each in of.__subclasses__():
+        yield each
+        yield from subclasses(each)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.NothingMatches("host", "cmp9", ()), ExitCode.ERROR),
+        (errors.CloudBroke("placement", "down"), ExitCode.ERROR),
+        (errors.BadUsage("--exit-code goes with --dry-run"), ExitCode.USAGE),
+        (errors.NoParameter("a.b", ()), ExitCode.USAGE),
+        (errors.Refusal("ImageNUMATopology", "some-rule"), ExitCode.NO_HOST),
+        (errors.NotForProject("flavor", "gold"), ExitCode.NO_HOST),
+        (errors.PlacementRefuses("No such trait(s)"), ExitCode.NO_HOST),
+        (isolation.LeavesNoHost(()), ExitCode.REFUSED),
+        (traits.LastHolder({}), ExitCode.REFUSED),
+        (traits.OwnedByNova(()), ExitCode.REFUSED),
+        (
+            traits.RequirersUnknown((), errors.CloudBroke("compute", "down")),
+            ExitCode.REFUSED,
+        ),
+    ],
+)
+def test_the_class_of_an_error_decides(error, code):
+    assert exit_code.of_error(error) is code
+
+
+def test_every_refusal_of_a_command_that_writes_has_one_code():
+    answers = {errors.NotForProject, errors.PlacementRefuses, errors.Refusal}
+    found = {
+        exit_code.of_error(each.__new__(each))
+        for each in subclasses(errors.AnswerIsNo)
+        if each not in answers
+    }
+    assert found == {ExitCode.REFUSED}
+
+
+def test_the_codes_are_those_that_scripts_know():
+    assert {code.name: code.value for code in ExitCode} == {
+        "DONE": 0,
+        "ERROR": 1,
+        "USAGE": 2,
+        "NO_HOST": 3,
+        "CONTRADICTION": 4,
+        "REFUSED": 5,
+        "CHANGES_WANTED": 6,
+        "FINDINGS": 7,
+        "INTERRUPTED": 130,
+    }
+
+
+def test_the_documented_table_has_them_all_and_no_other():
+    page = PACKAGE.parent / "doc" / "source" / "user" / "scripting.rst"
+    text = page.read_text(encoding="utf-8")
+    table = text.partition("Exit codes\n")[2].partition("A code means")[0]
+    assert [int(n) for n in TABLE.findall(table)] == sorted(ExitCode)
+
+
+def test_no_command_has_a_number_of_its_own():
+    number = re.compile(r"exit_code = \d|return [1-9]$", re.M)
+    commands = (PACKAGE / "commands").glob("*.py")
+    assert not [
+        path.name
+        for path in commands
+        if number.search(path.read_text(encoding="utf-8"))
+    ]

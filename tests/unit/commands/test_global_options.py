@@ -1,0 +1,127 @@
+"""What is pasted runs against the cloud that was looked at."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import types
+
+import pytest
+from openstackclient import shell
+
+from osc_traitsched.commands.explain import Explain
+from osc_traitsched.core.explain.fix import HostChange, HostFix
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.views.commands import Option
+from tests.cases.reading import Case
+from tests.unit.views.test_schema import explanation
+
+PROD = ("--os-cloud", "prod", "--os-region-name", "west")
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """Make the command of an ``openstack`` that was called with some options."""
+    for name in ("OS_CLOUD", "OS_REGION_NAME", "OS_INTERFACE", "OS_SYSTEM_SCOPE"):
+        monkeypatch.delenv(name, raising=False)
+
+    def make(*argv, **environment):
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        app = shell.OpenStackShell()
+        options, _ = app.parser.parse_known_args([*argv, "trait-sched", "explain"])
+        manager = types.SimpleNamespace(namespace="none")
+        called = types.SimpleNamespace(
+            parser=app.parser, options=options, command_manager=manager
+        )
+        return Explain(called, argparse.Namespace())
+
+    return make
+
+
+def test_the_options_that_choose_a_cloud_are_repeated(made):
+    every = (*PROD, "--os-interface", "internal", "--os-system-scope", "all")
+    assert made(*every).repeated_options == (
+        Option("--os-cloud", "prod"),
+        Option("--os-region-name", "west"),
+        Option("--os-interface", "internal"),
+        Option("--os-system-scope", "all"),
+    )
+
+
+def test_no_secret_is_repeated(made):
+    command = made(*PROD, "--os-password", "hunter2", "--os-token", "t0ken")
+    assert {each.name for each in command.repeated_options} == {
+        "--os-cloud",
+        "--os-region-name",
+    }
+
+
+def test_what_the_environment_says_is_not_repeated(made):
+    command = made(OS_CLOUD="prod", OS_REGION_NAME="west")
+    assert command.repeated_options == ()
+    assert command.where == "Of cloud prod, region west:\n"
+
+
+def test_an_option_goes_before_the_environment(made):
+    command = made("--os-cloud", "prod", OS_CLOUD="staging")
+    assert command.repeated_options == (Option("--os-cloud", "prod"),)
+    assert command.where == "Of cloud prod:\n"
+
+
+def test_where_nobody_named_a_cloud_none_is_named(made):
+    assert made().where == ""
+    assert made(OS_REGION_NAME="west").where == ""
+
+
+def lacking_a_trait():
+    flavor = {"trait:CUSTOM_A": "required"}
+    hosts = {"cmp00": {}, "$(id)\n": {}, "-x": {"traits": ["CUSTOM_A"]}}
+    return explanation(Case({"name": "a", "cloud": hosts, "flavor": flavor}))
+
+
+@pytest.mark.parametrize("format_", ["text", "json"])
+def test_the_commands_of_an_explanation_have_them(made, format_):
+    args = argparse.Namespace(format=format_, long=True)
+    text = made(*PROD)._text(lacking_a_trait(), args)
+    start = "openstack --os-cloud prod --os-region-name west trait-sched add CUSTOM_A"
+    assert start in text
+    assert text.count("openstack ") == text.count("openstack --os-cloud prod")
+    if format_ == "text":
+        assert text.startswith("Of cloud prod, region west:\nRequest: ")
+
+
+def test_a_host_whose_name_can_not_be_printed_is_chosen_by_its_uuid(made):
+    found = lacking_a_trait()
+    (uuid,) = (host.uuid for host in found.hosts if host.name == "$(id)\n")
+    args = argparse.Namespace(format="text", long=True)
+    (command,) = (
+        text.strip()
+        for text in made()._text(found, args).splitlines()
+        if "trait-sched add" in text
+    )
+    assert command == f"openstack trait-sched add CUSTOM_A --host {uuid} --host cmp00"
+
+
+@pytest.mark.parametrize("long", [True, False])
+def test_a_reason_stands_above_the_command_that_it_is_about(made, long):
+    disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
+    found = explanation(Case({"name": "a", "cloud": {"cmp00": disabled}}))
+    (host,) = found.hosts
+    computes = {
+        host.uuid: Compute(
+            host.uuid, "cmp00", "cmp00", is_enabled=False, disabled_reason="$(id)\nx"
+        )
+    }
+    helping = HostFix((HostChange("enable service", ""),), (host.uuid,))
+    found = dataclasses.replace(found, computes=computes, fixes=(helping,))
+    text = made()._text(found, argparse.Namespace(format="text", long=long))
+    assert (
+        "    # disabled: $(id)\\nx\n"
+        "    openstack compute service set --enable cmp00 nova-compute\n"
+    ) in text
+    whole = made()._text(found, argparse.Namespace(format="json", long=long))
+    assert json.loads(whole)["fixes"][0]["commands"] == [
+        "openstack compute service set --enable cmp00 nova-compute"
+    ]
