@@ -89,9 +89,10 @@ def test_the_last_provider_keeps_a_trait_that_a_hidden_flavor_may_require(
     private, whole
 ):
     required = "/images?limit=1000&trait:CUSTOM_A100=required&visibility=all&os_hidden="
+    servers = "/servers/detail?all_tenants=1&host=cmp01&limit=1000"
     cloud = RecordedCloud(
         placement=LAST_HOLDER,
-        compute={"/flavors/detail?is_public=False": private},
+        compute={"/flavors/detail?is_public=False": private, servers: {"servers": []}},
         image={f"{required}{hidden}": {"images": []} for hidden in ("false", "true")},
     )
     gpu = Selectors(providers=("cmp01_gpu",))
