@@ -633,6 +633,8 @@ def test_the_number_of_requests_does_not_grow_with_the_hosts(make, gold, raw, pr
     def costs():
         return {name: cost(*proxied(*each)) for name, each in questions.items()}
 
+    # One that Nova does not list makes a difference; thirty make no other.
+    make.provider("one")
     few = costs()
     for number in range(30):
         make.provider(f"more{number:02d}")
@@ -645,5 +647,6 @@ def test_the_number_of_requests_does_not_grow_with_the_hosts(make, gold, raw, pr
 
 def cost(done, requests):
     """Return how many requests each service was sent."""
-    assert done.code in (0, 3)
+    # Nova does not list what only Placement knows, so that the verdict may be in doubt.
+    assert done.code in (0, 3, 4)
     return {service: len(sent) for service, sent in requests.items()}
