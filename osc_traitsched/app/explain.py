@@ -79,7 +79,7 @@ def explain(
     start = dataclasses.replace(start, computes=computes)
     try:
         explanation, matcher = _judged(cloud, start, request, named, want_figures)
-        if not explanation.agrees:
+        if explanation.verdict is not None and not explanation.verdict.agrees:
             # Something may have changed between two of the reads.
             explanation, matcher = _judged(cloud, start, request, named, want_figures)
     except PlacementRefuses as refusal:
