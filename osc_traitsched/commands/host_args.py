@@ -32,11 +32,11 @@ def add_host_options(parser: argparse.ArgumentParser) -> None:
     )
     _repeated(group, "--aggregate", "AGGREGATE", "a host aggregate: name, ID or UUID")
     _repeated(group, "--availability-zone", "ZONE", "an availability zone")
-    filters = parser.add_argument_group(
-        "filters", "Which of those to leave out; they can be repeated."
+    narrowed = parser.add_argument_group(
+        "only some of them", "Hosts that all of these options admit, and no others."
     )
-    _repeated(filters, "--with-trait", "TRAIT", "only hosts that have the trait")
-    _repeated(filters, "--without-trait", "TRAIT", "only hosts that lack the trait")
+    _repeated(narrowed, "--with-trait", "TRAIT", "only hosts that have the trait")
+    _repeated(narrowed, "--without-trait", "TRAIT", "only hosts that lack the trait")
 
 
 def add_target_options(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def add_target_options(parser: argparse.ArgumentParser) -> None:
 def selectors(args: argparse.Namespace) -> Selectors:
     """Return what the options select; all hosts where they name none.
 
-    :raises MalformedTrait: for a filter that names no trait
+    :raises MalformedTrait: for an option that names no trait
     """
     named = bool(args.hosts or args.aggregates or args.availability_zones)
     return Selectors(
@@ -79,7 +79,7 @@ def target_selectors(args: argparse.Namespace) -> Selectors:
     """Return what the options of a writing command select.
 
     :raises BadUsage: when they select nothing
-    :raises MalformedTrait: for a filter that names no trait
+    :raises MalformedTrait: for an option that names no trait
     :raises BadHostFile: when the host file can't be read or has no names
     """
     hosts = tuple(args.hosts)

@@ -32,7 +32,7 @@ class ListTraits(base.Lister):
         parser.add_argument(
             "--tree",
             action="store_true",
-            help="the nested providers, too; filters then look at each by itself",
+            help="the nested providers, too; --with-trait then looks at each by itself",
         )
         parser.add_argument(
             "--by-trait",

@@ -6,7 +6,7 @@ import shlex
 import sys
 
 from tests.cloud.cloud import Cloud
-from tests.cloud.making import making
+from tests.cloud.factory import factory
 from tests.functional import shell
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     with Cloud() as cloud:
         story = Story(cloud.environment)
         traits(story)
-        with making(cloud.admin()) as maker:
+        with factory(cloud.admin()) as maker:
             maker.image("cirros")
             hosts(story, Story(cloud.environment_of("demo")))
             isolation(story, "--nova-conf", str(cloud.nova_conf))

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 
-from tests.cloud import identity, ready
+from tests.cloud import identity, readiness
 from tests.cloud.config import Site
 from tests.services import placement, process
 from tests.services.children import WRITERS_WAIT, Children
@@ -49,7 +49,7 @@ class Startup:
             except BaseException:
                 self._children.stop()
                 raise
-        ready.wait(self._site, self._computes)
+        readiness.wait(self._site, self._computes)
 
     def _submit(self, pool: ThreadPoolExecutor) -> list[Future]:
         keystone = pool.submit(self._keystone)

@@ -8,7 +8,7 @@ import urllib.parse
 import pytest
 from keystoneauth1.session import Session
 
-from tests.cloud.making import making
+from tests.cloud.factory import factory
 from tests.functional import shell
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
@@ -22,7 +22,7 @@ NEEDS_GOLD = {f"trait:{GOLD}": "required"}
 @pytest.fixture
 def make(admin):
     """Makes what one test needs."""
-    with making(admin) as maker:
+    with factory(admin) as maker:
         yield maker
 
 

@@ -10,7 +10,7 @@ import yaml
 
 from tests import scripts
 from tests.cloud import logs
-from tests.cloud.making import PLACEMENT, making, providers
+from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.explain_schema import CLOSED
 from tests.functional import shell
 from tests.functional.proxy import Proxy
@@ -27,7 +27,7 @@ def admin(prefiltering):
 @pytest.fixture(scope="module")
 def lasting(admin):
     """Makes what all tests of this module share."""
-    with making(admin) as maker:
+    with factory(admin) as maker:
         yield maker
 
 
@@ -46,7 +46,7 @@ def raw(lasting):
 @pytest.fixture
 def make(admin):
     """Makes what one test needs."""
-    with making(admin) as maker:
+    with factory(admin) as maker:
         yield maker
 
 

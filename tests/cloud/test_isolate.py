@@ -23,7 +23,7 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from tests.cloud.making import PLACEMENT, making, providers
+from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.functional import shell
 from tests.functional.proxy import CutBefore, Instead, Proxy
 
@@ -39,7 +39,7 @@ AS_IN_NOVA_CONF = "[scheduler]enable_isolated_aggregate_filtering"
 @pytest.fixture
 def make(admin):
     """Makes what one test needs."""
-    with making(admin) as maker:
+    with factory(admin) as maker:
         yield maker
 
 

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.cloud.making import making, providers
+from tests.cloud.factory import factory, providers
 from tests.functional import shell
 
 GOLD = "CUSTOM_GOLD"
@@ -26,7 +26,7 @@ def admin(small_pages):
 @pytest.fixture(scope="module")
 def all_hosts(admin):
     """Five flavors, five images and seven projects; an aggregate of all hosts."""
-    with making(admin) as make:
+    with factory(admin) as make:
         make.traits(GOLD, *HOSTS)
         for number in range(5):
             make.flavor(f"flavor{number}")
@@ -101,7 +101,7 @@ def test_a_whole_cloud_has_no_finding_and_all_its_things_were_looked_at(openstac
 
 def test_no_project_is_unknown(openstack, admin, all_hosts):
     last = admin.identity.find_project("project4").id
-    with making(admin) as make:
+    with factory(admin) as make:
         make.aggregate("theirs", "cmp00", filter_tenant_id=last)
         assert openstack("check", "project-unknown", "-f", "json").json == []
 

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.cloud.making import PLACEMENT, making, providers
+from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.functional import shell
 from tests.services.children import Children
 
@@ -31,7 +31,7 @@ ALL = ("cmp00", "cmp01", "cmp02", "cmp03")
 @pytest.fixture
 def make(admin):
     """Makes what one test needs."""
-    with making(admin) as maker:
+    with factory(admin) as maker:
         yield maker
 
 

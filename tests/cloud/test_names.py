@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.cloud.making import making
+from tests.cloud.factory import factory
 from tests.functional import shell
 
 GOLD = "CUSTOM_GOLD"
@@ -16,7 +16,7 @@ HOSTS = ["cmp00", "cmp01", "cmp02", "cmp03"]
 
 @pytest.fixture
 def make(admin):
-    with making(admin) as maker:
+    with factory(admin) as maker:
         yield maker
 
 

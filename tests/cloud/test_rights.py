@@ -7,7 +7,7 @@ import pytest
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.connection import HttpCloud
 from tests.cloud import config
-from tests.cloud.making import making
+from tests.cloud.factory import factory
 from tests.functional import shell
 
 GOLD = "CUSTOM_GOLD"
@@ -15,7 +15,7 @@ GOLD = "CUSTOM_GOLD"
 
 @pytest.fixture
 def make(admin):
-    with making(admin) as maker:
+    with factory(admin) as maker:
         yield maker
 
 

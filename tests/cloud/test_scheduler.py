@@ -13,9 +13,9 @@ import prettytable
 import pytest
 
 from tests.cloud import logs
-from tests.cloud.carrying import carried_out
-from tests.cloud.making import Boot
-from tests.cloud.world import Asked, different_hosts, requests
+from tests.cloud.applying import carried_out
+from tests.cloud.factory import Boot
+from tests.cloud.scenario import Asked, different_hosts, requests
 
 COUNT = int(os.environ.get("TRAITSCHED_REQUESTS", "60"))
 SEED = 35
@@ -114,22 +114,22 @@ def fix_table(tried, helped):
 
 
 @pytest.fixture(scope="module")
-def world(prefiltering):
-    with different_hosts(prefiltering) as world:
-        yield world
+def scenario(prefiltering):
+    with different_hosts(prefiltering) as scenario:
+        yield scenario
 
 
 @pytest.fixture(scope="module")
-def rows(world):
+def rows(scenario):
     """The requests, each explained first, and asked for then."""
-    return [row_of(world, asked) for asked in (*requests(COUNT, SEED), *ALWAYS)]
+    return [row_of(scenario, asked) for asked in (*requests(COUNT, SEED), *ALWAYS)]
 
 
-def row_of(world, asked):
-    document = world.explain(asked)
-    boot = world.boot(asked)
-    sent = logs.queries(world.cloud, boot.request)
-    given = logs.given(world.cloud, boot.request)
+def row_of(scenario, asked):
+    document = scenario.explain(asked)
+    boot = scenario.boot(asked)
+    sent = logs.queries(scenario.cloud, boot.request)
+    given = logs.given(scenario.cloud, boot.request)
     return Row(asked, document, boot, sent, given)
 
 
@@ -144,7 +144,7 @@ def test_nova_does_with_each_request_what_explain_says_of_it(rows, record_proper
     assert len({row.boot.host for row in rows if row.boot.host}) > 1
 
 
-def trials(world, row):
+def trials(scenario, row):
     """Yield each suggestion for a request without a host, what was done, and the end.
 
     All is undone after each, and at the last the answer is the first one again.
@@ -152,20 +152,20 @@ def trials(world, row):
     if row.document["candidates"] or not row.document["fixes"]:
         return
     for fix in row.document["fixes"]:
-        with carried_out(world, row.asked, fix) as (asked, kinds):
-            yield fix, kinds, world.boot(asked)
-    assert world.explain(row.asked) == row.document
+        with carried_out(scenario, row.asked, fix) as (asked, kinds):
+            yield fix, kinds, scenario.boot(asked)
+    assert scenario.explain(row.asked) == row.document
 
 
 def test_whatever_is_suggested_helps_and_can_be_taken_back(
-    world, rows, record_property
+    scenario, rows, record_property
 ):
     tried, helped, failed, count = collections.Counter(), collections.Counter(), [], 0
     for row in rows:
-        for fix, kinds, boot in trials(world, row):
+        for fix, kinds, boot in trials(scenario, row):
             count += 1
             tried.update(kinds)
-            given = logs.given(world.cloud, boot.request)
+            given = logs.given(scenario.cloud, boot.request)
             is_there = boot.status == "ACTIVE" and boot.host in given
             if is_there and given == set(fix["gained_hosts"]):
                 helped.update(kinds)

@@ -166,7 +166,7 @@ def is_host(node):
     return clouds.SHARING not in node.traits
 
 
-class World:
+class RealCloud:
     """A real Placement; flavors, images and aggregates as values that change."""
 
     def __init__(self, cloud, case, aggregates):
@@ -240,21 +240,21 @@ class World:
             return frozenset()
 
 
-def check(world, state, plan):
+def check(real, state, plan):
     """Foresee, then carry out change by change, and ask Placement after each."""
-    now = PredictedCloud.now(state, world.images.values())
+    now = PredictedCloud.now(state, real.images.values())
     clouds = predicted_stages(now, plan)
     foreseen = {
         (effect.flavor, effect.image): effect
-        for effect in foresee(world.cloud.placement, clouds, ISOLATING)
+        for effect in foresee(real.cloud.placement, clouds, ISOLATING)
     }
     roots = {host.uuid for host in state.snapshot.hosts}
-    found = world.hosts(roots)
+    found = real.hosts(roots)
     assert {case: effect.now for case, effect in foreseen.items()} == found
     for number, stage in enumerate(plan.stages, 1):
         for change in stage:
-            world.carry_out(change)
-            found = world.hosts(roots) if change.is_needed else found
+            real.carry_out(change)
+            found = real.hosts(roots) if change.is_needed else found
             for case, effect in foreseen.items():
                 # What had a host has one, or was said to be left without.
                 assert found[case] or not effect.now or effect.leaves_no_host
@@ -276,29 +276,29 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
     placement = Placement(server.url)
     try:
         building.build(placement, nodes)
-        world = World(cloud, case, bodies(nodes, case))
-        isolate(world, case)
-        state = world.state()
+        real = RealCloud(cloud, case, bodies(nodes, case))
+        isolate(real, case)
+        state = real.state()
         held = {n: holders(cloud.placement, state, n) for n in case.names}
-        images = [b for b in world.images.values() if f"trait:{case.names[0]}" in b]
+        images = [b for b in real.images.values() if f"trait:{case.names[0]}" in b]
         if case.remove_traits:
             plan = unisolate_plan(state, case.names, held, images)
         else:
             plan = open_plan(state, case.names)
-        check(world, state, plan)
+        check(real, state, plan)
     finally:
         placement.wipe()
 
 
-def isolate(world, case):
-    state = world.state()
+def isolate(real, case):
+    state = real.state()
     creates = [name for name in case.names if name not in state.traits]
     named = [state.flavors[number] for number in sorted(case.named)]
-    images = list(world.images.values())
+    images = list(real.images.values())
     try:
         plan = isolate_plan(state, case.names, creates, named, images)
     except Contradiction as exc:
         (flavor,) = (body for body in named if body["name"] == exc.flavor)
         assert FORBIDDEN in flavor["extra_specs"].values()
     else:
-        check(world, state, plan)
+        check(real, state, plan)

@@ -20,7 +20,7 @@ from osc_traitsched.core.namesake import Namesake
 
 @dataclasses.dataclass(frozen=True)
 class Selectors:
-    """What the user selected; the selectors join, the filters narrow.
+    """What the user selected; selectors add up, trait options narrow.
 
     :ivar hosts: patterns: a provider's name or UUID, a Nova service host's
         name, or a glob over either kind of name
@@ -46,7 +46,7 @@ class Selectors:
         return self.everything or any(named)
 
     def admits(self, traits: frozenset[str]) -> bool:
-        """Tell whether a provider with these traits passes the filters."""
+        """Tell whether a provider with these traits stays selected."""
         return self.having <= traits and not self.lacking & traits
 
 

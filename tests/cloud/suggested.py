@@ -6,7 +6,7 @@ import dataclasses
 import re
 from typing import Any
 
-from tests.cloud.world import FLAVORS, IMAGES, Asked, World
+from tests.cloud.scenario import FLAVORS, IMAGES, Asked, Scenario
 
 _SIZES = {"VCPU": "vcpus", "MB of memory": "ram", "GB of disk": "disk"}
 
@@ -52,7 +52,7 @@ _TEXTS = (
 )
 
 
-def asked(world: World, before: Asked, text: str) -> Asked:
+def asked(scenario: Scenario, before: Asked, text: str) -> Asked:
     """Return the request as a fix's text wants it; what it needs is made."""
     properties, size = FLAVORS[before.flavor]
     wish = _Wish(properties, size, IMAGES[before.image], before.zone)
@@ -61,12 +61,12 @@ def asked(world: World, before: Asked, text: str) -> Asked:
         wish = change(wish, *found.groups())
     flavor, image = before.flavor, before.image
     if (wish.properties, wish.size) != FLAVORS[before.flavor]:
-        flavor = f"flavor-{len(world.flavors)}"
-        made = world.maker.flavor(flavor, wish.properties, **wish.size)
-        world.flavors[flavor] = made
+        flavor = f"flavor-{len(scenario.flavors)}"
+        made = scenario.maker.flavor(flavor, wish.properties, **wish.size)
+        scenario.flavors[flavor] = made
     if wish.image != IMAGES[before.image]:
-        image = f"image-{len(world.images)}"
-        world.images[image] = world.maker.image(image, **wish.image)
+        image = f"image-{len(scenario.images)}"
+        scenario.images[image] = scenario.maker.image(image, **wish.image)
     return Asked(flavor, image, wish.zone, before.user)
 
 

@@ -224,7 +224,7 @@ class Maker:
 
 
 @contextlib.contextmanager
-def making(admin: Connection) -> Iterator[Maker]:
+def factory(admin: Connection) -> Iterator[Maker]:
     """Take back at the end all that is made inside."""
     maker = Maker(admin)
     try:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tests.cloud.cloud import Cloud
-from tests.cloud.making import Boot, Maker, making
+from tests.cloud.factory import Boot, Maker, factory
 from tests.functional import shell
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def requests(count: int, seed: int) -> list[Asked]:
 
 
 @dataclasses.dataclass(frozen=True)
-class World:
+class Scenario:
     """The cloud, what is made in it by name, and what has become of its hosts.
 
     :ivar lost: a host and the aggregate that Placement has lost it from
@@ -111,7 +111,7 @@ class World:
 
 
 @contextlib.contextmanager
-def different_hosts(cloud: Cloud) -> Iterator[World]:
+def different_hosts(cloud: Cloud) -> Iterator[Scenario]:
     """
     ===== ======== ===================== =========================================
     host  zone     traits, with COMMON   besides
@@ -125,7 +125,7 @@ def different_hosts(cloud: Cloud) -> Iterator[World]:
     ===== ======== ===================== =========================================
     """
     admin = cloud.admin()
-    with making(admin) as maker:
+    with factory(admin) as maker:
         _traits(maker)
         flavors = {
             name: maker.flavor(name, properties, **size)
@@ -144,7 +144,7 @@ def different_hosts(cloud: Cloud) -> Iterator[World]:
         maker.used("cmp02", flavors["most"], images["raw"])
         maker.disabled("cmp04", "")
         users = {name: cloud.connection_of(name) for name in USERS}
-        yield World(cloud, maker, flavors, images, users, ("cmp05", north))
+        yield Scenario(cloud, maker, flavors, images, users, ("cmp05", north))
 
 
 def _traits(maker: Maker) -> None:

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tests.cloud import otherwise
-from tests.cloud.world import Asked, World
+from tests.cloud import suggested
+from tests.cloud.scenario import Asked, Scenario
 from tests.services.children import Children
 
 _OPPOSITES = {
@@ -24,7 +24,7 @@ _OPPOSITES = {
 
 @contextlib.contextmanager
 def carried_out(
-    world: World, asked: Asked, fix: Mapping[str, Any]
+    scenario: Scenario, asked: Asked, fix: Mapping[str, Any]
 ) -> Iterator[tuple[Asked, list[str]]]:
     """Do what a fix says; it is undone at the end.
 
@@ -33,11 +33,14 @@ def carried_out(
     done as its text says.
     """
     if not fix["commands"]:
-        yield otherwise.asked(world, asked, fix["text"]), otherwise.kinds(fix["text"])
+        yield (
+            suggested.asked(scenario, asked, fix["text"]),
+            suggested.kinds(fix["text"]),
+        )
         return
     with contextlib.ExitStack() as back:
         for command in fix["commands"]:
-            _carry_out(world, command, back)
+            _carry_out(scenario, command, back)
         yield asked, [kind(command) for command in fix["commands"]]
 
 
@@ -48,49 +51,51 @@ def kind(command: str) -> str:
     return " ".join(words[: 3 if several else 2])
 
 
-def _carry_out(world: World, command: str, back: contextlib.ExitStack) -> None:
+def _carry_out(scenario: Scenario, command: str, back: contextlib.ExitStack) -> None:
     program, *words = shlex.split(command, comments=True)
     if program == "nova-manage":
-        back.callback(world.maker.unmirrored, *world.lost)
-        file = shlex.quote(str(world.cloud.nova_conf))
+        back.callback(scenario.maker.unmirrored, *scenario.lost)
+        file = shlex.quote(str(scenario.cloud.nova_conf))
         whole = f"--config-file {file} {shlex.join(words)}"
-        manage = Children(world.cloud.state).manage
+        manage = Children(scenario.cloud.state).manage
         manage("nova-manage", "nova.cmd.manage", [whole])
         return
     assert program == "openstack"
-    _will_be_undone(world, words, back)
-    _openstack(world, words)
+    _will_be_undone(scenario, words, back)
+    _openstack(scenario, words)
 
 
-def _openstack(world: World, words: list[str]) -> None:
-    done = world.run(*words)
+def _openstack(scenario: Scenario, words: list[str]) -> None:
+    done = scenario.run(*words)
     assert (done.code, done.err) == (0, ""), words
 
 
-def _will_be_undone(world: World, words: list[str], back: contextlib.ExitStack) -> None:
+def _will_be_undone(
+    scenario: Scenario, words: list[str], back: contextlib.ExitStack
+) -> None:
     """Take care, before a command is run, that it is taken back."""
     if "--create" in words:
         words = [word for word in words if word != "--create"]
-        back.callback(_trait_kept(world, words[2]))
+        back.callback(_trait_kept(scenario, words[2]))
     for verb, opposite in _OPPOSITES.items():
         if tuple(words[: len(verb)]) == verb:
-            back.callback(_openstack, world, [*opposite, *words[len(verb) :]])
+            back.callback(_openstack, scenario, [*opposite, *words[len(verb) :]])
             return
     thing, _, _, setting, identity = words
     key = setting.partition("=")[0]
     restore = {"flavor": _flavor_kept, "image": _image_kept}[thing]
-    back.callback(restore(world, identity, key))
+    back.callback(restore(scenario, identity, key))
 
 
-def _trait_kept(world: World, name: str) -> Callable[[], object]:
-    placement, path = world.maker.admin.placement, f"/traits/{name}"
+def _trait_kept(scenario: Scenario, name: str) -> Callable[[], object]:
+    placement, path = scenario.maker.admin.placement, f"/traits/{name}"
     if placement.get(path, microversion="1.6").status_code == 204:
         return lambda: None
     return functools.partial(placement.delete, path, microversion="1.6")
 
 
-def _flavor_kept(world: World, flavor: str, key: str) -> Callable[[], object]:
-    compute, path = world.maker.admin.compute, f"/flavors/{flavor}/os-extra_specs"
+def _flavor_kept(scenario: Scenario, flavor: str, key: str) -> Callable[[], object]:
+    compute, path = scenario.maker.admin.compute, f"/flavors/{flavor}/os-extra_specs"
     before = compute.get(path).json()["extra_specs"]
     if key not in before:
         return functools.partial(compute.delete, f"{path}/{key}")
@@ -98,8 +103,8 @@ def _flavor_kept(world: World, flavor: str, key: str) -> Callable[[], object]:
     return functools.partial(compute.post, path, json=body)
 
 
-def _image_kept(world: World, image: str, key: str) -> Callable[[], object]:
-    images, path = world.maker.admin.image, f"/images/{image}"
+def _image_kept(scenario: Scenario, image: str, key: str) -> Callable[[], object]:
+    images, path = scenario.maker.admin.image, f"/images/{image}"
     before = images.get(path).json()
     change = {"op": "remove", "path": f"/{key}"}
     if key in before:
