@@ -21,7 +21,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.functional.placement import Placement
 from tests.property import building, clouds
-from tests.property.test_judge import CLOUDS, CLOUDS_EACH
+from tests.property.test_matcher import CLOUDS, CLOUDS_EACH
 
 MOST_DROPPED = 2
 SIZE = {"id": "1", "name": "flavor", "vcpus": 1, "ram": 1, "disk": 0}
