@@ -123,7 +123,7 @@ class _Run:
         self._patience = patience
         self._watch = watch
         self._lock = threading.Lock()
-        self._done: queue.SimpleQueue[tuple[int, Outcome] | _Message] = (
+        self._done: queue.SimpleQueue[tuple[int, Outcome] | _Message | Exception] = (
             queue.SimpleQueue()
         )
         self.interrupted = False
@@ -156,13 +156,17 @@ class _Run:
                 self._done.put((number, outcome))
         except queue.Empty:
             pass
+        except Exception as exc:
+            self._patience.stopped.set()
+            self._done.put(exc)
         finally:
             self._done.put(_Message.THREAD_ENDED)
 
     def _collect(self, threads: int) -> dict[int, Outcome]:
         """Return the outcomes, by the changes' numbers, until all threads have ended.
 
-        Or until a second after the user interrupted.
+        Or until a second after the user interrupted. What a thread raises is a mistake
+        of this program; it is raised here, and no other change is begun.
         """
         found: dict[int, Outcome] = {}
         end = math.inf
@@ -177,6 +181,8 @@ class _Run:
                 threads -= 1
             elif message is _Message.INTERRUPTED:
                 end = time.monotonic() + _GRACE
+            elif isinstance(message, Exception):
+                raise message
             else:
                 number, outcome = message
                 found[number] = outcome

@@ -47,11 +47,12 @@ class Patience:
             reraise=True,
         )
 
-    def _is_used_up(self, state: tenacity.RetryCallState) -> bool:
-        if self.stopped.is_set() or state.attempt_number >= ATTEMPTS:
+    # tenacity before 7 tells by its argument's name what it takes.
+    def _is_used_up(self, retry_state: tenacity.RetryCallState) -> bool:
+        if self.stopped.is_set() or retry_state.attempt_number >= ATTEMPTS:
             return True
-        problem = state.outcome.exception() if state.outcome else None
-        waited = state.seconds_since_start or 0
+        problem = retry_state.outcome.exception() if retry_state.outcome else None
+        waited = retry_state.seconds_since_start or 0
         is_dead = self.unanswered > 0 or waited > _PATIENCE
         return is_dead and is_without_answer(problem)
 

@@ -164,6 +164,15 @@ def test_what_ends_right_after_the_interruption_is_told_as_it_ended():
     assert statuses(found) == ["failed", "not done"]
 
 
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_mistake_of_this_program_is_no_outcome_and_is_not_passed_over(jobs):
+    def apply(change, patience):
+        raise ZeroDivisionError("as the test wants it")
+
+    with pytest.raises(ZeroDivisionError, match="as the test wants it"):
+        execute.run(plan("abc", "d"), apply, jobs)
+
+
 def test_outside_of_the_main_thread_signals_are_left_alone():
     results = []
     thread = threading.Thread(
