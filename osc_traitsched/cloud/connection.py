@@ -114,9 +114,9 @@ class HttpService:
         **kwargs: Any,
     ) -> Any:
         self.requests = next(self._sent) + 1
-        session = self._adapter.session
-        longest = session.timeout or TIMEOUT
         with problems.translated(self.service_type):
+            session = self._adapter.session
+            longest = session.timeout or TIMEOUT
             answer = self._adapter.request(
                 path,
                 method,
