@@ -67,7 +67,9 @@ def _carry_out(scenario: Scenario, command: str, back: contextlib.ExitStack) -> 
 
 def _openstack(scenario: Scenario, words: list[str]) -> None:
     done = scenario.run(*words)
-    assert (done.code, done.err) == (0, ""), words
+    # What flavors lose by it is said, and stops it only where they would have nothing.
+    said = [each for each in done.err.splitlines() if " will lose " not in each]
+    assert (done.code, said) == (0, []), (words, done.err)
 
 
 def _will_be_undone(
