@@ -125,8 +125,8 @@ def taken_by_others(
 ) -> tuple[traits.TakenByOthers, ...] | errors.CloudBroke:
     """Read again whether each trait that was removed is left where it is required.
 
-    Two who remove it from different hosts at the same time see each other's holders
-    before they write.
+    Two runs that remove it from different hosts at the same time see each other's
+    holders before they write.
 
     :returns: those that something requires and no provider has; or why that can't be
         read

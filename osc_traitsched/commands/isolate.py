@@ -19,7 +19,7 @@ from osc_traitsched.views.traits import Table
 
 
 class IsolateAggregate(write_args.Writer):
-    """Keep the hosts of an aggregate for those who require traits.
+    """Keep the hosts of an aggregate for servers that require traits.
 
     It makes sure that the traits exist, that the hosts have them, that
     Placement has the hosts in the aggregate, that flavors and images require

@@ -45,16 +45,7 @@ class RemoveTraits(write_args.Writer):
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         todo = trait_changes.plan_remove(cloud, names, selectors, args.force)
-        for unknown in todo.unknown:
-            base.LOG.warning("%s", problems.word(unknown))
-        for reverted in todo.reverted:
-            base.LOG.warning("%s", refusals.reverted(reverted, removing=True))
-        if todo.passed_over:
-            base.LOG.warning("%s", refusals.passed_over(todo.passed_over))
-        if todo.unread is not None:
-            base.LOG.warning("%s", results.effects_unread(todo.unread))
-        for line in effects.losses(todo.effects):
-            base.LOG.warning("%s", line)
+        _warn(todo)
         outcomes = self.carry_out(cloud, todo.plan, args)
         if not (args.dry_run or args.force):
             self._tell(trait_changes.taken_by_others(cloud, outcomes))
@@ -68,3 +59,17 @@ class RemoveTraits(write_args.Writer):
         for taken in found:
             base.LOG.error("%s", results.taken_by_others(taken, self.repeated_options))
             self.exit_code = self.exit_code or ExitCode.ERROR
+
+
+def _warn(todo: trait_changes.TraitPlan) -> None:
+    """Say what is odd about a removal, and what it does to others."""
+    for unknown in todo.unknown:
+        base.LOG.warning("%s", problems.word(unknown))
+    for reverted in todo.reverted:
+        base.LOG.warning("%s", refusals.reverted(reverted, removing=True))
+    if todo.passed_over:
+        base.LOG.warning("%s", refusals.passed_over(todo.passed_over))
+    if todo.unread is not None:
+        base.LOG.warning("%s", results.effects_unread(todo.unread))
+    for line in effects.losses(todo.effects):
+        base.LOG.warning("%s", line)

@@ -67,13 +67,16 @@ class UnisolateAggregate(write_args.Writer):
             force=args.force,
         )
         isolation_args.tell(todo, removing=True)
-        known = todo.state.aggregate
-        again = words.again(
-            commands.printable(args.aggregate, str(known["id"])),
+        again = self._again(todo, args)
+        return words.rows(self.carry_out(cloud, todo.plan, args, again))
+
+    def _again(self, todo: app.IsolationPlan, args: argparse.Namespace) -> str:
+        """Return the command that goes on after a stop."""
+        command = words.again(
+            commands.printable(args.aggregate, str(todo.state.aggregate["id"])),
             todo.names,
             args.remove_traits,
             args.all_images,
             args.force,
         )
-        goes_on = commands.line(again, self.repeated_options)
-        return words.rows(self.carry_out(cloud, todo.plan, args, goes_on))
+        return commands.line(command, self.repeated_options)

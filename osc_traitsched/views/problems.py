@@ -104,13 +104,13 @@ def _(error: errors.NoParameter) -> str:
 
 @word.register
 def _(error: errors.Refusal) -> str:
-    who = {
+    stage = {
         "api": f"nova-api refuses it (HTTP {error.http})",
         "scheduler": "nova-scheduler refuses it, and the server goes to ERROR",
     }.get(error.stage, "nova-scheduler finds no valid host")
     what = f"{error.exception}, {error.reason.replace('-', ' ')}"
     about = f" ({', '.join(error.keys)})" if error.keys else ""
-    return f"{who}: {what}{about}{did_you_mean(error.nearest)}"
+    return f"{stage}: {what}{about}{did_you_mean(error.nearest)}"
 
 
 @word.register

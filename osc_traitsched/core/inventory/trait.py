@@ -1,4 +1,4 @@
-"""Trait names: which can exist, which this cloud knows, and who owns them."""
+"""Trait names: which can exist, which this cloud knows, and what decides on them."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _CUSTOM = os_traits.CUSTOM_NAMESPACE
 
 
 class Ownership(enum.Enum):
-    """Who decides whether a compute node's provider has a trait."""
+    """What decides whether a compute node's provider has a trait."""
 
-    #: Nobody but the operator touches it.
+    #: Only the operator does.
     OPERATOR = "operator"
     #: nova-compute gives it back when it is missing, and never takes it away.
     NOVA_SETS = "nova sets"
@@ -64,7 +64,7 @@ _NOVA_SETS_AND_CLEARS = re.compile(r"COMPUTE_\w+|HW_CPU_X86_\w+|HW_CPU_HYPERTHRE
 
 
 def ownership(name: str) -> Ownership:
-    """Tell who decides about a trait of a compute node's root provider.
+    """Tell what decides whether a compute node's root provider has a trait.
 
     It speaks of Nova's libvirt driver. An unknown ``COMPUTE_`` name counts as
     nova-compute's: the namespace is its own.

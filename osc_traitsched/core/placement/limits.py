@@ -1,8 +1,8 @@
 """The most that each provider can give of a class at once, found out by few questions.
 
 Where several groups ask for a class, one provider may have to serve some of them, and
-then gives a sum. Placement can be asked who gives an amount; but twelve groups with
-amounts of their own have 4095 sums.
+then gives a sum. Placement can be asked which providers give an
+amount; but twelve groups with amounts of their own have 4095 sums.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class _Span:
         return self.sums[self.high if self.is_free else self.low]
 
     def split(self, total: int, givers: Givers) -> Iterator[_Span]:
-        """Yield what is known when it is known who gives a sum."""
+        """Yield what is known when it is known which providers give a sum."""
         index = bisect.bisect_left(self.sums, total)
         if not self.low < index <= self.high or self.sums[index] != total:
             yield self
@@ -137,9 +137,9 @@ def limits(
     where more would have to be asked, what is free is taken to be given, and where
     that was not read, no more than is known to be given.
 
-    :param offers: who can give each amount of the demands
+    :param offers: the providers that can give each amount of the demands
     :param stock: figures by provider and class, where they were read
-    :param ask: returns who can give an amount
+    :param ask: returns the providers that can give an amount
     """
     by_class: dict[str, list[Demand]] = collections.defaultdict(list)
     for demand in demands:

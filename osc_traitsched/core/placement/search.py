@@ -89,7 +89,7 @@ class _State(NamedTuple):
     :ivar place: the number of the next provider
     :ivar left: of each kind of suffixed group, how many nobody serves yet
     :ivar amounts: those of the unsuffixed group that nobody gives yet
-    :ivar missing: what it requires and nobody who gives one of its amounts has
+    :ivar missing: the traits it requires that no provider of its amounts has yet
     """
 
     place: int

@@ -43,10 +43,9 @@ def _(finding: AzSeveral) -> Words:
 
 
 _GIVEN = {
-    DefaultZone.ANY: "who asks for it can get any host, for no aggregate has its name",
-    DefaultZone.OTHERS: "who asks for it does not get them, for an aggregate has its "
-    "name",
-    DefaultZone.FILTERED: f"who asks for it gets them, as long as {AZ_FILTER} is on",
+    DefaultZone.ANY: "a request for it can get any host: no aggregate has its name",
+    DefaultZone.OTHERS: "a request for it does not get them: an aggregate has its name",
+    DefaultZone.FILTERED: f"a request for it gets them, as long as {AZ_FILTER} is on",
 }
 
 
@@ -76,7 +75,7 @@ def _(finding: AzFilter) -> Words:
 @word.register
 def _(finding: AzIgnored) -> Words:
     return Words(
-        f"{off(finding.setting)}, and {_FILTERS} has no {AZ_FILTER}: who asks "
+        f"{off(finding.setting)}, and {_FILTERS} has no {AZ_FILTER}: a request "
         f"for the {listed(finding.zones, 'zone')} gets any host",
         _ENABLE,
     )

@@ -65,7 +65,7 @@ def _(finding: MirrorMissing) -> Words:
 @word.register
 def _(finding: MirrorExtra) -> Words:
     isolated = finding.use is Use.ISOLATION
-    then = "closed to who does not require its traits" if isolated else _UNUSED
+    then = "closed to servers that do not require its traits" if isolated else _UNUSED
     return Words(_has(finding.hosts, then), _REPAIRS[Repair.MIRROR_REPAIR])
 
 

@@ -36,7 +36,10 @@ def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
 def _give(*names: str, create: bool = False) -> str | Command:
     """Return how hosts get traits: by a command, or not by one."""
     if any(trait.ownership(name) is not Ownership.OPERATOR for name in names):
-        return "nova-compute decides who has it: take the key off, or use other hosts"
+        return (
+            "nova-compute decides which hosts have it: take the key off, or use other "
+            "hosts"
+        )
     options = [Option("--create")] if create else []
     return openstack("trait-sched add", *names, *options, Option("--host", "HOST"))
 

@@ -1,4 +1,4 @@
-"""Who has the last word on an option, and what it is said to come from."""
+"""Which setting of an option wins, and where it is said to come from."""
 
 import pytest
 

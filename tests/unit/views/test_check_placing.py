@@ -86,8 +86,8 @@ def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another()
 @pytest.mark.parametrize(
     ("assumptions", "names", "words"),
     [
-        (test_az.NEW, "west", "who asks for it can get any host"),
-        (test_az.NEW, "nova", "who asks for it does not get them"),
+        (test_az.NEW, "west", "a request for it can get any host"),
+        (test_az.NEW, "nova", "a request for it does not get them"),
         (test_az.FILTER_ALONE, "west", "as long as AvailabilityZoneFilter is on"),
     ],
 )
