@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 
 import yaml
 
@@ -13,7 +14,7 @@ from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.views import left_out
 from osc_traitsched.views.explain import document, prose
-from osc_traitsched.views.text import visible
+from osc_traitsched.views.terminal import painted
 
 
 class Explain(base.Command):
@@ -76,8 +77,10 @@ class Explain(base.Command):
     def _text(self, found: Explanation, args: argparse.Namespace) -> str:
         options = self.repeated_options
         if args.format == "text":
-            lines = prose.lines(found, found.named, args.long, options)
-            return self.where + "\n".join(map(visible, lines))
+            is_terminal = self.app.stdout.isatty()
+            width = shutil.get_terminal_size().columns if is_terminal else 0
+            lines = prose.lines(found, found.named, args.long, options, width)
+            return self.where + "\n".join(painted(each, is_terminal) for each in lines)
         whole = document.document(found, found.named or found.hosts, options)
         return json.dumps(whole) if args.format == "json" else _yaml(whole)
 

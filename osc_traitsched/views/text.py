@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 _MOST_NAMES = 10
 _LONGEST_NAME = 80
+
+#: What changes from host to host: the last number before the domain.
+_NUMBERED = re.compile(r"([^.]*?)(\d{1,9})([^.\d]*(?:\..*)?)", re.ASCII | re.DOTALL)
+_SHORTEST_RANGE = 3
 
 #: Controls, formatting such as bidi, surrogates, private use, line and paragraph ends.
 _UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
@@ -22,6 +27,46 @@ def listed(names: Iterable[str], noun: str = "") -> str:
     joined = ", ".join(names[:_MOST_NAMES])
     shown = f"{joined} and {rest} more" if rest > 0 else joined
     return f"{noun}{'s' * (len(names) > 1)} {shown}" if noun and names else shown
+
+
+def ranges(names: Iterable[str]) -> str:
+    """Join names of hosts, those of consecutive numbers as ``cmp[001-212]``.
+
+    Those beyond the first ten ranges and names are counted.
+    """
+    folded = list(_folded(names))
+    joined = ", ".join(text for text, _ in folded[:_MOST_NAMES])
+    rest = sum(size for _, size in folded[_MOST_NAMES:])
+    return f"{joined} and {rest} more" if rest else joined
+
+
+def _folded(names: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield ranges and names, each with how many names it stands for."""
+    series: dict[tuple[str, str, int], list[int]] = {}
+    for name in names:
+        found = _NUMBERED.fullmatch(name)
+        head, digits, tail = found.groups() if found else (name, "", "")
+        numbers = series.setdefault((head, tail, len(digits)), [])
+        numbers.append(int(digits or 0))
+    for (head, tail, width), numbers in series.items():
+        for first, last in _runs(numbers):
+            ends = [f"{each:0{width}}" if width else "" for each in (first, last)]
+            if last - first + 1 >= _SHORTEST_RANGE:
+                yield f"{head}[{ends[0]}-{ends[1]}]{tail}", last - first + 1
+                continue
+            for end in ends[: last - first + 1]:
+                yield f"{head}{end}{tail}", 1
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last of each run of consecutive numbers."""
+    runs: list[tuple[int, int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    yield from runs
 
 
 def count(number: int, noun: str) -> str:

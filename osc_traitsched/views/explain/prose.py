@@ -1,4 +1,4 @@
-"""An explanation for a person: the answer first, then why, then what helps."""
+"""An explanation for a person: the answer, what helps, then why in detail."""
 
 from __future__ import annotations
 
@@ -8,18 +8,26 @@ import prettytable
 
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.clause import Resource
-from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.commands import Option, line
-from osc_traitsched.views.explain import fixes, not_evaluated, words
+from osc_traitsched.views.explain import (
+    fixes,
+    headline,
+    not_evaluated,
+    reasons,
+    words,
+)
 from osc_traitsched.views.options import option
-from osc_traitsched.views.text import listed, visible
+from osc_traitsched.views.terminal import Line, Tone
+from osc_traitsched.views.text import ranges, visible
 
-_MOST_LINES = 25
+_MOST_KINDS = 10
 _MOST_CONFLICTS = 5
 _MOST_NEAREST = 5
+_MOST_COMMANDS = 3
 
 
 def lines(
@@ -27,83 +35,41 @@ def lines(
     shown: Sequence[Provider],
     everything: bool,
     options: Sequence[Option] = (),
-) -> Iterator[str]:
+    width: int = 0,
+) -> Iterator[Line]:
     """Yield the text, line by line; names are in it as they are.
 
     :param shown: the hosts that the user named; empty for all
     :param everything: do not cut lists
     :param options: the global ones of printed commands
+    :param width: of the terminal; 0 for none
     """
-    yield f"Request: {words.request(explanation.question)}"
-    yield f"Verdict: {words.verdict(explanation)}"
-    yield from _warnings(explanation)
-    yield from _assumptions(explanation)
+    yield from headline.lines(explanation)
     if explanation.is_judged:
-        yield from _conditions(explanation)
-        yield from _conflicts(explanation)
+        yield from _fixes(explanation, everything, options)
         if shown:
             yield from _details(explanation, shown)
         else:
             yield from _nearest(explanation, everything)
-        yield from _fixes(explanation, everything, options)
-    yield ""
-    yield "Not looked at:"
-    yield from (f"  {item['text']}" for item in not_evaluated.items(explanation))
+        yield from _conditions(explanation, width)
+    yield from _assumptions(explanation)
+    found = (f"  {item['text']}" for item in not_evaluated.items(explanation))
+    yield from _section("Not looked at:", found)
 
 
-def _warnings(explanation: Explanation) -> Iterator[str]:
-    if explanation.refusal is not None:
-        yield f"         {problems.word(explanation.refusal)}"
-    if explanation.requested_nodes:
-        only = listed(each.node for each in explanation.requested_nodes)
-        yield f"         It is of {only} alone; nova-scheduler skips its host filters."
-    for hosts, what in (
-        (explanation.wrongly_admitted, "could take it, and Placement leaves them out"),
-        (explanation.wrongly_rejected, "could not take it, and Placement gives them"),
-    ):
-        if hosts:
-            yield f"         By what was read {_listed(hosts)} {what}."
-            yield "         Placement is believed."
-    if explanation.unjudged_roots:
-        others = _listed(explanation.unjudged_roots)
-        yield (
-            "         Placement gives providers that Nova does not list as hosts, and "
-            f"that were not judged: {others}"
-        )
-    if explanation.is_in_doubt:
-        yield "         So the verdict is in doubt, after all was read twice."
-    limit = explanation.request.limit if explanation.request else None
-    answers = explanation.allocation_request_count
-    if limit is not None and answers > limit:
-        yield (
-            f"         Placement has {answers} answers, and Nova takes "
-            f"{limit} of them ([scheduler]max_placement_results)."
-        )
-    fallback = explanation.fallback_candidates
-    if fallback:
-        yield (
-            f"         {len(fallback)} of them only by one of Nova's two queries, with "
-            f"VCPU for PCPU: {_listed(fallback)}"
-        )
-    if explanation.computes_without_provider:
-        nodes = (each.node for each in explanation.computes_without_provider)
-        yield f"         {left_out.without_provider(nodes)}"
-    if explanation.unmanaged_roots:
-        others = _listed(explanation.unmanaged_roots)
-        yield f"         Placement has providers that are no hosts of Nova's: {others}"
-    if explanation.facts is not None and explanation.unlisted_computes:
-        yield f"         {left_out.unlisted(explanation.facts.snapshot)}"
+def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
+    yield Line("")
+    yield Line(title, Tone.TITLE)
+    yield from map(Line, found)
 
 
-def _listed(hosts: Iterable[Provider]) -> str:
-    return listed(host.name for host in hosts)
+def _assumptions(explanation: Explanation) -> Iterator[Line]:
+    yield from _section("Assumed:", _assumed(explanation))
 
 
-def _assumptions(explanation: Explanation) -> Iterator[str]:
+def _assumed(explanation: Explanation) -> Iterator[str]:
     assumptions = explanation.question.assumptions
     release = releases.RELEASES[assumptions.release]
-    yield ""
-    yield "Assumed:"
     yield f"  Nova {assumptions.release} ({release}): {assumptions.release_source}"
     if assumptions.all_computes_new is not None:
         how_many = "every" if assumptions.all_computes_new else "not every"
@@ -111,13 +77,9 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
     for impact in explanation.option_impacts:
         setting = impact.setting
         sure = "" if setting.given else ", assumed"
-        if impact.refused:
-            effect = "Nova would refuse"
-        else:
-            effect = f"{impact.gained} hosts more, {impact.lost} fewer"
         yield (
             f"  {option(impact.name)} = {words.value(setting.value)} "
-            f"({setting.source}{sure}); otherwise: {effect}"
+            f"({setting.source}{sure}); otherwise: {headline.effect(impact)}"
         )
     for name, source in assumptions.ignored:
         yield f"  {option(name)} ({source}): ignored, not in {release}"
@@ -125,82 +87,75 @@ def _assumptions(explanation: Explanation) -> Iterator[str]:
         yield "  No prefilter's option, by itself, would change this verdict."
 
 
-def _conditions(explanation: Explanation) -> Iterator[str]:
+def _conditions(explanation: Explanation, width: int) -> Iterator[Line]:
+    yield from _section(
+        "Conditions (hosts that meet it alone; that only it keeps out; left after it "
+        "and all before):",
+        _table(explanation, width).get_string().splitlines(),
+    )
+    if explanation.is_by_fallback:
+        yield Line(
+            "  (of Nova's second query, with VCPU for PCPU: no host has any PCPU)"
+        )
+    for conflict in explanation.conflicts[:_MOST_CONFLICTS]:
+        together = " together" if len(conflict) > 1 else ""
+        yield Line(f"  No host meets{together}: {_names(conflict, explanation)}.")
+    rest = len(explanation.conflicts) - _MOST_CONFLICTS
+    if rest > 0:
+        yield Line(f"  and {rest} larger combinations; -f json has them")
+
+
+def _table(explanation: Explanation, width: int) -> prettytable.PrettyTable:
     table = prettytable.PrettyTable(["condition", "from", "alone", "only", "left"])
     table.align = "r"
     table.align["condition"] = table.align["from"] = "l"
+    if width:
+        table.max_table_width = width
     for count in explanation.counts:
-        table.add_row(
-            [
-                visible(words.clause(count.clause, explanation)),
-                visible(words.origins(count.clause)),
-                count.alone,
-                count.only,
-                count.left,
-            ]
-        )
-    yield ""
-    yield (
-        "Conditions (hosts that meet it alone; that only it keeps out; left after it "
-        "and all before):"
-    )
-    yield from table.get_string().splitlines()
-    if explanation.is_by_fallback:
-        yield "  (of Nova's second query, with VCPU for PCPU: nobody has the PCPU)"
-
-
-def _conflicts(explanation: Explanation) -> Iterator[str]:
-    if not explanation.conflicts:
-        return
-    yield ""
-    yield "Why:"
-    for conflict in explanation.conflicts[:_MOST_CONFLICTS]:
-        yield f"  {_conflict(conflict, explanation)}"
-    rest = len(explanation.conflicts) - _MOST_CONFLICTS
-    if rest > 0:
-        yield f"  and {rest} larger combinations; -f json has them"
-
-
-def _conflict(conflict: ClauseSet, explanation: Explanation) -> str:
-    names = _names(conflict, explanation)
-    if len(conflict) == 1:
-        return f"No host meets: {names}."
-    return f"No host meets together: {names}."
+        condition = visible(words.clause(count.clause, explanation))
+        origins = visible(words.origins(count.clause))
+        table.add_row([condition, origins, count.alone, count.only, count.left])
+    return table
 
 
 def _names(clauses: ClauseSet, explanation: Explanation) -> str:
     return "; ".join(words.clause(each, explanation) for each in clauses)
 
 
-def _nearest(explanation: Explanation, everything: bool) -> Iterator[str]:
+def _nearest(explanation: Explanation, everything: bool) -> Iterator[Line]:
     groups = explanation.grouped_rejections
     if not groups:
         return
-    most = len(groups) if everything else _MOST_LINES
-    yield ""
-    yield "Nearest hosts:"
+    most = len(groups) if everything else _MOST_KINDS
+    yield from _section("Nearest hosts:", ())
     for rejection, hosts in groups[:most]:
-        distance = rejection.distance
-        conditions = "condition" if distance == 1 else "conditions"
-        yield f"  {distance} {conditions} away: {_listed(hosts)}"
-        reasons = _reasons(explanation, hosts[0], rejection.correction_sets)
-        yield from (f"    {line}" for line in reasons)
-        yield from (f"    {line}" for line in _remarks(explanation, hosts, everything))
+        yield from map(Line, _kind(explanation, rejection, hosts))
+        yield from (Line(f"    {r}") for r in _remarks(explanation, hosts, everything))
     if len(groups) > most:
-        yield f"  and {len(groups) - most} more kinds of hosts; --long shows them"
+        yield Line(f"  and {len(groups) - most} more kinds of hosts; --long shows them")
 
 
-def _reasons(
-    explanation: Explanation, host: Provider, correction_sets: Sequence[ClauseSet]
+def _kind(
+    explanation: Explanation, rejection: Rejection, hosts: Sequence[Provider]
 ) -> Iterator[str]:
-    """Yield why a host is out; its own figures stand for those like it."""
-    if len(correction_sets) > 1:
-        yield "each condition can be met, but not together; it would do without:"
-    for clauses in correction_sets[:_MOST_NEAREST]:
-        yield _names(clauses, explanation)
-        for clause in clauses:
-            if isinstance(clause, Resource):
-                yield from _figures(explanation, host, clause)
+    """Yield why hosts are out; where there are several, with the figures of one."""
+    names = ranges(host.name for host in hosts)
+    if len(rejection.correction_sets) > 1:
+        yield f"  {names}: each condition can be met, but not together; without one of:"
+        for clauses in rejection.correction_sets[:_MOST_NEAREST]:
+            yield f"    {_names(clauses, explanation)}"
+        return
+    (clauses,) = rejection.correction_sets
+    found = [
+        reason
+        for each in clauses
+        for reason in reasons.of_hosts(each, explanation, hosts)
+    ]
+    if len(found) == 1:
+        yield f"  {names} {found[0]}"
+        return
+    yield f"  {names}:"
+    yield from (f"    {reason}" for reason in found)
 
 
 def _remarks(
@@ -209,82 +164,68 @@ def _remarks(
     """Yield what else is known of hosts, each line once for all it is true of."""
     found: dict[str, list[str]] = {}
     for host in hosts:
-        for remark in _remarks_on(explanation, host):
+        for remark in reasons.remarks(explanation, host):
             found.setdefault(remark, []).append(host.name)
     most = len(found) if everything else _MOST_NEAREST
     for remark, names in list(found.items())[:most]:
-        if len(names) == len(hosts):
-            yield remark
-        else:
-            yield f"{listed(names)}: {remark}"
+        yield remark if len(names) == len(hosts) else f"{ranges(names)}: {remark}"
     if len(found) > most:
         yield f"and {len(found) - most} more remarks on single hosts; --long shows them"
 
 
-def _remarks_on(explanation: Explanation, host: Provider) -> Iterator[str]:
-    for each in explanation.out_of_sync(host):
-        has, lacks = ("Nova", "Placement") if each.in_nova else ("Placement", "Nova")
-        yield f"{has} has it in aggregate {each.aggregate}, {lacks} has not"
-    compute = explanation.computes.get(host.uuid)
-    if compute is not None and not compute.is_up:
-        yield "its nova-compute is down"
-    if compute is not None and not compute.is_enabled:
-        reason = f": {compute.disabled_reason}" if compute.disabled_reason else ""
-        yield f"its nova-compute is disabled{reason}"
+def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]:
+    """Yield all that is known of the hosts that the user named."""
+    for host in shown:
+        takes = host in explanation.candidates
+        yield Line("")
+        can = "can" if takes else "can not"
+        yield Line(f"{host.name}: {can} take it", Tone.YES if takes else Tone.NO)
+        found = explanation.rejection_by_clauses(host)
+        for clause in explanation.clauses:
+            fails = found is not None and clause in found.failing
+            origins = words.origins(clause)
+            yield Line(
+                f"  {'no ' if fails else 'yes'}  {words.clause(clause, explanation)}"
+                f"  ({origins})",
+                Tone.NO if fails else None,
+            )
+            if isinstance(clause, Resource):
+                yield from _figures(explanation, host, clause)
+        if takes and found is not None:
+            yield Line("  Placement gives it all the same, or Nova's second query does")
+        elif found is not None and len(found.correction_sets) > 1:
+            yield Line("  each condition can be met, but not together; without one of:")
+            for clauses in found.correction_sets[:_MOST_NEAREST]:
+                yield Line(f"    {_names(clauses, explanation)}")
+        yield from (Line(f"  {each}") for each in reasons.remarks(explanation, host))
 
 
 def _figures(
     explanation: Explanation, host: Provider, clause: Resource
-) -> Iterator[str]:
-    for provider, stock in explanation.stock(host, clause.resource_class):
-        figures = words.figures(clause, stock)
-        yield f"  {clause.resource_class} of {provider.name}: {figures}"
-
-
-def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[str]:
-    """Yield all that is known of the hosts that the user named."""
-    for host in shown:
-        found = explanation.rejection_by_clauses(host)
-        takes = host in explanation.candidates
-        yield ""
-        yield f"{host.name}: {'can take it' if takes else 'can not take it'}"
-        for clause in explanation.clauses:
-            fails = found is not None and clause in found.failing
-            yield (
-                f"  {'no ' if fails else 'yes'}  {words.clause(clause, explanation)}"
-                f"  ({words.origins(clause)})"
-            )
-            if isinstance(clause, Resource):
-                yield from (
-                    f"     {line}" for line in _figures(explanation, host, clause)
-                )
-        if takes and found is not None:
-            yield "  Placement gives it all the same, or Nova's second query does"
-        elif found is not None and len(found.correction_sets) > 1:
-            yield from (
-                f"  {line}"
-                for line in _reasons(explanation, host, found.correction_sets)
-            )
-        yield from (f"  {line}" for line in _remarks_on(explanation, host))
+) -> Iterator[Line]:
+    name = clause.resource_class
+    for provider, stock in explanation.stock(host, name):
+        yield Line(f"     {name} of {provider.name}: {words.figures(stock, name)}")
 
 
 def _fixes(
     explanation: Explanation, everything: bool, options: Sequence[Option]
-) -> Iterator[str]:
+) -> Iterator[Line]:
     if not explanation.fixes:
         return
-    yield ""
-    yield "What would help (each was tried):"
+    yield from _section("What would help, safest first (each was tried):", ())
     for fix in explanation.fixes:
-        gain = fixes.gain(fix, explanation)
         caution = fixes.caution(fix)
         but = f" ({caution})" if caution else ""
-        yield f"  {fixes.word(fix, explanation)}{but}: {gain}"
+        gain = fixes.gain(fix, explanation)
+        yield Line(f"  {fixes.word(fix, explanation)}{but}: {gain}")
         commands = fixes.commands(fix, explanation)
-        most = len(commands) if everything else 3
+        most = len(commands) if everything else _MOST_COMMANDS
         for command in commands[:most]:
             if command.comment:
-                yield f"    # {command.comment}"
-            yield f"    {line(command, options)}"
+                yield Line(f"    # {command.comment}")
+            yield Line(f"    {line(command, options)}")
         if len(commands) > most:
-            yield f"    and {len(commands) - most} more commands; --long shows them"
+            yield Line(
+                f"    and {len(commands) - most} more commands; --long shows them"
+            )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.clause import (
@@ -15,19 +15,59 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.views.text import count
 
-_UNITS = {"MEMORY_MB": " MB", "DISK_GB": " GB"}
+_MEASURED = {"MEMORY_MB": ("MB", "memory"), "DISK_GB": ("GB", "disk")}
+
+#: What traits that Nova's own prefilters ask for mean.
+_MEANS = {
+    ("COMPUTE_STATUS_DISABLED", True): "nova-compute enabled",
+    ("OWNER_NOVA", False): "owned by Nova",
+}
+_IMAGE_TYPE = "COMPUTE_IMAGE_TYPE_"
 
 
 def clause(each: Clause, explanation: Explanation) -> str:
-    """Return a condition in words: what a host must have or be."""
+    """Return a condition in words, with Placement's name where that is another."""
     if isinstance(each, Resource):
-        return f"{each.amount} {each.resource_class}{_group(each.group)}"
+        name = each.resource_class
+        beside = f" ({name})" if name in _MEASURED else ""
+        return f"{amount(each)}{beside}"
     if isinstance(each, MemberOf):
-        names = " or ".join(aggregates(each.aggregates, explanation.question))
-        return f"{'outside' if each.forbidden else 'in'} aggregate {names}"
-    what = f"{'not ' if each.forbidden else ''}{each.name}"
-    return what if isinstance(each, RootTrait) else f"{what}{_group(each.group)}"
+        where = "outside" if each.forbidden else "in"
+        return f"{where} {place(each, explanation)}"
+    group = "" if isinstance(each, RootTrait) else _group(each.group)
+    named = f"not {each.name}" if each.forbidden else each.name
+    means = _MEANS.get((each.name, each.forbidden))
+    if means is None and each.name.startswith(_IMAGE_TYPE) and not each.forbidden:
+        means = f"{each.name[len(_IMAGE_TYPE) :].lower()} images"
+    return f"{means} ({named})" if means else f"trait {named}{group}"
+
+
+def amount(asked: Resource) -> str:
+    """Return an amount in words: ``4096 MB of memory``, ``2 VGPU (group 1)``."""
+    unit, what = _MEASURED.get(asked.resource_class, ("", ""))
+    measured = f"{unit} of {what}" if what else asked.resource_class
+    return f"{asked.amount} {measured}{_group(asked.group)}"
+
+
+def unit(resource_class: str) -> str:
+    """Return what stands behind a figure of a class, with its space."""
+    name, _ = _MEASURED.get(resource_class, ("", ""))
+    return f" {name}" if name else ""
+
+
+def place(asked: MemberOf, explanation: Explanation) -> str:
+    """Return the aggregates of a condition, by what they are to Nova."""
+    names = " or ".join(aggregates(asked.aggregates, explanation.question))
+    kinds = {origin.key for origin in asked.origins if origin.kind == "prefilter"}
+    if "map_az_to_placement_aggregate" in kinds:
+        return f"zone {explanation.question.needed_zone} (aggregate {names})"
+    if "require_tenant_aggregate" in kinds:
+        return f"the project's aggregate {names}"
+    if "isolate_aggregates" in kinds:
+        return f"the isolated aggregate {names}"
+    return f"aggregate {names}"
 
 
 def _group(group: str) -> str:
@@ -62,6 +102,17 @@ def aggregates(uuids: Iterable[str], question: Question) -> list[str]:
 def origins(each: Clause) -> str:
     """Return where a condition comes from."""
     return ", ".join(origin(one) for one in each.origins)
+
+
+def short_origin(each: Clause, explanation: Explanation) -> str:
+    """Return what of the request a condition comes from; empty for all else."""
+    kinds = {one.kind for one in each.origins}
+    if "flavor" in kinds:
+        return f"flavor {explanation.question.flavor['name']}"
+    image = explanation.question.image
+    if "image" in kinds and image is not None:
+        return f"image {image.get('name') or image.get('id')}"
+    return ""
 
 
 def origin(each: Origin) -> str:
@@ -101,11 +152,10 @@ def request(question: Question) -> str:
 def verdict(explanation: Explanation) -> str:
     """Return the answer, in one line."""
     total, found = explanation.total_hosts, len(explanation.candidates)
-    hosts = "host" if total == 1 else "hosts"
     if explanation.refusal is not None and explanation.facts is None:
         return "Refused; no host is asked."
     if explanation.refusal is not None:
-        return f"Refused; Placement alone would give {found} of {total} {hosts}."
+        return f"Refused; Placement alone would give {found} of {count(total, 'host')}."
     if not found:
         return f"No host can take it: 0 of {total}."
     down = sum(
@@ -116,7 +166,7 @@ def verdict(explanation: Explanation) -> str:
     remark = f" ({down} of them with nova-compute down)" if down else ""
     if explanation.question.count > 1:
         remark += f"; there is room for {explanation.max_servers} such servers at most"
-    return f"{found} of {total} {hosts} can take it{remark}."
+    return f"{found} of {count(total, 'host')} can take it{remark}."
 
 
 def value(found: Value) -> str:
@@ -128,13 +178,9 @@ def value(found: Value) -> str:
     return "" if found is None else str(found)
 
 
-def figures(asked: Resource, found: Stock) -> str:
-    """Return which unit an amount violates, and how much of a class there is."""
-    unit = _UNITS.get(asked.resource_class, "")
-    parts = [
-        *_unmet_units(asked.amount, found),
-        f"asked {asked.amount}, free {found.free} of {found.capacity}{unit}",
-    ]
+def figures(found: Stock, resource_class: str) -> str:
+    """Return all that is known of an inventory."""
+    parts = [f"{found.free}{unit(resource_class)} free of {found.capacity}"]
     if found.total is not None:
         parts.append(
             f"total {found.total}, reserved {found.reserved}, ratio {found.ratio}"
@@ -144,12 +190,3 @@ def figures(asked: Resource, found: Stock) -> str:
             f"step_size {found.step_size}"
         )
     return "; ".join(parts)
-
-
-def _unmet_units(amount: int, found: Stock) -> Iterator[str]:
-    if found.max_unit is not None and amount > found.max_unit:
-        yield f"more than max_unit {found.max_unit}"
-    if found.min_unit is not None and amount < found.min_unit:
-        yield f"less than min_unit {found.min_unit}"
-    if found.step_size is not None and amount % found.step_size:
-        yield f"not a multiple of step_size {found.step_size}"

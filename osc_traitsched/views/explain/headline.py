@@ -1,0 +1,143 @@
+"""The answer: the verdict, why, and what could turn it over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from osc_traitsched.core.explain.breakdown import Cause, Share, breakdown
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.option_impact import OptionImpact
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.views import left_out, problems
+from osc_traitsched.views.explain import reasons, words
+from osc_traitsched.views.options import option
+from osc_traitsched.views.terminal import Line, Tone
+from osc_traitsched.views.text import listed, ranges
+
+_MOST_SHARES = 5
+
+
+def lines(explanation: Explanation) -> Iterator[Line]:
+    """Yield the verdict, why, and what stands against it."""
+    yield Line(words.verdict(explanation), _tone(explanation))
+    if explanation.refusal is not None:
+        yield Line(problems.word(explanation.refusal))
+    if explanation.candidates:
+        yield Line(f"Candidates: {_names(explanation.candidates)}")
+    why = sentence(explanation)
+    if why:
+        yield Line(why)
+    yield Line(f"Request: {words.request(explanation.question)}")
+    yield from (Line(text, Tone.DOUBT) for text in _doubts(explanation))
+    yield from map(Line, _remarks(explanation))
+
+
+def _tone(explanation: Explanation) -> Tone:
+    if explanation.is_in_doubt:
+        return Tone.DOUBT
+    if explanation.refusal is not None or not explanation.has_room:
+        return Tone.NO
+    return Tone.YES
+
+
+def _names(hosts: Sequence[Provider]) -> str:
+    return ranges(host.name for host in hosts)
+
+
+def sentence(explanation: Explanation) -> str:
+    """Return why the other hosts are out, so that the numbers add up; or nothing."""
+    shares = breakdown(explanation)
+    if not shares:
+        return ""
+    parts = [
+        _share(share, explanation, "" if number == 0 else " more")
+        for number, share in enumerate(shares[:_MOST_SHARES])
+    ]
+    rest = sum(len(share.hosts) for share in shares[_MOST_SHARES:])
+    if rest:
+        parts.append(f"{rest} more for other reasons")
+    of = "Of the others " if explanation.candidates else ""
+    return f"{of}{', '.join(parts)}."
+
+
+def _share(share: Share, explanation: Explanation, more: str) -> str:
+    number = len(share.hosts)
+    singular = number == 1
+    hosts = f"{number}{more}"
+    if share.clause is not None:
+        said = reasons.said(share.clause, explanation, number)
+        source = words.short_origin(share.clause, explanation)
+        return f"{hosts} {said}{f' ({source})' if source else ''}"
+    if share.cause is Cause.TOGETHER:
+        return f"{hosts} {'meets' if singular else 'meet'} each condition, but not all"
+    if share.cause is Cause.PLACEMENT:
+        return f"{hosts} could take it by what was read, but Placement leaves " + (
+            "it out" if singular else "them out"
+        )
+    if share.cause is Cause.NO_PROVIDER:
+        return f"{hosts} {'has' if singular else 'have'} no provider in Placement"
+    return f"{hosts} {'is' if singular else 'are'} not listed by Nova"
+
+
+def _doubts(explanation: Explanation) -> Iterator[str]:
+    """Yield what could turn the verdict over."""
+    for hosts, what in (
+        (explanation.wrongly_admitted, "could take it, and Placement leaves them out"),
+        (explanation.wrongly_rejected, "could not take it, and Placement gives them"),
+    ):
+        if hosts:
+            yield f"By what was read {_names(hosts)} {what}. Placement is believed."
+    if explanation.unjudged_roots:
+        yield (
+            "Placement gives providers that Nova does not list as hosts, and that "
+            f"were not judged: {_names(explanation.unjudged_roots)}"
+        )
+    if explanation.is_in_doubt:
+        yield "So the verdict is in doubt, after all was read twice."
+    for impact in explanation.option_impacts:
+        if not impact.setting.given and _turns(impact, explanation):
+            yield (
+                f"ASSUMED: {option(impact.name)} = {words.value(impact.setting.value)} "
+                f"({impact.setting.source}); otherwise: {effect(impact)}"
+            )
+
+
+def _turns(impact: OptionImpact, explanation: Explanation) -> bool:
+    """Tell whether the verdict would be the opposite, were an option otherwise."""
+    found = len(explanation.candidates)
+    then = 0 if impact.refused else found + impact.gained - impact.lost
+    return bool(found) is not bool(then)
+
+
+def effect(impact: OptionImpact) -> str:
+    """Return what would be if an option were otherwise."""
+    if impact.refused:
+        return "Nova would refuse"
+    return f"{impact.gained} hosts more, {impact.lost} fewer"
+
+
+def _remarks(explanation: Explanation) -> Iterator[str]:
+    if explanation.requested_nodes:
+        only = listed(each.node for each in explanation.requested_nodes)
+        yield f"It is of {only} alone; nova-scheduler skips its host filters."
+    limit = explanation.request.limit if explanation.request else None
+    answers = explanation.allocation_request_count
+    if limit is not None and answers > limit:
+        yield (
+            f"Placement has {answers} answers, and Nova takes {limit} of them "
+            "([scheduler]max_placement_results)."
+        )
+    fallback = explanation.fallback_candidates
+    if fallback:
+        yield (
+            f"{len(fallback)} of them only by one of Nova's two queries, with VCPU "
+            f"for PCPU: {_names(fallback)}"
+        )
+    if explanation.computes_without_provider:
+        nodes = (each.node for each in explanation.computes_without_provider)
+        yield left_out.without_provider(nodes)
+    if explanation.unmanaged_roots:
+        others = _names(explanation.unmanaged_roots)
+        yield f"Placement has providers that are no hosts of Nova's: {others}"
+    if explanation.facts is not None and explanation.unlisted_computes:
+        yield left_out.unlisted(explanation.facts.snapshot)

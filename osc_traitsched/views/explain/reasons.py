@@ -1,0 +1,109 @@
+"""Why hosts are out, as what is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource
+from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.views.explain import words
+
+_DISABLED = "COMPUTE_STATUS_DISABLED"
+
+_SHORT_OF = {
+    "VCPU": "too few VCPU",
+    "PCPU": "too few PCPU",
+    "MEMORY_MB": "too little memory",
+    "DISK_GB": "too little disk",
+}
+
+
+def said(clause: Clause, explanation: Explanation, number: int = 1) -> str:
+    """Return what is said of hosts that fail a clause: ``lacks the trait X``.
+
+    :param number: of hosts, for the verb
+    """
+    singular = number == 1
+    if isinstance(clause, Resource):
+        have = "has" if singular else "have"
+        return f"{have} no room for {words.amount(clause)}"
+    be = "is" if singular else "are"
+    if isinstance(clause, MemberOf):
+        if clause.forbidden:
+            return f"{be} in {words.place(clause, explanation)}"
+        return f"{be} not in {words.place(clause, explanation)}"
+    if clause.forbidden and clause.name == _DISABLED:
+        return f"{be} disabled"
+    if clause.forbidden:
+        return f"{'has' if singular else 'have'} the trait {clause.name}"
+    return f"{'lacks' if singular else 'lack'} the trait {clause.name}"
+
+
+def of_hosts(
+    clause: Clause, explanation: Explanation, hosts: Sequence[Provider]
+) -> Iterator[str]:
+    """Yield what is said of hosts that fail a clause, with the figures of the first.
+
+    One line, or one for each provider of the first host that could give the amount.
+    """
+    first, *others = hosts
+    plain = said(clause, explanation, len(hosts))
+    short = list(_short(clause, explanation, first))
+    if not others:
+        yield from (f"has {each}" for each in short)
+        if not short:
+            yield plain
+        return
+    figures = f" ({first.name}: {'; '.join(short)})" if short else ""
+    yield f"{plain}{figures}"
+
+
+def _short(clause: Clause, explanation: Explanation, host: Provider) -> Iterator[str]:
+    if not isinstance(clause, Resource):
+        return
+    for provider, found in explanation.stock(host, clause.resource_class):
+        if clause.amount > found.free or _unit(clause, found):
+            of = "" if provider.uuid == host.uuid else f" on {provider.name}"
+            yield f"{shortage(clause, found)}{of}"
+
+
+def shortage(asked: Resource, found: Stock) -> str:
+    """Return what is short of an amount: ``too little memory: 1536 MB free ...``."""
+    name = asked.resource_class
+    short = _SHORT_OF.get(name, f"too few {name}")
+    unit = words.unit(name)
+    free = f"{found.free}{unit} free of {found.capacity}, {asked.amount} asked"
+    return f"{short}: {_unit(asked, found) or free}"
+
+
+def _unit(asked: Resource, found: Stock) -> str:
+    """Return the unit of an inventory that an amount violates, while there is room."""
+    unit = words.unit(asked.resource_class)
+    if asked.amount > found.free:
+        return ""
+    if found.max_unit is not None and asked.amount > found.max_unit:
+        return f"{found.max_unit}{unit} at most for one server (max_unit), " + (
+            f"{asked.amount} asked"
+        )
+    if found.min_unit is not None and asked.amount < found.min_unit:
+        return f"{found.min_unit}{unit} at least (min_unit), {asked.amount} asked"
+    if found.step_size is not None and asked.amount % found.step_size:
+        return f"only multiples of {found.step_size}{unit} (step_size), " + (
+            f"{asked.amount} asked"
+        )
+    return ""
+
+
+def remarks(explanation: Explanation, host: Provider) -> Iterator[str]:
+    """Yield what else is known of a host that is out."""
+    for each in explanation.out_of_sync(host):
+        has, lacks = ("Nova", "Placement") if each.in_nova else ("Placement", "Nova")
+        yield f"{has} has it in aggregate {each.aggregate}, {lacks} does not"
+    compute = explanation.computes.get(host.uuid)
+    if compute is not None and not compute.is_up:
+        yield "its nova-compute is down"
+    if compute is not None and not compute.is_enabled:
+        reason = f": {compute.disabled_reason}" if compute.disabled_reason else ""
+        yield f"its nova-compute is disabled{reason}"

@@ -1,0 +1,43 @@
+"""Lines of text, and how a terminal shows them."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+import termcolor
+
+from osc_traitsched.views.text import visible
+
+
+class Tone(enum.Enum):
+    """What a line says at a glance; its words say so, too."""
+
+    TITLE = "title"
+    YES = "yes"
+    NO = "no"
+    DOUBT = "doubt"
+
+
+_COLORS = {Tone.TITLE: None, Tone.YES: "green", Tone.NO: "red", Tone.DOUBT: "yellow"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    """A line; names are in it as they are."""
+
+    text: str
+    tone: Tone | None = None
+
+
+def painted(line: Line, is_terminal: bool) -> str:
+    """Return a line with nothing in it that a terminal obeys but its own color.
+
+    termcolor knows whether the terminal has any, and ``NO_COLOR``.
+
+    :param is_terminal: whether the text goes to one
+    """
+    shown = visible(line.text)
+    if line.tone is None or not is_terminal:
+        return shown
+    return termcolor.colored(shown, _COLORS[line.tone], attrs=["bold"])
