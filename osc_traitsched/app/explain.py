@@ -7,14 +7,13 @@ import dataclasses
 import gc
 from collections.abc import Iterator, Sequence
 
+from osc_traitsched.app import fixes
 from osc_traitsched.app.request import check_visible, zone_refusal
 from osc_traitsched.cloud import allocation_candidates, evidence, lookup, read
-from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
-from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain import verdict as verdicts
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.fix import HostFix, RequestFix
 from osc_traitsched.core.explain.option_impact import option_impacts, variations
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
@@ -23,7 +22,6 @@ from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
@@ -53,12 +51,13 @@ def explain(
     question: Question,
     named: Sequence[str] = (),
     want_figures: bool = False,
-    want_fixes: bool = True,
+    want_fixes: bool | None = None,
 ) -> Explanation:
     """Find out which hosts could take the request, and why the others could not.
 
     :param want_figures: of every host that lacks room, even where others take it
     :param named: patterns of the hosts whose whole story is wanted
+    :param want_fixes: what would help; None for only where there is no room
     :raises NothingMatches: for a pattern that matches no host
     :raises CloudBroke: when a service can't be read
     """
@@ -84,17 +83,12 @@ def explain(
             explanation, matcher = _judged(cloud, start, request, named, want_figures)
     except PlacementRefuses as refusal:
         return dataclasses.replace(start, refusal=unavailable or refusal)
+    if want_fixes is None:
+        want_fixes = not explanation.has_room
     if not want_fixes:
         return explanation
-    return dataclasses.replace(
-        explanation,
-        fixes=fix.safest_first(
-            [
-                *_tried(cloud.placement, explanation),
-                *_on_hosts(explanation, matcher),
-            ]
-        ),
-    )
+    found = fixes.fixes(cloud, explanation, matcher)
+    return dataclasses.replace(explanation, fixes=found)
 
 
 def _judged(
@@ -154,13 +148,6 @@ def _by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]
     return request, request.fallback
 
 
-def _on_hosts(explanation: Explanation, matcher: Matcher) -> tuple[HostFix, ...]:
-    if explanation.verdict is None:
-        return ()
-    question, computes = explanation.question, explanation.computes
-    return fix.on_hosts(matcher, explanation.verdict, question, computes)
-
-
 def _named(patterns: Sequence[str], snapshot: Snapshot) -> tuple[Provider, ...]:
     wanted = Selectors(hosts=tuple(patterns))
     return selection.select(wanted, snapshot).providers
@@ -182,27 +169,3 @@ def _short(verdict: Verdict, found: Facts) -> list[Provider]:
         if (rejection := verdict.rejections.get(host.uuid)) is not None
         and any(isinstance(each, Resource) for each in rejection.involved)
     ]
-
-
-def _tried(placement: Service, explanation: Explanation) -> Iterator[RequestFix]:
-    """Yield the changes of the request with which Placement gives more hosts."""
-    verdict, found = explanation.verdict, explanation.facts
-    if verdict is None or found is None:
-        return
-    question = explanation.question
-    hosts = {host.uuid for host in explanation.hosts}
-    now = {host.uuid for host in explanation.candidates}
-    for proposal in fix.on_request(question, found, verdict):
-        other = question
-        for change in proposal.changes:
-            other = change.applied(other)
-        try:
-            answer = allocation_candidates.ask(placement, other.request())
-        except (Refusal, PlacementRefuses):
-            continue
-        given = given_roots(answer.body, found.snapshot)
-        gained, lost = (given & hosts) - now, now - given
-        if len(gained) > len(lost):
-            yield dataclasses.replace(
-                proposal, hosts=tuple(sorted(gained)), lost=tuple(sorted(lost))
-            )

@@ -28,17 +28,19 @@ class Answer:
     body: Mapping[str, Any]
 
 
-def ask(placement: Service, request: Request) -> Answer:
+def ask(placement: Service, request: Request, most: int | None = None) -> Answer:
     """Ask Placement what Nova would ask, but for the limit.
 
     With a dedicated CPU policy Nova asks a second time, and takes both answers.
 
+    :param most: so many allocation requests of each query are enough; None for all
+
     :raises PlacementRefuses: when Placement takes no such request
     """
-    answer = _answer(placement, request)
+    answer = _answer(placement, request, most)
     if request.fallback is None:
         return answer
-    second = _answer(placement, request.fallback)
+    second = _answer(placement, request.fallback, most)
     body = {
         "allocation_requests": answer.body["allocation_requests"]
         + second.body["allocation_requests"],
@@ -50,8 +52,8 @@ def ask(placement: Service, request: Request) -> Answer:
     return Answer(answer.roots | second.roots, answer.count + second.count, body)
 
 
-def _answer(placement: Service, request: Request) -> Answer:
-    query = dataclasses.replace(request, limit=None).query()
+def _answer(placement: Service, request: Request, most: int | None) -> Answer:
+    query = dataclasses.replace(request, limit=most).query()
     try:
         path = f"/allocation_candidates?{query}"
         body = rest.get(placement, path, SHAPE, microversion=request.microversion)

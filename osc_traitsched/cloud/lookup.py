@@ -37,7 +37,7 @@ def flavors(cloud: Cloud) -> tuple[Body, ...]:
 
     :raises ExtraSpecsHidden: when Nova leaves them out for this user
     """
-    found = tuple(_flavors(cloud, "None"))
+    found = _every_flavor(cloud)
     hidden = sum("extra_specs" not in each for each in found)
     if hidden:
         raise errors.ExtraSpecsHidden(hidden, len(found))
@@ -50,10 +50,19 @@ def flavor(cloud: Cloud, name: str) -> Body:
     :raises NothingMatches: when there is none of that name or ID
     :raises ExtraSpecsHidden: when Nova leaves them out for this user
     """
-    found = flavor_among(_flavors(cloud, "None"), name)
+    found = flavor_among(known_flavors(cloud), name)
     if "extra_specs" not in found:
         raise errors.ExtraSpecsHidden(1, 1, found["name"])
     return found
+
+
+def known_flavors(cloud: Cloud) -> tuple[Body, ...]:
+    """Return the bodies of all flavors, read once; extra specs may be hidden."""
+    return cloud.once(_every_flavor)
+
+
+def _every_flavor(cloud: Cloud) -> tuple[Body, ...]:
+    return tuple(_flavors(cloud, "None"))
 
 
 def lists_private_flavors(cloud: Cloud) -> bool:

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import logging
 import math
+import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -99,6 +100,12 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             for name, flag in _REPEATED.items()
             if given[name] and given[name] != parser.get_default(name)
         )
+
+    @property
+    def width(self) -> int:
+        """The columns of the terminal that is written to; 0 where it is none."""
+        is_terminal = self.app.stdout.isatty()
+        return shutil.get_terminal_size().columns if is_terminal else 0
 
     @property
     def where(self) -> str:

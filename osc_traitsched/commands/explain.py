@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 
 import yaml
 
@@ -36,7 +35,7 @@ class Explain(base.Command):
             metavar="PATTERN",
             action="append",
             default=[],
-            help="the whole story of these hosts: a name, UUID or glob (repeat)",
+            help="show all details of these hosts: a name, UUID or glob (repeat)",
         )
         parser.add_argument(
             "--count",
@@ -46,7 +45,9 @@ class Explain(base.Command):
             help="how many such servers",
         )
         parser.add_argument(
-            "--no-fixes", action="store_true", help="do not look for what would help"
+            "--fixes",
+            action=argparse.BooleanOptionalAction,
+            help="look for what would help, or not (default: if there is no room)",
         )
         parser.add_argument("--long", action="store_true", help="do not cut lists")
         parser.add_argument(
@@ -67,20 +68,20 @@ class Explain(base.Command):
             request.question(cloud, asked, scheduler_args.sources(args)),
             named=args.hosts,
             want_figures=args.format != "text",
-            want_fixes=not args.no_fixes,
+            want_fixes=args.fixes,
         )
         if found.facts is not None and found.facts.vanished:
             base.LOG.warning("%s", left_out.vanished(found.facts.vanished))
-        self.app.stdout.write(self._text(found, args) + "\n")
+        self.app.stdout.write(self._text(found, args, self.width) + "\n")
         return exit_code(found)
 
-    def _text(self, found: Explanation, args: argparse.Namespace) -> str:
+    def _text(
+        self, found: Explanation, args: argparse.Namespace, width: int = 0
+    ) -> str:
         options = self.repeated_options
         if args.format == "text":
-            is_terminal = self.app.stdout.isatty()
-            width = shutil.get_terminal_size().columns if is_terminal else 0
             lines = prose.lines(found, found.named, args.long, options, width)
-            return self.where + "\n".join(painted(each, is_terminal) for each in lines)
+            return self.where + "\n".join(painted(each, width) for each in lines)
         whole = document.document(found, found.named or found.hosts, options)
         return json.dumps(whole) if args.format == "json" else _yaml(whole)
 

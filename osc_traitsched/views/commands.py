@@ -11,6 +11,19 @@ from osc_traitsched.views.text import visible
 
 
 @dataclasses.dataclass(frozen=True)
+class Placeholder:
+    """What a person has to put into a command.
+
+    It stands in angle brackets. To a shell they are redirections, from a file that is
+    not there: pasted as it is, the command does not run.
+
+    :ivar name: in capital letters
+    """
+
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
 class Option:
     """An option of a command.
 
@@ -18,11 +31,11 @@ class Option:
     """
 
     name: str
-    value: str | None = None
+    value: str | Placeholder | None = None
 
 
-#: A name that a command is about, or an option of it.
-Part = Union[str, Option]
+#: What a command is about, or an option of it.
+Part = Union[str, Placeholder, Option]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,43 +79,44 @@ def line(command: Command, options: Sequence[Option] = ()) -> str:
     given = tuple(options) if command.program == "openstack" else ()
     if not all(map(is_printable, _names((*given, *command.parts)))):
         return ""
-    verb = command.verb.split()
-    words = [command.program, *_words(given), *verb, *_arguments(command.parts)]
-    return " ".join(map(_quoted, words))
-
-
-def _quoted(word: str) -> str:
-    quoted = shlex.quote(word)
-    # Else zsh would look for a program of the name.
-    return f"'{quoted}'" if quoted.startswith("=") else quoted
+    program = [command.program, *_words(given), *command.verb.split()]
+    return " ".join([*program, *_arguments(command.parts)])
 
 
 def _names(parts: Iterable[Part]) -> Iterator[str]:
     for part in parts:
-        name = part if isinstance(part, str) else part.value
-        if name is not None:
+        name = part.value if isinstance(part, Option) else part
+        if isinstance(name, str):
             yield name
 
 
 def _arguments(parts: Sequence[Part]) -> list[str]:
-    names = [part for part in parts if isinstance(part, str)]
-    if not any(name.startswith("-") for name in names):
+    options = [part for part in parts if isinstance(part, Option)]
+    names = [part for part in parts if not isinstance(part, Option)]
+    if not any(isinstance(name, str) and name.startswith("-") for name in names):
         return list(_words(parts))
     # Else a name would be taken for an option.
-    others = (part for part in parts if isinstance(part, Option))
-    return [*_words(others), "--", *names]
+    return [*_words(options), "--", *_words(names)]
 
 
 def _words(parts: Iterable[Part]) -> Iterator[str]:
     for part in parts:
-        if isinstance(part, str):
-            yield part
+        if not isinstance(part, Option):
+            yield _quoted(part)
         elif part.value is None:
             yield part.name
-        elif part.value.startswith("-"):
-            yield f"{part.name}={part.value}"
+        elif isinstance(part.value, str) and part.value.startswith("-"):
+            yield _quoted(f"{part.name}={part.value}")
         else:
-            yield from (part.name, part.value)
+            yield from (part.name, _quoted(part.value))
+
+
+def _quoted(word: str | Placeholder) -> str:
+    if isinstance(word, Placeholder):
+        return f"<{word.name}>"
+    quoted = shlex.quote(word)
+    # Else zsh would look for a program of the name.
+    return f"'{quoted}'" if quoted.startswith("=") else quoted
 
 
 def where(cloud: str, region: str) -> str:

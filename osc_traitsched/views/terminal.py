@@ -30,14 +30,14 @@ class Line:
     tone: Tone | None = None
 
 
-def painted(line: Line, is_terminal: bool) -> str:
+def painted(line: Line, width: int) -> str:
     """Return a line with nothing in it that a terminal obeys but its own color.
 
     termcolor knows whether the terminal has any, and ``NO_COLOR``.
 
-    :param is_terminal: whether the text goes to one
+    :param width: of the terminal; 0 where the text goes to none
     """
     shown = visible(line.text)
-    if line.tone is None or not is_terminal:
+    if line.tone is None or not width:
         return shown
     return termcolor.colored(shown, _COLORS[line.tone], attrs=["bold"])

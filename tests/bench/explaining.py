@@ -17,6 +17,7 @@ from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import document, prose
+from osc_traitsched.views.terminal import painted
 from tests.services.fill import fill
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer
@@ -94,7 +95,7 @@ def _explain(cloud: HalfCloud, question: Question, form: str) -> Explanation:
         want_fixes=False,
     )
     if form == "text":
-        "\n".join(prose.lines(found, (), False))
+        "\n".join(painted(line, 0) for line in prose.lines(found, (), False))
     else:
         json.dumps(document.document(found, found.hosts))
     return found

@@ -495,7 +495,7 @@ def test_properties_that_are_only_supposed_change_the_answer_and_nothing_else(
 def test_the_story_of_one_host_has_every_condition_with_yes_or_no(gold, openstack):
     done = openstack("explain", "gold", "raw", "--host", "cmp05")
     assert done.code == 0
-    story = done.out[done.out.index("cmp05: can not take it") :].split("\n\n")[0]
+    story = done.out[done.out.index("cmp05: cannot take it") :].split("\n\n")[0]
     answers = [line.split()[:2] for line in story.splitlines()[1:] if "(" in line]
     assert ["no", GOLD] in answers
     assert "yes  1 VCPU  (flavor vcpus)" in story

@@ -44,7 +44,8 @@ def say(asked: Iterable[Asked]) -> Iterator[str]:
     for request, found in asked:
         explanation = think(request, found)
         yield json.dumps(document(explanation, explanation.hosts))
-        yield from prose.lines(explanation, explanation.hosts, everything=True)
+        shown = prose.lines(explanation, explanation.hosts, everything=True)
+        yield from (line.text for line in shown)
 
 
 def keep(asked: Iterable[Asked], file: pathlib.Path) -> None:

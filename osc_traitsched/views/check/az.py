@@ -14,7 +14,7 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.switch import AZ_FILTER
 from osc_traitsched.views.check import mirror
 from osc_traitsched.views.check.wording import Words, off, word
-from osc_traitsched.views.commands import Option, openstack
+from osc_traitsched.views.commands import Option, Placeholder, openstack
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import listed, quoted
 
@@ -37,7 +37,7 @@ def _(finding: AzSeveral) -> Words:
     return Words(
         f"in the zones {zones} at once, by the "
         f"{listed(finding.aggregates, 'aggregate')}",
-        openstack("aggregate remove host", "AGGREGATE", finding.name),
+        openstack("aggregate remove host", Placeholder("AGGREGATE"), finding.name),
         "take the host out of all but one zone's aggregates",
     )
 
@@ -54,7 +54,7 @@ def _(finding: AzNowhere) -> Words:
     return Words(
         f"in it by default, for want of a zone's aggregate: the "
         f"{listed(finding.hosts, 'host')}; {_GIVEN[finding.given]}",
-        openstack("aggregate add host", "AGGREGATE", "HOST"),
+        openstack("aggregate add host", Placeholder("AGGREGATE"), Placeholder("HOST")),
         "put them into a zone's aggregate",
     )
 

@@ -13,7 +13,7 @@ from osc_traitsched.core.check.rules.isolation import (
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views.check.wording import Words, off, word
-from osc_traitsched.views.commands import Option, openstack
+from osc_traitsched.views.commands import Option, Placeholder, openstack
 from osc_traitsched.views.text import listed
 
 
@@ -42,7 +42,7 @@ def _(finding: IsolationOverlap) -> Words:
     return Words(
         f"{listed(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the isolated "
         f"aggregate {finding.other}, too: there a request needs {names}; {then}",
-        openstack("aggregate remove host", finding.name, "HOST"),
+        openstack("aggregate remove host", finding.name, Placeholder("HOST")),
     )
 
 
@@ -68,7 +68,10 @@ def _(finding: IsolationNobody) -> Words:
     return Words(
         f"{what}, and {problem}: nobody gets in",
         openstack(
-            "trait-sched isolate", finding.name, *names, Option("--flavor", "FLAVOR")
+            "trait-sched isolate",
+            finding.name,
+            *names,
+            Option("--flavor", Placeholder("FLAVOR")),
         ),
     )
 

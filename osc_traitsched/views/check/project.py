@@ -11,7 +11,7 @@ from osc_traitsched.core.check.rules.project import (
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.views.check import mirror
 from osc_traitsched.views.check.wording import Words, word
-from osc_traitsched.views.commands import Command, Option, openstack
+from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
 from osc_traitsched.views.text import listed
 
 
@@ -63,7 +63,7 @@ def _(finding: ProjectWithout) -> Words:
         f"{listed(finding.projects, 'project')}: their servers find no valid host",
         openstack(
             "aggregate set",
-            "AGGREGATE",
-            Option("--property", f"{TENANT_KEY}SUFFIX=PROJECT_ID"),
+            Placeholder("AGGREGATE"),
+            Option("--property", Placeholder(f"{TENANT_KEY}SUFFIX=PROJECT_ID")),
         ),
     )

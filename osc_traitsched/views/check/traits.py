@@ -19,7 +19,7 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.views.check.wording import Words, word
-from osc_traitsched.views.commands import Command, Option, openstack
+from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
 from osc_traitsched.views.text import did_you_mean, listed
 
 
@@ -41,7 +41,9 @@ def _give(*names: str, create: bool = False) -> str | Command:
             "hosts"
         )
     options = [Option("--create")] if create else []
-    return openstack("trait-sched add", *names, *options, Option("--host", "HOST"))
+    return openstack(
+        "trait-sched add", *names, *options, Option("--host", Placeholder("HOST"))
+    )
 
 
 @word.register
@@ -90,7 +92,7 @@ def _(finding: TraitsFewHosts) -> Words:
     first = finding.traits[0]
     return Words(
         f"{names}: leaves none of the {large_enough} hosts that are large enough",
-        openstack("flavor unset", Option("--property", "KEY"), finding.id)
+        openstack("flavor unset", Option("--property", Placeholder("KEY")), finding.id)
         if first.forbidden
         else _give(first.name),
     )

@@ -7,16 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
+from osc_traitsched.core.explain.breakdown import breakdown
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.fix import Fix, HostFix
+from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.views import problems
 from osc_traitsched.views.commands import Option, line
-from osc_traitsched.views.explain import fixes, not_evaluated, words
+from osc_traitsched.views.explain import fixes, headline, not_evaluated, words
 
 SCHEMA = 1
 
@@ -37,6 +38,15 @@ def document(
         "schema": SCHEMA,
         "verdict": _verdict(explanation),
         "summary": words.verdict(explanation),
+        "why": headline.sentence(explanation),
+        "shares": [
+            {
+                "cause": share.cause.value,
+                "clause": share.clause and ids.one(share.clause),
+                "hosts": list(share.hosts),
+            }
+            for share in breakdown(explanation)
+        ],
         "request": _request(explanation),
         "release": {
             "major": explanation.question.assumptions.release,
@@ -72,6 +82,10 @@ class _Ids:
     def __init__(self, clauses: tuple[Clause, ...]) -> None:
         self._ids = dict(zip(clauses, words.clause_ids(clauses)))
         self._known: dict[ClauseSet, list[str]] = {}
+
+    def one(self, clause: Clause) -> str:
+        """Return the id of a clause."""
+        return self._ids[clause]
 
     def of(self, clauses: ClauseSet) -> list[str]:
         """Return the ids of a set of clauses, in the request's order."""
@@ -256,6 +270,7 @@ def _fix(
         "text": fixes.word(fix, explanation),
         "caution": fixes.caution(fix),
         "gained_hosts": fixes.hosts(fix, explanation),
+        "is_cut": isinstance(fix, RequestFix) and fix.is_cut,
         "lost_hosts": fixes.lost(fix, explanation),
         "commands": [line(each, options) for each in fixes.commands(fix, explanation)],
     }

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.fix import Change, Fix, HostChange, HostFix, Scope
+from osc_traitsched.core.explain.fix import (
+    Fix,
+    HostChange,
+    HostFix,
+    Replacement,
+    RequestChange,
+    RequestFix,
+    Scope,
+)
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.views.commands import Command, Option, line, openstack, printable
+from osc_traitsched.views.commands import (
+    Command,
+    Option,
+    Placeholder,
+    is_printable,
+    line,
+    openstack,
+    printable,
+)
 from osc_traitsched.views.explain import words
-from osc_traitsched.views.text import count, listed
+from osc_traitsched.views.text import count, listed, ranges
 
-#: So many hosts in one command, so that it stays a line that can be read.
-_HOSTS_EACH = 20
+#: So many hosts are named in a command, so that it stays a line that can be read.
+_MOST_NAMED = 8
+
+_GLOB = frozenset("*?[")
+
+_FROM_FILE = Option("--host-file", Placeholder("FILE"))
+_FILE = "FILE has a line for each of the hosts; -f json lists them all"
 
 _SIZES = {"vcpus": "VCPU", "ram": "MB of memory", "disk": "GB of disk"}
 
@@ -43,7 +65,7 @@ def word(fix: Fix, explanation: Explanation) -> str:
 def caution(fix: Fix) -> str | None:
     """Return what to think of before making a change; None where nothing is at risk."""
     if fix.scope is Scope.FLAVOR_OR_IMAGE:
-        return "holds for all who use it"
+        return "changes it for everyone"
     if not isinstance(fix, HostFix):
         return None
     kinds = [change.kind for change in fix.changes]
@@ -64,7 +86,9 @@ def _host_change(change: HostChange, explanation: Explanation) -> str:
     return f"{verb} the trait {change.name}"
 
 
-def _change(each: Change, question: Question) -> str:
+def _change(each: RequestChange, question: Question) -> str:
+    if isinstance(each, Replacement):
+        return _replacement(each, question)
     if each.what == "size":
         return f"a flavor with {each.value} {_SIZES[each.key]}"
     if each.what == "zone":
@@ -74,6 +98,20 @@ def _change(each: Change, question: Question) -> str:
     if each.value is None:
         return f"{each.what} without {each.key}"
     return f"{each.what} with {each.key}={each.value}"
+
+
+def _replacement(each: Replacement, question: Question) -> str:
+    body = each.body
+    if each.what == "image":
+        return f"image {body['name']} ({body['id']}), {body['disk_format']}"
+    specs, asked = (f.get("extra_specs") or {} for f in (body, question.flavor))
+    other = [f"{k}={v}" for k, v in sorted(specs.items()) if asked.get(k) != v]
+    differing = [
+        *(f"without {key}" for key in sorted(asked.keys() - specs.keys())),
+        *(f"with {listed(other)}" for _ in other[:1]),
+    ]
+    but = f", {', '.join(differing)}" if differing else ""
+    return f"flavor {body['name']} ({words.size(body)}){but}"
 
 
 def commands(fix: Fix, explanation: Explanation) -> list[Command]:
@@ -94,9 +132,10 @@ def _host_commands(
         verb = change.kind.partition(" ")[0]
         create = [Option("--create")] if _may_be_unknown(change, explanation) else []
         chosen = _chosen(fix.hosts, explanation)
-        for first in range(0, len(chosen), _HOSTS_EACH):
-            some = chosen[first : first + _HOSTS_EACH]
-            yield openstack(f"trait-sched {verb}", change.name, *create, *some)
+        comment = _FILE if chosen == [_FROM_FILE] else ""
+        yield openstack(
+            f"trait-sched {verb}", change.name, *create, *chosen, comment=comment
+        )
         return
     if change.kind == "mirror aggregate":
         yield Command("placement sync_aggregates", program="nova-manage")
@@ -107,11 +146,37 @@ def _host_commands(
             yield _service_command(change, compute, explanation.question)
 
 
-def _chosen(uuids: Iterable[str], explanation: Explanation) -> list[Option]:
-    """Return the options that choose hosts; by UUID where a name can't be printed."""
+def _chosen(uuids: Sequence[str], explanation: Explanation) -> list[Option]:
+    """Return the options that choose hosts, and no others.
+
+    A few are named. Many are an aggregate, a pattern, or a file of names.
+    """
+    if len(uuids) > _MOST_NAMED:
+        return [_all_at_once(frozenset(uuids), explanation)]
     names = explanation.facts.snapshot.by_uuid if explanation.facts else {}
     known = sorted((names[uuid].name, uuid) for uuid in uuids if uuid in names)
+    # By UUID where a name can't be printed.
     return [Option("--host", printable(name, uuid)) for name, uuid in known]
+
+
+def _all_at_once(uuids: frozenset[str], explanation: Explanation) -> Option:
+    facts = explanation.facts
+    members = facts.snapshot.nova.members if facts and facts.snapshot.nova else {}
+    for aggregate in explanation.question.aggregates:
+        if members.get(aggregate["uuid"]) == uuids:
+            return Option("--aggregate", str(aggregate["id"]))
+    names = {host.uuid: host.name for host in explanation.hosts}
+    start = _common_start([names[uuid] for uuid in uuids if uuid in names])
+    matched = {uuid for uuid, name in names.items() if name.startswith(start)}
+    if start and matched == uuids and is_printable(start) and not _GLOB & set(start):
+        return Option("--host", f"{start}*")
+    return _FROM_FILE
+
+
+def _common_start(names: Sequence[str]) -> str:
+    # Of sorted names the first and the last differ the earliest.
+    pairs = zip(min(names), max(names))
+    return "".join(a for a, _ in itertools.takewhile(lambda p: p[0] == p[1], pairs))
 
 
 def _may_be_unknown(change: HostChange, explanation: Explanation) -> bool:
@@ -138,8 +203,8 @@ def _service_command(
     return openstack("aggregate add host", ids[change.name], compute.service_host)
 
 
-def _request_command(each: Change, question: Question) -> Iterator[Command]:
-    if each.what not in ("flavor", "image") or each.key == "disk_format":
+def _request_command(each: RequestChange, question: Question) -> Iterator[Command]:
+    if isinstance(each, Replacement) or each.scope is not Scope.FLAVOR_OR_IMAGE:
         return
     if question.is_what_if:
         # The cloud does not have what was tried, and so not what to change.
@@ -155,5 +220,7 @@ def gain(fix: Fix, explanation: Explanation) -> str:
     """Return how many hosts a fix gains, and which."""
     names = hosts(fix, explanation)
     fewer = lost(fix, explanation)
-    but = f"; {len(fewer)} fewer: {listed(fewer)}" if fewer else ""
-    return f"{count(len(names), 'host')} more: {listed(names)}{but}"
+    but = f"; {len(fewer)} fewer: {ranges(fewer)}" if fewer else ""
+    if isinstance(fix, RequestFix) and fix.is_cut:
+        return f"at least {count(len(names), 'more host')}{but}"
+    return f"{count(len(names), 'more host')}: {ranges(names)}{but}"

@@ -12,7 +12,7 @@ from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.explain import reasons, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.terminal import Line, Tone
-from osc_traitsched.views.text import listed, ranges
+from osc_traitsched.views.text import count, listed, ranges
 
 _MOST_SHARES = 5
 
@@ -93,7 +93,7 @@ def _doubts(explanation: Explanation) -> Iterator[str]:
             f"were not judged: {_names(explanation.unjudged_roots)}"
         )
     if explanation.is_in_doubt:
-        yield "So the verdict is in doubt, after all was read twice."
+        yield "So the verdict is in doubt, even after a second reading."
     for impact in explanation.option_impacts:
         if not impact.setting.given and _turns(impact, explanation):
             yield (
@@ -113,13 +113,13 @@ def effect(impact: OptionImpact) -> str:
     """Return what would be if an option were otherwise."""
     if impact.refused:
         return "Nova would refuse"
-    return f"{impact.gained} hosts more, {impact.lost} fewer"
+    return f"{count(impact.gained, 'more host')}, {impact.lost} fewer"
 
 
 def _remarks(explanation: Explanation) -> Iterator[str]:
     if explanation.requested_nodes:
         only = listed(each.node for each in explanation.requested_nodes)
-        yield f"It is of {only} alone; nova-scheduler skips its host filters."
+        yield f"Only {only} was considered; nova-scheduler skips its host filters."
     limit = explanation.request.limit if explanation.request else None
     answers = explanation.allocation_request_count
     if limit is not None and answers > limit:
@@ -138,6 +138,6 @@ def _remarks(explanation: Explanation) -> Iterator[str]:
         yield left_out.without_provider(nodes)
     if explanation.unmanaged_roots:
         others = _names(explanation.unmanaged_roots)
-        yield f"Placement has providers that are no hosts of Nova's: {others}"
+        yield f"Placement has root providers that are not Nova compute nodes: {others}"
     if explanation.facts is not None and explanation.unlisted_computes:
         yield left_out.unlisted(explanation.facts.snapshot)

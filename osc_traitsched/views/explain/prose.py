@@ -178,7 +178,7 @@ def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Li
     for host in shown:
         takes = host in explanation.candidates
         yield Line("")
-        can = "can" if takes else "can not"
+        can = "can" if takes else "cannot"
         yield Line(f"{host.name}: {can} take it", Tone.YES if takes else Tone.NO)
         found = explanation.rejection_by_clauses(host)
         for clause in explanation.clauses:

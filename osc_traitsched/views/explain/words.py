@@ -13,7 +13,7 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
 )
 from osc_traitsched.core.nova.option import Value
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.views.text import count
 
@@ -129,8 +129,7 @@ def origin(each: Origin) -> str:
 def request(question: Question) -> str:
     """Return what was asked, in one line."""
     flavor = question.flavor
-    size = f"{flavor['vcpus']} VCPU, {flavor['ram']} MB, {flavor['disk']} GB"
-    parts = [f"flavor {flavor['name']} ({size})"]
+    parts = [f"flavor {flavor['name']} ({size(flavor)})"]
     if question.image is None:
         parts.append("no image")
     else:
@@ -147,6 +146,11 @@ def request(question: Question) -> str:
     if question.count > 1:
         parts.append(f"{question.count} servers")
     return ", ".join(parts)
+
+
+def size(flavor: Body) -> str:
+    """Return the size of a flavor."""
+    return f"{flavor['vcpus']} VCPU, {flavor['ram']} MB, {flavor['disk']} GB"
 
 
 def verdict(explanation: Explanation) -> str:

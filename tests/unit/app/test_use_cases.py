@@ -66,6 +66,11 @@ def ask(cloud, asked=GOLD, **sources):
     return request.question(cloud, asked, SettingsSources(**sources))
 
 
+def text(found):
+    """Return what a person reads."""
+    return "\n".join(line.text for line in prose.lines(found, (), False))
+
+
 def on_behalf(flavor=None, image=None):
     """Return a cloud, and what is asked for the project demo, of things not public."""
     bodies = {"identity": {"/projects?name=demo": PROJECT}, "compute": {}, "image": {}}
@@ -155,7 +160,7 @@ def test_a_candidate_says_what_it_would_give_and_where_it_is(cloud):
 
 
 def test_every_host_that_can_not_take_a_server_is_explained(cloud):
-    found = explain.explain(cloud, ask(cloud))
+    found = explain.explain(cloud, ask(cloud), want_fixes=True)
     assert [host.name for host in found.candidates] == ["cmp01"]
     assert found.agrees
     assert set(found.verdict.rejections) == {CMP02, CMP03}
@@ -173,16 +178,17 @@ def test_the_hosts_that_are_asked_for_are_in_the_explanation(cloud):
 
 
 def test_what_would_help_is_told_with_its_caution_and_the_request_first(cloud):
-    found = explain.explain(cloud, ask(cloud))
+    found = explain.explain(cloud, ask(cloud), want_fixes=True)
     helping = document.document(found, found.hosts)["fixes"]
     assert [(each["text"], each["caution"]) for each in helping] == [
         ("a flavor with 512 MB of memory", None),
-        ("flavor without trait:CUSTOM_GOLD", "holds for all who use it"),
+        ("flavor without trait:CUSTOM_GOLD", "changes it for everyone"),
         ("add the trait CUSTOM_GOLD", "only if it is true of the host"),
     ]
-    lines = "\n".join(prose.lines(found, (), False))
+    lines = text(found)
     assert (
-        "  add the trait CUSTOM_GOLD (only if it is true of the host): 1 host" in lines
+        "  add the trait CUSTOM_GOLD (only if it is true of the host): 1 more host"
+        in lines
     )
 
 
@@ -239,9 +245,9 @@ def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_
     whole = document.document(found, found.hosts)
     assert whole["verdict"] == verdict
     assert sorted(itertools.chain(*whole["disagreement"].values())) == named
-    text = "\n".join(prose.lines(found, (), False))
-    assert all(f"By what was read {host}" in text for host in named)
-    assert ("So the verdict is in doubt" in text) is (code == 4)
+    shown = text(found)
+    assert all(f"By what was read {host}" in shown for host in named)
+    assert ("So the verdict is in doubt" in shown) is (code == 4)
 
 
 IN_TREE = (
@@ -269,9 +275,11 @@ def test_the_verdict_is_of_the_host_that_is_named_with_the_zone(host, given, fai
     assert [each.name for each in (of.failing if of else ())] == failing
     listed = candidates.candidates(cloud, question).hosts
     assert [each.host.uuid for each in listed] == given
-    text = "\n".join(prose.lines(found, (), False))
-    assert f"It is of {host} alone; nova-scheduler skips its host filters." in text
-    assert "nova-scheduler skips its filters for a host that is named" in text
+    shown = text(found)
+    assert (
+        f"Only {host} was considered; nova-scheduler skips its host filters." in shown
+    )
+    assert "nova-scheduler skips its filters for a host that is named" in shown
 
 
 def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud):
@@ -281,7 +289,7 @@ def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud):
     assert caught.value.keys == ("host: cmp09",)
     explained = explain.explain(cloud, question)
     assert explained.refusal.nearest == caught.value.nearest
-    assert "no such host (host: cmp09)" in "\n".join(prose.lines(explained, (), False))
+    assert "no such host (host: cmp09)" in text(explained)
 
 
 def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud):
@@ -289,7 +297,7 @@ def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud):
     found = explain.explain(cloud, question)
     assert found.refusal.exception == "InvalidInput"
     assert document.document(found, found.hosts)["verdict"] == "refused"
-    assert "InvalidInput" in "\n".join(prose.lines(found, (), False))
+    assert "InvalidInput" in text(found)
 
 
 @pytest.fixture
@@ -327,7 +335,7 @@ def test_a_root_that_placement_gives_and_nova_does_not_list_is_said():
     whole = document.document(found, found.hosts)
     assert whole["disagreement"]["unjudged_roots"] == ["cmp01"]
     said = "Nova does not list as hosts, and that were not judged: cmp01"
-    assert any(said in line for line in prose.lines(found, (), False))
+    assert said in text(found)
 
 
 def test_a_zone_without_an_enabled_compute_is_refused_with_names_like_it(cloud):

@@ -26,6 +26,9 @@ class Cloud:
 
         self.compute = Answering(answer)
 
+    def once(self, read):
+        return read(self)
+
 
 def without_specs(name):
     return {key: each for key, each in flavor(name).items() if key != "extra_specs"}

@@ -89,7 +89,7 @@ def test_the_commands_of_an_explanation_have_them(made, format_):
     assert start in text
     assert text.count("openstack ") == text.count("openstack --os-cloud prod")
     if format_ == "text":
-        assert text.startswith("Of cloud prod, region west:\nRequest: ")
+        assert text.startswith("Of cloud prod, region west:\nNo host can take it: ")
 
 
 def test_a_host_whose_name_can_not_be_printed_is_chosen_by_its_uuid(made):

@@ -135,7 +135,7 @@ def test_an_explanation_says_what_others_named_visibly(app, format_):
         assert json.loads(text)["request"]["flavor"]["name"] == NAME
         return
     assert all(line.isprintable() for line in text.split("\n"))
-    assert text.startswith(f"Request: flavor {SHOWN} (")
+    assert f"\nRequest: flavor {SHOWN} (" in text
     assert f"its nova-compute is disabled: {SHOWN}" in text
 
 

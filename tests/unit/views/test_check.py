@@ -125,7 +125,7 @@ _TPM = "COMPUTE_SECURITY_TPM_2_0"
     [
         (
             survey([host("a", GOLD)], [flavor("f", trait__CUSTOM_GOLD="forbidden")]),
-            "unset --property KEY",
+            "unset --property <KEY>",
         ),
         (
             survey(

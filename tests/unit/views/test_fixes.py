@@ -13,7 +13,7 @@ from tests.unit.core.test_fixes import (
     TRAIT,
 )
 
-ALL = "holds for all who use it"
+ALL = "changes it for everyone"
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,16 @@ Changes of hosts are tried by the matcher, changes of the request by Placement.
 
 from __future__ import annotations
 
+from osc_traitsched.core.explain.fix.existing import other_flavors, other_formats
 from osc_traitsched.core.explain.fix.hosts import on_hosts
-from osc_traitsched.core.explain.fix.requests import on_request
+from osc_traitsched.core.explain.fix.requests import changes_format, on_request
 from osc_traitsched.core.explain.fix.values import (
     Change,
     Fix,
     HostChange,
     HostFix,
+    Replacement,
+    RequestChange,
     RequestFix,
     Scope,
     safest_first,
@@ -22,9 +25,14 @@ __all__ = [
     "Fix",
     "HostChange",
     "HostFix",
+    "Replacement",
+    "RequestChange",
     "RequestFix",
     "Scope",
+    "changes_format",
     "on_hosts",
     "on_request",
+    "other_flavors",
+    "other_formats",
     "safest_first",
 ]

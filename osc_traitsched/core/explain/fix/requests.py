@@ -41,6 +41,12 @@ def on_request(
     return tuple(RequestFix(changes) for changes in list(found)[:MOST_OF_REQUEST])
 
 
+def changes_format(fix: RequestFix) -> bool:
+    """Tell whether a fix is an image in another format."""
+    (change, *others) = fix.changes
+    return not others and isinstance(change, Change) and change.key == "disk_format"
+
+
 def _orphans(removed: ClauseSet) -> Iterator[Clause]:
     """Yield the traits of groups that have no amount left when clauses are removed.
 

@@ -7,7 +7,7 @@ import enum
 from collections.abc import Iterable
 from typing import Union
 
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Body, Question
 
 #: At most this many changes of hosts are shown.
 MOST_OF_HOSTS = 8
@@ -17,11 +17,15 @@ MOST_OF_REQUEST = 4
 
 
 class Scope(enum.Enum):
-    """What a fix would change, that of the fewest others first."""
+    """What a fix would change, that of the fewest others first.
 
-    REQUEST = 1
-    FLAVOR_OR_IMAGE = 2
-    HOSTS = 3
+    What exists only has to be asked for; what does not has to be made first.
+    """
+
+    EXISTING = 1
+    REQUEST = 2
+    FLAVOR_OR_IMAGE = 3
+    HOSTS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,31 +59,11 @@ class HostFix:
 
 
 @dataclasses.dataclass(frozen=True)
-class RequestFix:
-    """A change of the request.
-
-    :ivar changes: what to set, by what is changed: ``flavor`` or ``image``
-        properties, ``size`` or ``zone``; None takes a key away
-    :ivar hosts: UUIDs of the roots gained
-    :ivar lost: UUIDs of the roots that can take it now and could not then
-    """
-
-    changes: tuple[Change, ...]
-    hosts: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
-
-    @property
-    def scope(self) -> Scope:
-        """What the change would be of."""
-        own = all(change.is_of_request_alone for change in self.changes)
-        return Scope.REQUEST if own else Scope.FLAVOR_OR_IMAGE
-
-
-@dataclasses.dataclass(frozen=True)
 class Change:
     """One part of a change of the request.
 
-    :ivar what: ``flavor``, ``image``, ``size`` or ``zone``
+    :ivar what: ``flavor`` or ``image`` for their properties, ``size`` or ``zone``
+    :ivar value: None takes a key away
     """
 
     what: str
@@ -87,9 +71,12 @@ class Change:
     value: str | int | None
 
     @property
-    def is_of_request_alone(self) -> bool:
-        """Whether the user can ask for it, and the cloud stays as it is."""
-        return self.what in ("size", "zone") or self.key == "disk_format"
+    def scope(self) -> Scope:
+        """What the change would be of."""
+        if self.what == "zone":
+            return Scope.EXISTING
+        own = self.what == "size" or self.key == "disk_format"
+        return Scope.REQUEST if own else Scope.FLAVOR_OR_IMAGE
 
     @property
     def is_drop_of_resources(self) -> bool:
@@ -107,6 +94,50 @@ class Change:
         if self.what == "flavor":
             return question.with_flavor({self.key: text})
         return question.with_image({self.key: text})
+
+
+@dataclasses.dataclass(frozen=True)
+class Replacement:
+    """Another flavor or image that the cloud has.
+
+    :ivar what: ``flavor`` or ``image``
+    :ivar body: the API's
+    """
+
+    what: str
+    body: Body = dataclasses.field(hash=False)
+
+    is_drop_of_resources = False
+    scope = Scope.EXISTING
+
+    def applied(self, question: Question) -> Question:
+        """Return the question with it."""
+        if self.what == "flavor":
+            return dataclasses.replace(question, flavor=self.body)
+        return dataclasses.replace(question, image=self.body)
+
+
+RequestChange = Union[Change, Replacement]
+
+
+@dataclasses.dataclass(frozen=True)
+class RequestFix:
+    """A change of the request.
+
+    :ivar hosts: UUIDs of the roots gained
+    :ivar lost: UUIDs of the roots that can take it now and could not then
+    :ivar is_cut: there may be more hosts: only so many were asked for
+    """
+
+    changes: tuple[RequestChange, ...]
+    hosts: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    is_cut: bool = False
+
+    @property
+    def scope(self) -> Scope:
+        """What the change would be of."""
+        return max((each.scope for each in self.changes), key=lambda s: s.value)
 
 
 Fix = Union[HostFix, RequestFix]

@@ -1,0 +1,68 @@
+"""Why the other hosts are out, each counted once."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.core.explain.breakdown import Cause, breakdown
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.inventory.snapshot import Compute
+from tests.cases.reading import cases
+from tests.unit.core.test_explanation import explained
+
+GOLD = {"trait:CUSTOM_GOLD": "required"}
+SMALL = {"inventories": {"VCPU": 8, "MEMORY_MB": 256, "DISK_GB": 100}}
+
+
+def shares(explanation):
+    found = breakdown(explanation)
+    return [
+        (each.cause, getattr(each.clause, "name", None), each.hosts) for each in found
+    ]
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
+def test_with_the_candidates_the_shares_add_up_to_all_hosts(case):
+    found = explained(case.body, case.expected["candidates"])
+    counted = sum(len(share.hosts) for share in breakdown(found))
+    assert counted + len(found.candidates) == found.total_hosts > 0
+
+
+def test_what_most_hosts_lack_comes_first_and_each_host_counts_once():
+    cloud = {"a": SMALL, "b": {}, "c": {}, "d": {**SMALL, "traits": ["CUSTOM_GOLD"]}}
+    (lacking, small) = breakdown(explained({"cloud": cloud, "flavor": GOLD}))
+    assert (lacking.clause.name, lacking.hosts) == ("CUSTOM_GOLD", ("a", "b", "c"))
+    assert (small.clause.resource_class, small.hosts) == ("MEMORY_MB", ("d",))
+
+
+def test_hosts_that_meet_each_condition_and_not_all_are_a_share_of_their_own():
+    card = {"inventories": {"VGPU": 1}}
+    tree = {
+        "children": [{**card, "traits": ["CUSTOM_A"]}, {**card, "traits": ["CUSTOM_B"]}]
+    }
+    flavor = {"resources1:VGPU": 1, "trait1:CUSTOM_A": "required"}
+    both = {**flavor, "trait1:CUSTOM_B": "required"}
+    assert shares(explained({"cloud": {"a": tree}, "flavor": both})) == [
+        (Cause.TOGETHER, None, ("a",))
+    ]
+
+
+def test_what_only_one_of_nova_and_placement_has_is_a_share_of_its_own():
+    found = explained({"cloud": {"a": {}, "b": {}}}, candidates=["b"])
+    node = Compute("5c000000-0000-4000-8000-000000000000", "x", "x")
+    with_nova = Explanation(
+        found.question,
+        found.request,
+        facts=found.facts,
+        verdict=found.verdict,
+        computes={**found.computes, node.uuid: node},
+    )
+    assert shares(with_nova) == [
+        (Cause.PLACEMENT, None, ("a",)),
+        (Cause.NO_PROVIDER, None, ("x",)),
+    ]
+
+
+def test_nothing_is_said_of_a_request_that_was_not_judged():
+    question = explained({"cloud": {"a": {}}}).question
+    assert breakdown(Explanation(question)) == ()
