@@ -162,11 +162,11 @@ def with_figures(placement: Service, found: Facts, hosts: Iterable[Provider]) ->
     Of many at once, in one or two requests, and then of a few that are left.
     """
     bulk = Bulk()
-    not_evaluated = [host for host in hosts if host.uuid not in found.stock]
-    if len(not_evaluated) > MOST_READ_ONE_BY_ONE:
-        bulk.add_all(placement, not_evaluated)
+    without_figures = [host for host in hosts if host.uuid not in found.stock]
+    if len(without_figures) > MOST_READ_ONE_BY_ONE:
+        bulk.add_all(placement, without_figures)
     found = dataclasses.replace(found, stock={**bulk.stock, **found.stock})
-    return with_inventories(placement, found, bulk.lacks(not_evaluated))
+    return with_inventories(placement, found, bulk.lacks(without_figures))
 
 
 def with_inventories(

@@ -49,7 +49,11 @@ class Explain(base.Command):
             action=argparse.BooleanOptionalAction,
             help="look for what would help, or not (default: if there is no room)",
         )
-        parser.add_argument("--long", action="store_true", help="do not cut lists")
+        parser.add_argument(
+            "--long",
+            action="store_true",
+            help="do not cut lists; in a document, the figures of all hosts without room",
+        )
         parser.add_argument(
             "-f",
             "--format",
@@ -67,7 +71,7 @@ class Explain(base.Command):
             cloud,
             request.question(cloud, asked, scheduler_args.sources(args)),
             named=args.hosts,
-            want_figures=args.format != "text",
+            want_figures=args.long and args.format != "text",
             want_fixes=args.fixes,
         )
         if found.facts is not None and found.facts.vanished:

@@ -17,12 +17,14 @@ class MadeUpNova:
 
     :param hosts: names and UUIDs of the compute nodes
     :param aggregates: names with metadata and the names of member hosts
+    :param flavors: bodies
     """
 
     def __init__(
         self,
         hosts: Iterable[tuple[str, str]] = (),
         aggregates: Mapping[str, tuple[Mapping[str, str], Iterable[str]]] | None = None,
+        flavors: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         self.aggregates = [
             {
@@ -39,6 +41,7 @@ class MadeUpNova:
         self._bodies: dict[str, Any] = {
             "/os-hypervisors/detail": {"hypervisors": [_node(*each) for each in hosts]},
             "/os-aggregates": {"aggregates": self.aggregates},
+            "/flavors/detail": {"flavors": list(flavors)},
         }
 
     def get(self, path: str, params: Any = None, microversion: Any = None) -> Any:

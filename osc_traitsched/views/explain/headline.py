@@ -57,7 +57,10 @@ def sentence(explanation: Explanation) -> str:
     if rest:
         parts.append(f"{rest} more for other reasons")
     of = "Of the others " if explanation.candidates else ""
-    return f"{of}{', '.join(parts)}."
+    every = (
+        "All " if len(shares) == 1 and not of and explanation.total_hosts > 1 else ""
+    )
+    return f"{every}{of}{', '.join(parts)}."
 
 
 def _share(share: Share, explanation: Explanation, more: str) -> str:

@@ -26,7 +26,7 @@ def other_flavors(question: Question, flavors: Iterable[Body]) -> list[RequestFi
     found = [
         flavor
         for flavor in flavors
-        if flavor["id"] != asked["id"]
+        if flavor["id"] != asked.get("id")
         and "extra_specs" in flavor
         and flavor.get(_IS_PUBLIC, True)
         and not flavor.get(_DISABLED)
