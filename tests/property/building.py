@@ -10,7 +10,7 @@ import dataclasses
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.explain.fix import HostChange
+from osc_traitsched.core.explain.fix import Action, HostChange
 from osc_traitsched.core.explain.fix.hosts import DISABLED
 from tests.functional.placement import Placement
 from tests.property import clouds
@@ -108,9 +108,9 @@ def _after(
 ) -> frozenset[str]:
     """Return the traits or the aggregates that a host has after changes."""
     for change in changes:
-        if ("join" in change.kind) is not (what == "aggregates"):
+        if (change.action is Action.JOIN_AGGREGATE) is not (what == "aggregates"):
             continue
         name = {change.name or DISABLED}
-        adds = change.kind in ("add trait", "join aggregate")
+        adds = change.action in (Action.ADD_TRAIT, Action.JOIN_AGGREGATE)
         before = before | name if adds else before - name
     return before

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import (
+    Action,
     Fix,
     HostChange,
     HostFix,
     Replacement,
-    RequestChange,
     RequestFix,
+    RequestPart,
     Scope,
 )
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -68,25 +69,26 @@ def caution(fix: Fix) -> str | None:
         return "changes it for everyone"
     if not isinstance(fix, HostFix):
         return None
-    kinds = [change.kind for change in fix.changes]
-    if "add trait" in kinds:
+    kinds = [change.action for change in fix.changes]
+    if Action.ADD_TRAIT in kinds:
         return "only if it is true of the host"
-    return "only if it is not true of the host" if "remove trait" in kinds else None
+    return (
+        "only if it is not true of the host" if Action.REMOVE_TRAIT in kinds else None
+    )
 
 
 def _host_change(change: HostChange, explanation: Explanation) -> str:
-    if change.kind == "enable service":
+    if change.action is Action.ENABLE_SERVICE:
         return "enable nova-compute on the host"
-    if change.kind.endswith("aggregate"):
+    if change.action in (Action.JOIN_AGGREGATE, Action.MIRROR_AGGREGATE):
         (name,) = words.aggregates([change.name], explanation.question)
-        if change.kind == "mirror aggregate":
+        if change.action is Action.MIRROR_AGGREGATE:
             return f"mirror aggregate {name} into Placement: Nova has the host in it"
         return f"add the host to aggregate {name}"
-    verb = "add" if change.kind == "add trait" else "remove"
-    return f"{verb} the trait {change.name}"
+    return f"{change.action.value} the trait {change.name}"
 
 
-def _change(each: RequestChange, question: Question) -> str:
+def _change(each: RequestPart, question: Question) -> str:
     if isinstance(each, Replacement):
         return _replacement(each, question)
     if each.what == "size":
@@ -128,8 +130,8 @@ def commands(fix: Fix, explanation: Explanation) -> list[Command]:
 def _host_commands(
     change: HostChange, fix: HostFix, explanation: Explanation
 ) -> Iterator[Command]:
-    if change.kind in ("add trait", "remove trait"):
-        verb = change.kind.partition(" ")[0]
+    if change.action in (Action.ADD_TRAIT, Action.REMOVE_TRAIT):
+        verb = change.action.value
         create = [Option("--create")] if _may_be_unknown(change, explanation) else []
         chosen = _chosen(fix.hosts, explanation)
         comment = _FILE if chosen == [_FROM_FILE] else ""
@@ -137,7 +139,7 @@ def _host_commands(
             f"trait-sched {verb}", change.name, *create, *chosen, comment=comment
         )
         return
-    if change.kind == "mirror aggregate":
+    if change.action is Action.MIRROR_AGGREGATE:
         yield Command("placement sync_aggregates", program="nova-manage")
         return
     for uuid in fix.hosts:
@@ -184,13 +186,13 @@ def _may_be_unknown(change: HostChange, explanation: Explanation) -> bool:
     # query that no host meets for its aggregates alone.
     traits = explanation.facts.traits if explanation.facts else {}
     is_had = any(change.name in each for each in traits.values())
-    return change.kind == "add trait" and not is_had
+    return change.action is Action.ADD_TRAIT and not is_had
 
 
 def _service_command(
     change: HostChange, compute: Compute, question: Question
 ) -> Command:
-    if change.kind == "enable service":
+    if change.action is Action.ENABLE_SERVICE:
         reason = compute.disabled_reason
         return openstack(
             "compute service set",
@@ -203,7 +205,7 @@ def _service_command(
     return openstack("aggregate add host", ids[change.name], compute.service_host)
 
 
-def _request_command(each: RequestChange, question: Question) -> Iterator[Command]:
+def _request_command(each: RequestPart, question: Question) -> Iterator[Command]:
     if isinstance(each, Replacement) or each.scope is not Scope.FLAVOR_OR_IMAGE:
         return
     if question.is_what_if:

@@ -3,7 +3,13 @@
 import dataclasses
 
 from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.fix import Change, HostChange, HostFix, RequestFix
+from osc_traitsched.core.explain.fix import (
+    Action,
+    HostChange,
+    HostFix,
+    RequestChange,
+    RequestFix,
+)
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.placement.facts import Stock
@@ -28,7 +34,9 @@ def test_the_largest_size_is_one_that_is_known_to_be_given():
 
     proposed = fix.on_request(case.question, found, reach(matcher, found))
 
-    assert [each.changes for each in proposed] == [(Change("size", "vcpus", 10),)]
+    assert [each.changes for each in proposed] == [
+        (RequestChange("size", "vcpus", 10),)
+    ]
 
 
 def test_an_aggregate_that_is_wanted_twice_is_joined_once():
@@ -55,7 +63,7 @@ def test_an_aggregate_that_is_wanted_twice_is_joined_once():
 
     (helping,) = fix.on_hosts(matcher, reach(matcher, found), case.question, computes)
 
-    assert helping.changes == (HostChange("join aggregate", identity("ours")),)
+    assert helping.changes == (HostChange(Action.JOIN_AGGREGATE, identity("ours")),)
     assert helping.hosts == (root,)
 
 
@@ -74,19 +82,23 @@ def test_what_was_disabled_for_a_reason_is_not_to_be_enabled():
 
     (helping,) = fix.on_hosts(matcher, reach(matcher, found), case.question, computes)
 
-    assert helping.changes == (HostChange("enable service"),)
+    assert helping.changes == (HostChange(Action.ENABLE_SERVICE),)
     assert helping.hosts == (identity("cmp01"),)
 
 
 REQUEST = RequestFix(
-    (Change("zone", "availability_zone", "a"), Change("size", "ram", 9))
+    (RequestChange("zone", "availability_zone", "a"), RequestChange("size", "ram", 9))
 )
-FORMAT = RequestFix((Change("image", "disk_format", "raw"),))
-FLAVOR = RequestFix((Change("size", "ram", 9), Change("flavor", "trait:X", None)))
-IMAGE = RequestFix((Change("image", "trait:X", None),))
-TRAIT = HostFix((HostChange("enable service"), HostChange("add trait", "X")), ())
-LESS = HostFix((HostChange("remove trait", "X"),), ())
-ENABLE = HostFix((HostChange("enable service"),), ())
+FORMAT = RequestFix((RequestChange("image", "disk_format", "raw"),))
+FLAVOR = RequestFix(
+    (RequestChange("size", "ram", 9), RequestChange("flavor", "trait:X", None))
+)
+IMAGE = RequestFix((RequestChange("image", "trait:X", None),))
+TRAIT = HostFix(
+    (HostChange(Action.ENABLE_SERVICE), HostChange(Action.ADD_TRAIT, "X")), ()
+)
+LESS = HostFix((HostChange(Action.REMOVE_TRAIT, "X"),), ())
+ENABLE = HostFix((HostChange(Action.ENABLE_SERVICE),), ())
 
 
 def test_what_touches_nobody_else_comes_first_and_hosts_come_last():

@@ -9,25 +9,27 @@ from osc_traitsched.core.explain.fix.existing import other_flavors, other_format
 from osc_traitsched.core.explain.fix.hosts import on_hosts
 from osc_traitsched.core.explain.fix.requests import changes_format, on_request
 from osc_traitsched.core.explain.fix.values import (
-    Change,
+    Action,
     Fix,
     HostChange,
     HostFix,
     Replacement,
     RequestChange,
     RequestFix,
+    RequestPart,
     Scope,
     safest_first,
 )
 
 __all__ = [
-    "Change",
+    "Action",
     "Fix",
     "HostChange",
     "HostFix",
     "Replacement",
     "RequestChange",
     "RequestFix",
+    "RequestPart",
     "Scope",
     "changes_format",
     "on_hosts",

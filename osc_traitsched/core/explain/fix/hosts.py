@@ -6,7 +6,12 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.fix.values import MOST_OF_HOSTS, HostChange, HostFix
+from osc_traitsched.core.explain.fix.values import (
+    MOST_OF_HOSTS,
+    Action,
+    HostChange,
+    HostFix,
+)
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import Ownership, ownership
@@ -68,21 +73,21 @@ class _Host:
 
     def changed(self, change: HostChange) -> HostChange | None:
         """Return the change as it is for this host, or None if Nova refuses it."""
-        if change.kind == "enable service":
+        if change.action is Action.ENABLE_SERVICE:
             # Where it is down enabling gains nothing, and where it is enabled the
             # trait is a stale one that nova-compute takes away itself. Whoever gave
             # a reason for disabling it knows better.
             compute = self.compute
             may = compute and compute.is_up_but_disabled and not compute.disabled_reason
             return change if may else None
-        if change.kind != "join aggregate":
+        if change.action is not Action.JOIN_AGGREGATE:
             return change
         named = [a for a in self.question.aggregates if a["uuid"] == change.name]
         if self.compute is None or not named:
             return None
         (aggregate,) = named
         if self.compute.service_host in aggregate["hosts"]:
-            return HostChange("mirror aggregate", change.name)
+            return HostChange(Action.MIRROR_AGGREGATE, change.name)
         return change if self._may_be_in(_zone(aggregate)) else None
 
     def _may_be_in(self, zone: str | None) -> bool:
@@ -130,26 +135,26 @@ def _host_change(clause: Clause) -> HostChange | None:
         if clause.forbidden or len(clause.aggregates) != 1:
             return None
         (aggregate,) = clause.aggregates
-        return HostChange("join aggregate", aggregate)
+        return HostChange(Action.JOIN_AGGREGATE, aggregate)
     if isinstance(clause, Resource):
         return None
     if clause.name == DISABLED and clause.forbidden:
-        return HostChange("enable service")
+        return HostChange(Action.ENABLE_SERVICE)
     if ownership(clause.name) is not Ownership.OPERATOR:
         return None
-    verb = "remove trait" if clause.forbidden else "add trait"
-    return HostChange(verb, clause.name)
+    action = Action.REMOVE_TRAIT if clause.forbidden else Action.ADD_TRAIT
+    return HostChange(action, clause.name)
 
 
 def _changed_host(matcher: Matcher, host: Host, change: HostChange) -> Host:
     """Return what would decide about a host after a change of its root."""
     name = change.name
     root, *others = host.offers
-    if change.kind == "join aggregate":
+    if change.action is Action.JOIN_AGGREGATE:
         inside = matcher.joined(root.inside, name)
         own = dataclasses.replace(root, inside=inside)
         return dataclasses.replace(host, offers=(own, *others))
-    if change.kind == "add trait":
+    if change.action is Action.ADD_TRAIT:
         added, removed = frozenset({name}), frozenset[str]()
     else:
         added, removed = frozenset[str](), frozenset({name or DISABLED})

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.fix.values import MOST_OF_REQUEST, Change, RequestFix
+from osc_traitsched.core.explain.fix.values import (
+    MOST_OF_REQUEST,
+    RequestChange,
+    RequestFix,
+)
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.nova.clause import Clause, Origin, Resource, Trait
 from osc_traitsched.core.nova.question import Question
@@ -30,7 +34,7 @@ def on_request(
     for root, rejection in verdict.rejections.items():
         for correction_set in rejection.correction_sets:
             gains.setdefault(correction_set, []).append(root)
-    found: dict[tuple[Change, ...], None] = {}
+    found: dict[tuple[RequestChange, ...], None] = {}
     for removed in sorted(gains, key=lambda each: (len(each), -len(gains[each]))):
         orphans = _drops(question, _origins(_orphans(removed)))
         for changes in _request_changes(question, removed, facts, gains[removed]):
@@ -44,7 +48,9 @@ def on_request(
 def changes_format(fix: RequestFix) -> bool:
     """Tell whether a fix is an image in another format."""
     (change, *others) = fix.changes
-    return not others and isinstance(change, Change) and change.key == "disk_format"
+    return (
+        not others and isinstance(change, RequestChange) and change.key == "disk_format"
+    )
 
 
 def _orphans(removed: ClauseSet) -> Iterator[Clause]:
@@ -65,7 +71,7 @@ def _origins(clauses: Iterable[Clause]) -> list[Origin]:
 
 def _request_changes(
     question: Question, clauses: Iterable[Clause], facts: Facts, roots: Sequence[str]
-) -> Iterator[tuple[Change, ...]]:
+) -> Iterator[tuple[RequestChange, ...]]:
     """Yield sets of changes that would take all the clauses away."""
     alternatives = [
         list(_alternatives(question, clause, facts, roots)) for clause in clauses
@@ -81,17 +87,17 @@ def _request_changes(
 
 def _alternatives(
     question: Question, clause: Clause, facts: Facts, roots: Sequence[str]
-) -> Iterator[tuple[Change, ...]]:
+) -> Iterator[tuple[RequestChange, ...]]:
     """Yield the changes that would each take one clause away."""
     kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
     if "isolate_aggregates" in kinds:
         yield from _let_in(clause.origins)
     elif "map_az_to_placement_aggregate" in kinds:
         for zone in _zones(question, facts, roots):
-            yield (Change("zone", "availability_zone", zone),)
+            yield (RequestChange("zone", "availability_zone", zone),)
     elif "require_image_type_support" in kinds:
         for disk_format in _formats(facts, roots):
-            yield (Change("image", "disk_format", disk_format),)
+            yield (RequestChange("image", "disk_format", disk_format),)
     else:
         if isinstance(clause, Resource):
             yield from _smaller(clause, facts, roots)
@@ -100,11 +106,11 @@ def _alternatives(
             yield drops
 
 
-def _let_in(origins: Iterable[Origin]) -> Iterator[tuple[Change, ...]]:
+def _let_in(origins: Iterable[Origin]) -> Iterator[tuple[RequestChange, ...]]:
     """Require what the isolated aggregate wants, so that it is open."""
     keys = [o.key for o in origins if o.kind == "aggregate"]
     if keys:
-        yield tuple(Change("flavor", key, "required") for key in keys)
+        yield tuple(RequestChange("flavor", key, "required") for key in keys)
 
 
 def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
@@ -136,7 +142,7 @@ def _formats(facts: Facts, roots: Sequence[str]) -> list[str]:
 
 def _smaller(
     clause: Resource, facts: Facts, roots: Sequence[str]
-) -> Iterator[tuple[Change, ...]]:
+) -> Iterator[tuple[RequestChange, ...]]:
     """Yield the largest amount that one of the hosts has free."""
     keys = [o.key for o in clause.origins if o.kind == "flavor"]
     size = _SIZES.get(clause.resource_class)
@@ -154,22 +160,22 @@ def _smaller(
     if not free:
         return
     if size in keys and clause.resource_class != "DISK_GB":
-        yield (Change("size", size, free),)
+        yield (RequestChange("size", size, free),)
     specs = [key for key in keys if key.startswith("resources")]
     if specs:
-        yield (Change("flavor", specs[0], str(free)),)
+        yield (RequestChange("flavor", specs[0], str(free)),)
 
 
-def _drops(question: Question, origins: Iterable[Origin]) -> tuple[Change, ...]:
+def _drops(question: Question, origins: Iterable[Origin]) -> tuple[RequestChange, ...]:
     """Return the removal of every key that the clause comes from, if users set them."""
     drops = []
     for origin in origins:
         if origin.kind == "flavor":
             if origin.key not in (question.flavor.get("extra_specs") or {}):
                 return ()
-            drops.append(Change("flavor", origin.key, None))
+            drops.append(RequestChange("flavor", origin.key, None))
         elif origin.kind == "image":
             if origin.key not in question.image_properties():
                 return ()
-            drops.append(Change("image", origin.key, None))
+            drops.append(RequestChange("image", origin.key, None))
     return tuple(drops)

@@ -28,17 +28,25 @@ class Scope(enum.Enum):
     HOSTS = 4
 
 
+class Action(enum.Enum):
+    """What is done to a host."""
+
+    ADD_TRAIT = "add"
+    REMOVE_TRAIT = "remove"
+    ENABLE_SERVICE = "enable"
+    JOIN_AGGREGATE = "join"
+    #: Nova has the host in the aggregate, and only Placement has not.
+    MIRROR_AGGREGATE = "mirror"
+
+
 @dataclasses.dataclass(frozen=True)
 class HostChange:
     """One part of a change of hosts.
 
-    :ivar kind: ``add trait``, ``remove trait``, ``enable service``,
-        ``join aggregate``, or ``mirror aggregate`` where Nova has the host in it
-        and only Placement has not
     :ivar name: the trait, or the aggregate's UUID; empty for a service
     """
 
-    kind: str
+    action: Action
     name: str = ""
 
 
@@ -59,7 +67,7 @@ class HostFix:
 
 
 @dataclasses.dataclass(frozen=True)
-class Change:
+class RequestChange:
     """One part of a change of the request.
 
     :ivar what: ``flavor`` or ``image`` for their properties, ``size`` or ``zone``
@@ -117,7 +125,7 @@ class Replacement:
         return dataclasses.replace(question, image=self.body)
 
 
-RequestChange = Union[Change, Replacement]
+RequestPart = Union[RequestChange, Replacement]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +137,7 @@ class RequestFix:
     :ivar is_cut: there may be more hosts: only so many were asked for
     """
 
-    changes: tuple[RequestChange, ...]
+    changes: tuple[RequestPart, ...]
     hosts: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     is_cut: bool = False
