@@ -7,14 +7,25 @@ copyright = "the osc-traitsched authors"
 release = metadata.version(project)
 version = release
 
-extensions = ["cliff.sphinxext", "reno.sphinxext"]
+extensions = ["cliff.sphinxext", "openstackdocstheme", "reno.sphinxext"]
 exclude_patterns = ["_build"]
 
-html_theme = "alabaster"
-html_theme_options = {
-    "description": "Traits for hosts, safely: an OpenStackClient plugin",
-    "fixed_sidebar": True,
-}
+html_theme = "openstackdocs"
+html_theme_options = {"show_other_versions": False}
+# The name and the version are the project's own, and not those of its repository.
+openstackdocs_auto_name = False
+openstackdocs_auto_version = False
+openstackdocs_pdf_link = False
+
+man_pages = [
+    (
+        "cli/index",
+        "openstack-trait-sched",
+        "traits, aggregates and the scheduler, from openstack",
+        "",
+        1,
+    )
+]
 html_copy_source = False
 
 # Two hyphens are an option's, and no dash.

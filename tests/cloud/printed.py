@@ -1,0 +1,134 @@
+"""What the documentation prints of commands, and the clouds that it is printed of."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import textwrap
+from collections.abc import Callable, Iterator
+
+from tests.cloud.factory import Maker
+from tests.services.environment import REPOSITORY
+
+GOLD = "CUSTOM_GOLD"
+_SIZE = {"vcpus": 4, "ram": 4096, "disk": 20}
+_LEFT_OUT = "[...]"
+_HEADING = re.compile(r"^(\S.*)\n=+$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^( *)\.\. code-block:: console\n\n((?:\1 +.*\n|\n)+)", re.MULTILINE
+)
+#: What differs from cloud to cloud: UUIDs, projects, and the IDs of aggregates.
+_ID = re.compile(
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{32}\b"
+    r"|(?<=aggregate add host )\d+"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Printed:
+    """A command and its output as a page has them.
+
+    :ivar scene: the heading that it stands under
+    :ivar output: lines; ``[...]`` stands for any others
+    """
+
+    page: str
+    scene: str
+    number: int
+    command: str
+    output: tuple[str, ...]
+
+    def differs_from(self, found: str) -> str:
+        """Return the first part of the page's output that a cloud's has not."""
+        rest = _plain(found)
+        parts = _plain("\n".join(self.output)).split(_LEFT_OUT)
+        for number, part in enumerate(parts):
+            wanted = part.strip("\n")
+            place = rest.find(wanted)
+            is_first = number == 0 and place > 0
+            is_last = number == len(parts) - 1 and wanted and not rest.endswith(wanted)
+            if place < 0 or is_first or is_last:
+                return wanted
+            rest = rest[place + len(wanted) :]
+        return ""
+
+
+def _plain(text: str) -> str:
+    lines = (line.rstrip() for line in _ID.sub("ID", text).splitlines())
+    return "\n".join(lines).strip("\n")
+
+
+def blocks(page: str, verb: str) -> Iterator[Printed]:
+    """Yield the blocks of a page that show one command of a verb."""
+    text = (REPOSITORY / page).read_text(encoding="utf-8")
+    headings = [(found.start(), found[1]) for found in _HEADING.finditer(text)]
+    numbers: dict[str, int] = {}
+    for block in _BLOCK.finditer(text):
+        first, *output = textwrap.dedent(block[2]).strip("\n").splitlines()
+        if not first.startswith(f"$ openstack trait-sched {verb} "):
+            continue
+        scene = [title for start, title in headings if start < block.start()][-1]
+        numbers[scene] = numbers.get(scene, 0) + 1
+        if output:
+            command = first.removeprefix("$ ")
+            yield Printed(page, scene, numbers[scene], command, tuple(output))
+
+
+def scene_of(printed: Printed) -> Callable[[Maker], None]:
+    """Return what makes the cloud that a block is of."""
+    return _SCENES.get((printed.scene, printed.number)) or _SCENES[(printed.scene, 0)]
+
+
+def _flavors(make: Maker) -> None:
+    make.image("rocky", "qcow2")
+    make.flavor("gold", {f"trait:{GOLD}": "required"}, **_SIZE)
+    make.flavor("large", vcpus=8, ram=16384, disk=40)
+
+
+def _alone(make: Maker) -> None:
+    _flavors(make)
+    make.traits(GOLD)
+
+
+def _with_silver(make: Maker) -> None:
+    _alone(make)
+    make.flavor("silver", **_SIZE)
+
+
+def _busy(make: Maker) -> None:
+    """One host is disabled, and one has no room."""
+    _with_silver(make)
+    large = make.flavor("used", vcpus=2, ram=6144, disk=10)
+    make.used("cmp01", large, make.image("of-the-used-one"))
+    make.disabled("cmp00", "new DIMMs, till Friday")
+    make.gives(GOLD, "cmp00", "cmp01")
+
+
+def _isolated(make: Maker) -> None:
+    _with_silver(make)
+    required = {f"trait:{GOLD}": "required"}
+    make.aggregate("gold", "cmp00", "cmp01", **required)
+    make.gives(GOLD, "cmp00", "cmp01")
+    for host in ("cmp02", "cmp03"):
+        make.disabled(host, "no power in rack 2")
+
+
+def _zoned(make: Maker) -> None:
+    _with_silver(make)
+    rack = make.aggregate("rack2", "cmp03", availability_zone="az2")
+    make.unmirrored("cmp03", rack)
+
+
+_SCENES: dict[tuple[str, int], Callable[[Maker], None]] = {
+    ("osc-traitsched", 0): _busy,
+    ("One look at the whole", 0): _busy,
+    ("No host has the trait", 0): _alone,
+    ("No host has the trait", 2): _flavors,
+    ("Too much memory", 0): _alone,
+    ("A disabled service", 0): _busy,
+    ("Isolated aggregates", 0): _isolated,
+    ("An availability zone", 0): _zoned,
+    ("Nova refuses", 0): _alone,
+    ("One host", 0): _busy,
+    ("What if", 0): _busy,
+}

@@ -1,0 +1,31 @@
+"""What the documentation prints is what a cloud answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import scripts
+from tests.cloud.factory import factory
+from tests.cloud.printed import blocks, scene_of
+
+PAGES = ("README.rst", "doc/source/user/explain.rst")
+PRINTED = [block for page in PAGES for block in blocks(page, "explain")]
+
+
+def name_of(block):
+    return f"{block.page} {block.scene} {block.number}"
+
+
+@pytest.mark.parametrize("block", PRINTED, ids=name_of)
+def test_an_explanation_is_as_printed(cloud, admin, tmp_path, block):
+    with factory(admin) as make:
+        scene_of(block)(make)
+        done = scripts.run(
+            tmp_path, "printed", text=block.command, variables=cloud.environment
+        )
+    assert not block.differs_from(done.out), done.out + done.err
+
+
+def test_every_page_has_blocks_with_output():
+    assert {block.page for block in PRINTED} == set(PAGES)
+    assert len(PRINTED) >= 10
