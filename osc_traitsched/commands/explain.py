@@ -52,7 +52,7 @@ class Explain(base.Command):
         parser.add_argument(
             "--long",
             action="store_true",
-            help="do not cut lists; in a document, the figures of all hosts that are full",
+            help="do not cut lists; in a document, the figures of all full hosts",
         )
         parser.add_argument(
             "-f",

@@ -130,7 +130,8 @@ def _nearest(explanation: Explanation, everything: bool) -> Iterator[Line]:
     yield from _section("Nearest hosts:", ())
     for rejection, hosts in groups[:most]:
         yield from map(Line, _kind(explanation, rejection, hosts))
-        yield from (Line(f"    {r}") for r in _remarks(explanation, hosts, everything))
+        remarks = _remarks(explanation, rejection, hosts, everything)
+        yield from (Line(f"    {remark}") for remark in remarks)
     if len(groups) > most:
         yield Line(f"  and {len(groups) - most} more kinds of hosts; --long shows them")
 
@@ -159,12 +160,18 @@ def _kind(
 
 
 def _remarks(
-    explanation: Explanation, hosts: Sequence[Provider], everything: bool
+    explanation: Explanation,
+    rejection: Rejection,
+    hosts: Sequence[Provider],
+    everything: bool,
 ) -> Iterator[str]:
     """Yield what else is known of hosts, each line once for all it is true of."""
+    is_said = any(map(reasons.is_disabling, rejection.failing)) and bool(
+        reasons.disabled_for(explanation, hosts)
+    )
     found: dict[str, list[str]] = {}
     for host in hosts:
-        for remark in reasons.remarks(explanation, host):
+        for remark in reasons.remarks(explanation, host, is_said):
             found.setdefault(remark, []).append(host.name)
     most = len(found) if everything else _MOST_NEAREST
     for remark, names in list(found.items())[:most]:

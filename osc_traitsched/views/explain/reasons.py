@@ -50,6 +50,10 @@ def of_hosts(
     """
     first, *others = hosts
     plain = said(clause, explanation, len(hosts))
+    if is_disabling(clause):
+        why = disabled_for(explanation, hosts)
+        yield f"{plain}: {why}" if why else plain
+        return
     short = list(_short(clause, explanation, first))
     if not others:
         yield from (f"has {each}" for each in short)
@@ -96,14 +100,31 @@ def _unit(asked: Resource, found: Stock) -> str:
     return ""
 
 
-def remarks(explanation: Explanation, host: Provider) -> Iterator[str]:
-    """Yield what else is known of a host that is out."""
+def is_disabling(clause: Clause) -> bool:
+    """Tell whether hosts fail a clause whose nova-compute is disabled."""
+    return not isinstance(clause, (Resource, MemberOf)) and clause.name == _DISABLED
+
+
+def disabled_for(explanation: Explanation, hosts: Sequence[Provider]) -> str:
+    """Return why all of some hosts are disabled; empty if there is no one reason."""
+    computes = [explanation.computes.get(host.uuid) for host in hosts]
+    found = {compute.disabled_reason if compute else "" for compute in computes}
+    return found.pop() if len(found) == 1 else ""
+
+
+def remarks(
+    explanation: Explanation, host: Provider, is_said: bool = False
+) -> Iterator[str]:
+    """Yield what else is known of a host that is out.
+
+    :param is_said: that its service is disabled, and why, has been said
+    """
     for each in explanation.out_of_sync(host):
         has, lacks = ("Nova", "Placement") if each.in_nova else ("Placement", "Nova")
         yield f"{has} has it in aggregate {each.aggregate}, {lacks} does not"
     compute = explanation.computes.get(host.uuid)
     if compute is not None and not compute.is_up:
         yield "its nova-compute is down"
-    if compute is not None and not compute.is_enabled:
+    if compute is not None and not compute.is_enabled and not is_said:
         reason = f": {compute.disabled_reason}" if compute.disabled_reason else ""
         yield f"its nova-compute is disabled{reason}"

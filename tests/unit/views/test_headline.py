@@ -135,10 +135,28 @@ def test_why_a_service_was_disabled_is_said_once():
     (host,) = found.hosts
     down = Compute(host.uuid, "a", "a", is_enabled=False, disabled_reason="new DIMMs")
     found.computes[host.uuid] = down
+    assert [line for line in text(found) if "disabled" in line][1:2] == [
+        "  a is disabled: new DIMMs"
+    ]
+    assert "\n".join(text(found)).count("new DIMMs") == 1
+
+
+def test_different_reasons_for_disabling_are_said_of_each_host():
+    disabled = {"traits": ["COMPUTE_STATUS_DISABLED"]}
+    found = explained({"cloud": {"a": disabled, "b": disabled}})
+    for host in found.hosts:
+        found.computes[host.uuid] = Compute(
+            host.uuid,
+            host.name,
+            host.name,
+            is_enabled=False,
+            disabled_reason=f"reason {host.name}",
+        )
     lines = text(found)
-    assert "  a is disabled" in lines
-    assert [line for line in lines if "new DIMMs" in line] == [
-        "    its nova-compute is disabled: new DIMMs"
+    where = lines.index("  a, b are disabled")
+    assert lines[where + 1 : where + 3] == [
+        "    a: its nova-compute is disabled: reason a",
+        "    b: its nova-compute is disabled: reason b",
     ]
 
 
