@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.fix.values import MOST_OF_REQUEST, Change, RequestFix
 from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of, trait_in
 from osc_traitsched.core.nova.clause import Clause, Origin, Resource, Trait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts
@@ -79,7 +81,7 @@ def _alternatives(
     """Yield the changes that would each take one clause away."""
     kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
     if "isolate_aggregates" in kinds:
-        yield from _let_in(clause.origins)
+        yield from _let_in(clause.origins, question.assumptions.collation)
     elif "map_az_to_placement_aggregate" in kinds:
         for zone in _zones(question, facts, roots):
             yield (Change("zone", "availability_zone", zone),)
@@ -94,11 +96,14 @@ def _alternatives(
             yield drops
 
 
-def _let_in(origins: Iterable[Origin]) -> Iterator[tuple[Change, ...]]:
+def _let_in(
+    origins: Iterable[Origin], collation: Collation
+) -> Iterator[tuple[Change, ...]]:
     """Require what the isolated aggregate wants, so that it is open."""
-    keys = [o.key for o in origins if o.kind == "aggregate"]
-    if keys:
-        yield tuple(Change("flavor", key, "required") for key in keys)
+    keys = (o.key for o in origins if o.kind == "aggregate")
+    names = [trait_in(key, collation) for key in keys]
+    if names:
+        yield tuple(Change("flavor", key_of(name), REQUIRED) for name in names)
 
 
 def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
