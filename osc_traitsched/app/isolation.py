@@ -90,7 +90,7 @@ def plan_isolate(
     :raises LeavesNoHost: for flavors that have a host now and would have none
     :raises CloudBroke: when a service can't be read
     """
-    state = _state(cloud, aggregate)
+    state = _state(cloud, aggregate, assumptions)
     creates = trait.to_create(names, state.traits, create)
     chosen = _each_once(lookup.flavor_among(state.flavors, name) for name in flavors)
     bodies = _each_once(lookup.image(cloud, name) for name in images)
@@ -149,7 +149,7 @@ def plan_unisolate(
     :raises ServersUnknown: where that can't be read
     :raises CloudBroke: when a service can't be read
     """
-    state = _state(cloud, aggregate)
+    state = _state(cloud, aggregate, assumptions)
     images: tuple[Body, ...] = ()
     if remove_traits:
         names = tuple(names) or isolation.to_remove(state)
@@ -180,10 +180,13 @@ def plan_unisolate(
     )
 
 
-def _state(cloud: Cloud, aggregate: str) -> AggregateState:
+def _state(
+    cloud: Cloud, aggregate: str, assumptions: SchedulerSettings
+) -> AggregateState:
     found = aggregate_state(cloud, aggregate)
     snapshot = read.with_unlisted(cloud.placement, found.snapshot)
-    return dataclasses.replace(found, snapshot=snapshot)
+    collation = assumptions.collation
+    return dataclasses.replace(found, snapshot=snapshot, collation=collation)
 
 
 def _each_once(bodies: Iterable[Body]) -> tuple[Body, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.traits import Requirer
+from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.trait_keys import (
     REQUIRED,
     isolated_by,
@@ -44,13 +46,19 @@ def _all(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[Requirer, str | N
         for key, value in flavor["extra_specs"].items():
             yield Requirer("flavor", flavor["name"], key), requires(key, value)
     for aggregate in read.aggregates(cloud.compute):
-        for name, key in isolated_by(aggregate["metadata"]).items():
+        for name, key in _isolating(aggregate):
             yield Requirer("aggregate", aggregate["name"], key), name
     for name in names:
         found = images(cloud, [name])
         owners = of_others(found, cloud.own_project)
         for image in found:
             yield _image(image, key_of(name), owners), name
+
+
+def _isolating(aggregate: Body) -> Iterable[tuple[str, str]]:
+    """Return traits that isolate an aggregate by one database or another."""
+    found = (isolated_by(aggregate["metadata"], each).items() for each in Collation)
+    return dict.fromkeys(itertools.chain.from_iterable(found))
 
 
 def _image(image: Body, key: str, owners: Mapping[str, str]) -> Requirer:

@@ -40,7 +40,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_given,
         metavar="SECTION.OPTION=VALUE",
-        help="an option of nova.conf; can be repeated",
+        help="an option of nova.conf; or database_collation, which is "
+        "case-insensitive, as MariaDB and MySQL compare, or case-sensitive; can be "
+        "repeated",
     )
 
 

@@ -86,7 +86,8 @@ class _Reader:
         try:
             value = values.parse(option, text)
         except ValueError as exc:
-            reason = f"[{option.section}] {option.key} is not {exc}"
+            section = f"[{option.section}] " if option.section else ""
+            reason = f"{section}{option.key} is not {exc}"
             raise BadConfiguration(entry.path, entry.line, reason, text) from exc
         return Setting(value, entry.source, given=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait_keys import isolated_by
@@ -53,7 +54,7 @@ def rows(differences: Iterable[Difference], whole: bool) -> Table:
     found = []
     for difference in differences:
         aggregate = difference.aggregate
-        isolating = isolated_by(aggregate.metadata)
+        isolating = isolated_by(aggregate.metadata, Collation.CASE_INSENSITIVE)
         found.append(
             (
                 aggregate.name,

@@ -24,7 +24,7 @@ from osc_traitsched.core.change.model import (
 )
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
+from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import problems, refusals
@@ -142,7 +142,7 @@ def also_isolated(state: AggregateState, names: Iterable[str]) -> list[str]:
     return [
         f"{listed(hosts[number])} {'are' if len(hosts[number]) > 1 else 'is'} also in "
         f"aggregate {quoted(other['name'])}: a request needs "
-        f"{listed(sorted(isolated_by(other['metadata'])))}, too"
+        f"{listed(sorted(state.isolated_by(other)))}, too"
         for number, other in others.items()
     ]
 

@@ -6,9 +6,12 @@ from osc_traitsched.core.nova.releases import RELEASES
 
 
 def option(name: str) -> str:
-    """Return an option as nova.conf has it: ``[section]name``."""
-    section, _, key = name.partition(".")
-    return f"[{section}]{key}"
+    """Return an option as nova.conf has it: ``[section]name``.
+
+    One that has no section is in no file, and is words: ``database collation``.
+    """
+    section, _, key = name.rpartition(".")
+    return f"[{section}]{key}" if section else key.replace("_", " ")
 
 
 def release(number: int) -> str:

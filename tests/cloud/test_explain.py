@@ -255,6 +255,32 @@ def test_the_source_of_an_option_is_the_line_of_the_file_that_nova_reads(
         assert written == f"{each['option'].partition('.')[2]} = true"
 
 
+def test_metadata_in_other_letters_makes_the_database_matter(make, openstack):
+    """The cloud's is SQLite, to which this isolates nothing."""
+    make.traits(GOLD)
+    make.aggregate("gold", "cmp00", **{f"trait:{GOLD}": "Required"})
+    assumed = openstack("explain", "small", "raw")
+    assert (
+        "  database collation = case-insensitive (the default of MariaDB and MySQL, "
+        "assumed); otherwise: 1 hosts more, 0 fewer\n"
+    ) in assumed.out
+    said = ("--set", "database_collation=case-sensitive")
+    given = openstack("explain", "small", "raw", *said)
+    assert (
+        "  database collation = case-sensitive (--set); otherwise: 0 hosts more, "
+        "1 fewer\n"
+    ) in given.out
+    assert "member_of" not in given.out
+
+
+def test_where_metadata_is_in_the_usual_letters_the_database_is_not_named(
+    make, openstack
+):
+    make.traits(GOLD)
+    make.aggregate("gold", "cmp00", **{f"trait:{GOLD}": "required"})
+    assert "database" not in openstack("explain", "small", "raw").out
+
+
 def test_a_project_with_an_aggregate_of_its_own_is_kept_to_it(make, admin, explain):
     demo = admin.identity.find_project("demo").id
     make.aggregate("theirs", "cmp02", filter_tenant_id=demo)

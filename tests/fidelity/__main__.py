@@ -8,8 +8,19 @@ import os
 import sys
 from collections.abc import Collection, Sequence
 
-from tests.fidelity import asking, comparing, generator, large, recorded, rules
+from tests.fidelity import (
+    asking,
+    comparing,
+    generator,
+    large,
+    letters,
+    mariadb,
+    recorded,
+    rules,
+)
 from tests.fidelity.comparing import Pair, Tally
+from tests.fidelity.mariadb import NoMariaDB
+from tests.fidelity.ours import MARIADB, SQLITE, Case
 from tests.services.environment import EnvironmentFailed
 
 SHOWN = 5
@@ -24,33 +35,84 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        return _carry_out(options)
-    except (asking.OracleFailed, EnvironmentFailed) as problem:
+        return _record(options) if options.record else _compare(options)
+    except (asking.OracleFailed, EnvironmentFailed, NoMariaDB) as problem:
         print(problem, file=sys.stderr)
         return 2
 
 
-def _carry_out(options: argparse.Namespace) -> int:
-    wanted = [int(release) for release in options.releases.split(",")]
-    if options.record:
-        questions = recorded.questions()
-        found = {r: asking.ask(r, questions, options.processes) for r in wanted}
-        recorded.write(recorded.read(), found)
-        return 0
-    cases = [*recorded.questions(), *large.cases()]
-    cases += [generator.case(f"{options.seed}-{n}") for n in range(options.cases)]
-    print(f"{len(cases)} cases, {options.cases} of them by chance, seed {options.seed}")
+def _compare(options: argparse.Namespace) -> int:
+    """Compare with the database that is named, then with MariaDB where it is there."""
+    if options.database == MARIADB:
+        mariadb.program()
+    tally, wrong = _compared(options, options.database, _cases(options))
+    _report_refusals(tally)
+    _report_rules(wrong)
+    different = tally.different
+    if options.mariadb_cases:
+        try:
+            different += _different_with_mariadb(options)
+        except NoMariaDB as problem:
+            print(f"MariaDB is left out: {problem}")
+    return 1 if different else 0
+
+
+def _different_with_mariadb(options: argparse.Namespace) -> int:
+    mariadb.program()
+    print("\nThe newest of them with MariaDB, and metadata in other letters:")
+    options.releases = str(max(_releases(options)))
+    cases = _in_letters(options.seed, options.mariadb_cases)
+    return _compared(options, MARIADB, cases)[0].different
+
+
+def _compared(
+    options: argparse.Namespace, database: str, cases: Sequence[Case]
+) -> tuple[Tally, set[str]]:
+    """Return how the cases compare, and the names of those that are not equal."""
+    print(f"{len(cases)} cases, those by chance of the seed {options.seed}")
     heads = ("release", "Nova", "cases", "equal", "refusals equal", "different")
     print(ROW.format(*heads), flush=True)
     tally, wrong = Tally(), set()
-    for release in wanted:
-        answers = asking.ask(release, cases, options.processes)
-        found = list(comparing.pairs(release, cases, answers))
+    for release in _releases(options):
+        answers = asking.ask(release, cases, options.processes, database)
+        found = list(comparing.pairs(release, cases, answers, database))
         tally += _report(release, found)
         wrong.update(pair.case["name"] for pair in found if not pair.is_equal)
-    _report_refusals(tally)
-    _report_rules(wrong)
-    return 1 if tally.different else 0
+    return tally, wrong
+
+
+def _cases(options: argparse.Namespace) -> list[Case]:
+    shared = [*recorded.questions(), *large.cases()]
+    if options.letters or options.database == MARIADB:
+        return [*shared, *_in_letters(options.seed, options.cases)]
+    by_chance = map(generator.case, _seeds(options.seed, options.cases))
+    return [*shared, *by_chance]
+
+
+def _in_letters(seed: str, by_chance: int) -> list[Case]:
+    """Return the cases on letters alone, and so many by chance."""
+    return [*letters.named(), *map(letters.by_chance, _seeds(seed, by_chance))]
+
+
+def _seeds(seed: str, number: int) -> list[str]:
+    return [f"{seed}-{n}" for n in range(number)]
+
+
+def _record(options: argparse.Namespace) -> int:
+    """Write the recorded cases' answers anew; of those on letters this database's."""
+    wanted, how = _releases(options), (options.processes, options.database)
+    if options.letters:
+        newest = asking.ask(max(wanted), list(letters.named()), *how)
+        letters.write({options.database: newest})
+    else:
+        questions = recorded.questions()
+        found = {r: asking.ask(r, questions, options.processes) for r in wanted}
+        recorded.write(recorded.read(), found)
+    return 0
+
+
+def _releases(options: argparse.Namespace) -> list[int]:
+    return [int(release) for release in options.releases.split(",")]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -60,6 +122,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cases", type=int, default=300, help="so many by chance")
     parser.add_argument("--seed", default="0", help="of the cases by chance")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--database",
+        choices=(SQLITE, MARIADB),
+        default=SQLITE,
+        help="what Nova's aggregates are in",
+    )
+    parser.add_argument(
+        "--letters",
+        action="store_true",
+        help="aggregates' metadata in other letters, as always with MariaDB",
+    )
+    parser.add_argument(
+        "--mariadb-cases",
+        type=int,
+        default=0,
+        help="then so many by chance with MariaDB, where mariadbd is on the path",
+    )
     parser.add_argument(
         "--record", action="store_true", help="write the recorded cases' answers anew"
     )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
 import subprocess
 from collections.abc import Sequence
 
-from tests.fidelity.ours import Answer, Case
+from tests.fidelity import mariadb
+from tests.fidelity.ours import MARIADB, SQLITE, Answer, Case
 from tests.services.environment import REPOSITORY, Environment, clean_environment
 
 ROOM = pathlib.Path(__file__).resolve().parent
 ORACLE = ROOM / "nova" / "oracle.py"
 CONSTRAINTS = ROOM / "constraints"
+_IN_MEMORY = "sqlite://"
 
 
 class OracleFailed(RuntimeError):
@@ -51,22 +54,35 @@ def python(release: int) -> pathlib.Path:
     return Environment(home, pins, pins, f"Nova {release}").python()
 
 
-def ask(release: int, cases: Sequence[Case], processes: int = 1) -> list[Answer]:
+def ask(
+    release: int,
+    cases: Sequence[Case],
+    processes: int = 1,
+    database: str = SQLITE,
+) -> list[Answer]:
     """Return a release's answers, in the order of the cases.
 
-    Raises OracleFailed, and EnvironmentFailed where there is none to be asked.
+    Raises OracleFailed, EnvironmentFailed where there is none to be asked, and
+    NoMariaDB.
     """
     interpreter = python(release)
     share = -(-len(cases) // processes) or 1
     parts = [cases[n : n + share] for n in range(0, len(cases), share)]
-    with concurrent.futures.ThreadPoolExecutor(processes) as pool:
-        found = pool.map(lambda part: _ask(interpreter, part), parts)
+    with contextlib.ExitStack() as stack:
+        urls = [_IN_MEMORY] * len(parts)
+        if database == MARIADB:
+            # Each process fills its database anew for each case.
+            names = [f"nova{number}" for number in range(len(parts))]
+            path = stack.enter_context(mariadb.server(names))
+            urls = [mariadb.url(path, name) for name in names]
+        pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(processes))
+        found = pool.map(lambda part, url: _ask(interpreter, part, url), parts, urls)
         return [answer for part in found for answer in part]
 
 
-def _ask(interpreter: pathlib.Path, cases: Sequence[Case]) -> list[Answer]:
+def _ask(interpreter: pathlib.Path, cases: Sequence[Case], url: str) -> list[Answer]:
     done = subprocess.run(
-        [str(interpreter), str(ORACLE)],
+        [str(interpreter), str(ORACLE), url],
         input="".join(json.dumps(case) + "\n" for case in cases),
         capture_output=True,
         text=True,

@@ -53,11 +53,15 @@ def without_text(answer: Answer) -> Answer:
 
 
 def pairs(
-    release: int, cases: Sequence[Case], answers: Sequence[Answer]
+    release: int,
+    cases: Sequence[Case],
+    answers: Sequence[Answer],
+    database: str = ours.SQLITE,
 ) -> Iterator[Pair]:
     """Yield one release's answers, each with the core's own."""
     for case, nova in zip(cases, answers):
-        yield Pair(case, nova, ours.answer(case, release), ours.keys(case, release))
+        own = ours.answer(case, release, database)
+        yield Pair(case, nova, own, ours.keys(case, release, database))
 
 
 @dataclasses.dataclass

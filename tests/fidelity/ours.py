@@ -19,17 +19,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.core.nova import request
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
 Case = Mapping[str, Any]
 Answer = Mapping[str, Any]
 
+SQLITE, MARIADB = "sqlite", "mariadb"
+#: How each database that Nova is asked with compares.
+COLLATIONS = {
+    SQLITE: Collation.CASE_SENSITIVE,
+    MARIADB: Collation.CASE_INSENSITIVE,
+}
 
-def answer(case: Case, release: int) -> Answer:
+
+def answer(case: Case, release: int, database: str = SQLITE) -> Answer:
     """Return the query and a pinned server's second one, or the refusal."""
     try:
-        asked = build(case, release)
+        asked = build(case, release, database)
     except request.Refusal as refusal:
         found = {"refused": refusal.exception, "stage": refusal.stage}
         return {**found, "http": refusal.http} if refusal.http else found
@@ -38,18 +46,21 @@ def answer(case: Case, release: int) -> Answer:
     return {"query": asked.query(), "fallback_query": asked.fallback.query()}
 
 
-def keys(case: Case, release: int) -> frozenset[str]:
+def keys(case: Case, release: int, database: str = SQLITE) -> frozenset[str]:
     """Return the keys that the core's refusal names; none where it does not refuse."""
     try:
-        build(case, release)
+        build(case, release, database)
     except request.Refusal as refusal:
         return frozenset(refusal.keys)
     return frozenset()
 
 
-def build(case: Case, release: int) -> request.Request:
+def build(case: Case, release: int, database: str = SQLITE) -> request.Request:
     """Return the request that the core makes of a case; raises Refusal."""
-    given = case.get("options", {})
+    given = {
+        **case.get("options", {}),
+        options.COLLATION: COLLATIONS[database].value,
+    }
     return request.build(
         case["flavor"],
         case["image"],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tests.fidelity import asking, generator, ours, recorded
+import pytest
+
+from tests.fidelity import __main__ as command
+from tests.fidelity import asking, generator, mariadb, ours, recorded
 from tests.fidelity.comparing import Pair, Tally
 
 SIZES = {"vcpus", "ram", "disk"}
@@ -77,3 +80,37 @@ def test_a_refusal_of_the_core_names_no_key_that_nobody_set():
         own = {*case["flavor"]["extra_specs"], *case["image"], *SIZES}
         for release in (21, 34):
             assert ours.keys(case, release) <= own | MISSED, case["name"]
+
+
+@pytest.fixture
+def without_mariadb(monkeypatch, tmp_path):
+    monkeypatch.setattr(mariadb, "_PATH", str(tmp_path))
+
+
+def test_without_mariadb_the_database_is_refused_in_one_line(without_mariadb, capsys):
+    assert command.main(["--database", "mariadb"]) == 2
+    said = capsys.readouterr()
+    assert said.err == "no mariadbd on the path: install mariadb-server\n"
+    assert not said.out
+
+
+def test_without_mariadb_its_part_is_left_out_and_that_is_said(
+    without_mariadb, monkeypatch, capsys
+):
+    monkeypatch.setattr(asking, "ask", _as_ours)
+    given = ["--releases", "34", "--cases", "1", "--mariadb-cases", "1"]
+    assert command.main(given) == 0
+    assert "MariaDB is left out: no mariadbd on the path:" in capsys.readouterr().out
+
+
+def test_a_difference_with_mariadb_alone_is_one(monkeypatch, capsys):
+    """Nova answers as on SQLite here, whatever it is asked with."""
+    monkeypatch.setattr(mariadb, "program", lambda: "mariadbd")
+    monkeypatch.setattr(asking, "ask", _as_ours)
+    given = ["--releases", "33,34", "--cases", "1", "--mariadb-cases", "1"]
+    assert command.main(given) == 1
+    assert "The newest of them with MariaDB" in capsys.readouterr().out
+
+
+def _as_ours(release, cases, processes, database):
+    return [ours.answer(case, release) for case in cases]

@@ -74,8 +74,14 @@ def test_show_says_of_every_option_what_it_is_and_where_that_is_from(config):
         "source": "the default of wallaby",
         "status": "assumed",
     }
+    assert found["database_collation"] == {
+        "option": "database_collation",
+        "value": "case-insensitive",
+        "source": "the default of MariaDB and MySQL",
+        "status": "assumed",
+    }
     assert "filter_scheduler.pci_in_placement" not in found
-    assert len(found) == 12
+    assert len(found) == 13
 
 
 def test_show_names_an_option_that_the_release_does_not_look_at(config):

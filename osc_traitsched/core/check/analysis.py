@@ -13,6 +13,7 @@ from osc_traitsched.core.check.hosts import Hosts
 from osc_traitsched.core.check.isolated import Isolated, isolated
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory import mirror
+from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
@@ -36,6 +37,11 @@ class Analysis:
         """Tell whether a host filter is in the list of those that are on."""
         filters = self.setting(options.ENABLED_FILTERS).value
         return isinstance(filters, tuple) and name in filters
+
+    @property
+    def collation(self) -> Collation:
+        """How Nova's database compares the metadata of aggregates."""
+        return self.survey.assumptions.collation
 
     @functools.cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -65,7 +71,7 @@ class Analysis:
     @functools.cached_property
     def isolated(self) -> tuple[Isolated, ...]:
         """The aggregates that ``trait:…=required`` isolates, were the option on."""
-        return isolated(self.survey.aggregates)
+        return isolated(self.survey.aggregates, self.collation)
 
     @functools.cached_property
     def hosts(self) -> Hosts:

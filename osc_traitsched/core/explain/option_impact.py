@@ -1,4 +1,4 @@
-"""Which of nova.conf's options would change a verdict, found by switching each."""
+"""Which assumptions would change a verdict, found by switching each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.option import Consumer
+from osc_traitsched.core.nova.option import Consumer, Option, Value
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
@@ -39,21 +39,27 @@ _AFTER_PLACEMENT = frozenset([Consumer.FILTER, Consumer.WEIGHER])
 def switches(question: Question) -> Iterator[tuple[str, Question]]:
     """Yield each option that could be otherwise, and the question if it were.
 
-    Those that are on or off, and the default zone where there is one. What filters
-    and weighers read is left out, since it comes after Placement's answer.
+    Those that are on or off, the default zone where there is one, and how the database
+    compares. What filters and weighers read is left out, since it comes after
+    Placement's answer.
     """
     assumptions = question.assumptions
     for option in options_in(assumptions.release):
         if option.consumer in _AFTER_PLACEMENT:
             continue
-        value = assumptions.value(option.name)
-        if isinstance(value, bool):
-            other = assumptions.changed(option.name, not value)
-        elif option.name == options.DEFAULT_ZONE and value:
-            other = assumptions.changed(option.name, None)
-        else:
-            continue
-        yield option.name, dataclasses.replace(question, assumptions=other)
+        for value in _others(option, assumptions.value(option.name)):
+            other = assumptions.changed(option.name, value)
+            yield option.name, dataclasses.replace(question, assumptions=other)
+
+
+def _others(option: Option, value: Value) -> Iterator[Value]:
+    """Yield what else an option is tried with."""
+    if isinstance(value, bool):
+        yield not value
+    elif option.name == options.DEFAULT_ZONE and value:
+        yield None
+    elif option.name == options.COLLATION:
+        yield from (each for each in option.choices if each != value)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from osc_traitsched.core.inventory.collation import Collation
+
 REQUIRED = "required"
 
 _PREFIX = "trait:"
@@ -32,22 +34,34 @@ def required_by(specs: Mapping[str, str]) -> frozenset[str]:
     return frozenset(name for name in found if name)
 
 
-def names_trait(key: str) -> bool:
+def names_trait(key: str, collation: Collation) -> bool:
     """Tell whether a key of an aggregate's metadata names a trait.
 
-    The letters of ``trait:`` can be of any case: that is the doing of Nova's database
-    (nova/scheduler/request_filter.py, ``isolate_aggregates``).
+    nova/objects/aggregate.py, ``_get_non_matching_by_metadata_keys_from_db``.
     """
-    return key.lower().startswith(_PREFIX)
+    return collation.begins(key, _PREFIX)
 
 
-def isolating_keys(metadata: Mapping[str, str]) -> tuple[str, ...]:
+def isolating_keys(
+    metadata: Mapping[str, str], collation: Collation
+) -> tuple[str, ...]:
     """Return the keys of an aggregate's metadata that isolate it."""
     return tuple(
-        key for key, value in metadata.items() if names_trait(key) and value == REQUIRED
+        key
+        for key, value in metadata.items()
+        if names_trait(key, collation) and collation.equal(value, REQUIRED)
     )
 
 
-def isolated_by(metadata: Mapping[str, str]) -> dict[str, str]:
+def trait_in(key: str, collation: Collation) -> str:
+    """Return the trait in a key of an aggregate's metadata.
+
+    Traits have no small letters, so it is the folded name where case does not count.
+    """
+    return collation.folded(key)[len(_PREFIX) :]
+
+
+def isolated_by(metadata: Mapping[str, str], collation: Collation) -> dict[str, str]:
     """Return the traits that isolate an aggregate, each with its metadata key."""
-    return {key[len(_PREFIX) :]: key for key in isolating_keys(metadata)}
+    keys = isolating_keys(metadata, collation)
+    return {trait_in(key, collation): key for key in keys}

@@ -24,12 +24,13 @@ class Kind(enum.Enum):
 class Consumer(enum.Enum):
     """The part of Nova that an option matters to.
 
-    The first three shape the request to Placement. Filters and weighers are
-    nova-scheduler's own, and judge the hosts that Placement answers with.
+    Filters and weighers are nova-scheduler's own, and judge the hosts that Placement
+    answers with. All others shape the request to Placement.
     """
 
     API = "nova-api"
     PREFILTER = "prefilter"
+    DATABASE = "database"
     SCHEDULER = "nova-scheduler"
     FILTER = "filter"
     WEIGHER = "weigher"
@@ -39,7 +40,8 @@ class Consumer(enum.Enum):
 class Option:
     """An option of nova.conf, as the releases of Nova register it.
 
-    :ivar name: ``section.key``, as in ``scheduler.max_placement_results``
+    :ivar name: ``section.key``, as in ``scheduler.max_placement_results``; one
+        without a section stands in no file, and is no setting of Nova's own
     :ivar default: its value where nobody sets it
     :ivar changed_defaults: a release and a value for each change of the default,
         the oldest first
@@ -49,6 +51,7 @@ class Option:
     :ivar choices: the strings that Nova takes, where it does not take any
     :ivar deprecated_names: other names that it is read under, each with the first
         release that does not read it any more
+    :ivar default_source: whose default it is, in one line; a release's where empty
     """
 
     name: str
@@ -61,16 +64,17 @@ class Option:
     minimum: int | None = None
     choices: tuple[str, ...] = ()
     deprecated_names: tuple[tuple[str, int], ...] = ()
+    default_source: str = ""
 
     @property
     def section(self) -> str:
-        """The section of nova.conf that it stands in."""
-        return self.name.partition(".")[0]
+        """The section of nova.conf that it stands in; empty for none."""
+        return self.name.rpartition(".")[0]
 
     @property
     def key(self) -> str:
         """Its name within the section."""
-        return self.name.partition(".")[2]
+        return self.name.rpartition(".")[2]
 
     def is_in(self, release: int) -> bool:
         """Tell whether a release has the option."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.nova.option import Consumer, Kind, Option
 
 ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
@@ -18,6 +19,7 @@ ENABLED_FILTERS = "filter_scheduler.enabled_filters"
 PCI_IN_PLACEMENT = "filter_scheduler.pci_in_placement"
 NO_PCPU_FALLBACK = "workarounds.disable_fallback_pcpu_query"
 DEFAULT_ZONE = "DEFAULT.default_schedule_zone"
+COLLATION = "database_collation"
 
 _HOST_FILTERS = (
     "ComputeFilter",
@@ -56,6 +58,14 @@ _ROWS = (
     Option(PCI_IN_PLACEMENT, Kind.BOOLEAN, False, Consumer.SCHEDULER, since=27),
     Option(NO_PCPU_FALLBACK, Kind.BOOLEAN, False, Consumer.SCHEDULER),
     Option(DEFAULT_ZONE, Kind.STRING, None, Consumer.API),
+    Option(
+        COLLATION,
+        Kind.STRING,
+        Collation.CASE_INSENSITIVE.value,
+        Consumer.DATABASE,
+        choices=tuple(each.value for each in Collation),
+        default_source="the default of MariaDB and MySQL",
+    ),
 )
 
 #: All of them by their names, section by section.

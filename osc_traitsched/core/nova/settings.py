@@ -1,10 +1,12 @@
-"""What Nova's release and nova.conf are taken to be, since no API shows nova.conf."""
+"""What Nova's release, nova.conf and database are taken to be: no API shows them."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.releases import NEWEST, RELEASES
@@ -60,12 +62,18 @@ class SchedulerSettings:
         """
         if name in self.settings:
             return self.settings[name]
-        default = OPTIONS[name].default_in(self.release)
-        return Setting(default, f"the default of {RELEASES[self.release]}")
+        option = OPTIONS[name]
+        source = option.default_source or f"the default of {RELEASES[self.release]}"
+        return Setting(option.default_in(self.release), source)
 
     def value(self, name: str) -> Value:
         """Return an option's value alone."""
         return self.setting(name).value
+
+    @property
+    def collation(self) -> Collation:
+        """How Nova's database compares the metadata of aggregates."""
+        return Collation(self.value(options.COLLATION))
 
     def changed(self, name: str, value: Value) -> SchedulerSettings:
         """Return the settings with one option set otherwise."""

@@ -58,7 +58,7 @@ def _(finding: IsolationOff) -> Words:
 
 @word.register
 def _(finding: IsolationNobody) -> Words:
-    names = [key.partition(":")[2] for key in finding.keys]
+    names = finding.traits
     what = " and ".join(f"{key}=required" for key in finding.keys)
     problem = (
         f"no flavor and image require {' and '.join(names)} together"

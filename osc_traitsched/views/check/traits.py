@@ -17,6 +17,7 @@ from osc_traitsched.core.check.rules.traits_together import (
 )
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.views.check.wording import Words, word
 from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
@@ -63,6 +64,13 @@ def _(finding: TraitsUnknown) -> Words:
 @word.register
 def _(finding: TraitsBadValue) -> Words:
     pairs = ", ".join(f"{key}={value}" for key, value in finding.pairs)
+    if finding.by_database:
+        required = (f"{key}={REQUIRED}" for key, _ in finding.pairs)
+        given = (Option("--property", pair) for pair in required)
+        return Words(
+            f"MariaDB and MySQL take {pairs} for {REQUIRED}, other databases ignore it",
+            openstack("aggregate set", *given, finding.id),
+        )
     unset = (Option("--property", key) for key, _ in finding.pairs)
     is_flavor = finding.kind is Kind.FLAVOR
     values = "required or forbidden" if is_flavor else "required"

@@ -6,7 +6,7 @@ _STATE = {}
 
 
 def create(conf):
-    """Make the tables, in memory."""
+    """Make the tables: in memory just so, and on a server as ``nova-manage`` does."""
     try:
         from nova.db.api import api, models
     except ImportError:
@@ -22,7 +22,12 @@ def create(conf):
         engine = writer.get_engine()
     else:
         engine = getattr(api, manager).get_legacy_facade().get_engine()
-    base.metadata.create_all(engine)
+    if engine.dialect.name == "sqlite":
+        base.metadata.create_all(engine)
+    else:
+        from nova.db import migration
+
+        migration.db_sync(database="api")
     _STATE.update(engine=engine, models=models, filled=None)
 
 

@@ -7,7 +7,8 @@ each line of the output is its answer: ``query`` and for a pinned server
 
 A case goes through Nova's own code from ``API._create_instance``, with all its
 checks, through RPC to ``SchedulerManager.select_destinations``, with the prefilters
-and a real database of aggregates. The user is an admin.
+and a real database of aggregates: the one whose URL is the only argument. The user is
+an admin.
 """
 
 import json
@@ -26,8 +27,8 @@ from nova import config, context, objects, policy  # noqa: E402, F401
 CONF = nova.conf.CONF
 CONF([], project="nova", version="0", default_config_files=[], default_config_dirs=[])
 objects.register_all()
-for section in ("api_database", "database"):
-    CONF.set_override("connection", "sqlite://", section)
+CONF.set_override("connection", sys.argv[1], "api_database")
+CONF.set_override("connection", "sqlite://", "database")
 
 import aggregates  # noqa: E402
 import answers  # noqa: E402

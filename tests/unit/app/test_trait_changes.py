@@ -8,9 +8,10 @@ import pytest
 
 from osc_traitsched.app import isolation, settings, trait_changes
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import requirers
 from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.change.model import Outcome, State, Status
-from osc_traitsched.core.change.traits import LastHolder, RoleChanged
+from osc_traitsched.core.change.traits import LastHolder, Requirer, RoleChanged
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
 from tests.unit.app.recorded import (
@@ -69,6 +70,17 @@ def test_a_flavor_that_would_lose_its_only_host_with_room_is_named():
         remove(cloud())
     (effect,) = caught.value.effects
     assert (effect.flavor, effect.now, effect.then) == ("gold", {CMP01}, frozenset())
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("trait:custom_gold", "Required"), (f"TRAIT:{GOLD}", "required")]
+)
+def test_an_aggregate_in_other_letters_requires_the_trait_too(key, value):
+    """Which database Nova has is not asked: to be careful is to take either."""
+    odd = {"uuid": OTHER, "name": "odd", "hosts": [], "metadata": {key: value}}
+    aggregates = {"/os-aggregates": {"aggregates": [{"id": 1, **odd}]}}
+    found = requirers.requirers(cloud(flavors=(), **aggregates), [GOLD])
+    assert found == {GOLD: (Requirer("aggregate", "odd", key),)}
 
 
 def test_force_removes_it_without_a_look_at_flavors():

@@ -7,6 +7,7 @@ import pytest
 from osc_traitsched.app import settings
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
+from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.nova import options, releases
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import problems
@@ -123,6 +124,23 @@ def test_options_are_set_by_hand():
     assert found.value(options.ENABLED_FILTERS) == ("A", "B")
     assert found.value(options.DEFAULT_ZONE) == "a=b"
     assert found.setting(options.DEFAULT_ZONE).source == "--set"
+
+
+def test_the_database_is_said_by_hand_and_stands_in_no_file(tmp_path):
+    text = "[DEFAULT]\ndatabase_collation = x\n[database]\ncollation = x\n"
+    (tmp_path / "nova.conf").write_text(text, encoding="utf-8")
+    found = assume("--nova-conf", str(tmp_path / "nova.conf"))
+    assumed = found.setting(options.COLLATION)
+    assert (assumed.value, assumed.given) == ("case-insensitive", False)
+    assert assumed.source == "the default of MariaDB and MySQL"
+    given = assume("--set", "database_collation=case-sensitive")
+    assert given.collation is Collation.CASE_SENSITIVE
+    with pytest.raises(BadConfiguration) as caught:
+        assume("--set", "database_collation=utf8")
+    assert problems.word(caught.value) == (
+        "--set: database_collation is not one of case-insensitive, case-sensitive: "
+        "'utf8'"
+    )
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,14 @@ def flavor(name, **specs):
     }
 
 
-def state(*members, others=(), mirrored=(), flavors=(), **metadata):
-    """Return an aggregate of these members with this metadata."""
+def state(*members, others=(), mirrored=(), flavors=(), keys=None, **metadata):
+    """Return an aggregate of these members with this metadata.
+
+    :param keys: more of it, by whole keys
+    """
     held = [member.holding.provider for member in members if member.holding]
     first = aggregate(1, *(member.host for member in members), **metadata)
+    first["metadata"].update(keys or {})
     return AggregateState(
         snapshot=Snapshot(tuple(held)),
         aggregate=first,

@@ -105,3 +105,21 @@ def test_what_touches_nobody_else_comes_first_and_hosts_come_last():
     found = [TRAIT, FLAVOR, ENABLE, REQUEST, IMAGE, FORMAT]
     safest = (REQUEST, FORMAT, FLAVOR, IMAGE, TRAIT, ENABLE)
     assert fix.safest_first(found) == safest
+
+
+def test_who_is_let_in_requires_the_trait_and_not_the_key_as_it_is_written():
+    case = Case(
+        {
+            "name": "odd letters",
+            "cloud": {"cmp00": {"aggregates": ["gold"]}},
+            "aggregates": {"gold": {"metadata": {"Trait:custom_gold": "Required"}}},
+            "options": {"enable_isolated_aggregate_filtering": True},
+        }
+    )
+    request = case.question.request()
+    found = facts(case, request)
+    matcher = Matcher(request.clauses, request.group_policy, found)
+
+    (proposed,) = fix.on_request(case.question, found, reach(matcher, found))
+
+    assert proposed.changes == (Change("flavor", "trait:CUSTOM_GOLD", "required"),)

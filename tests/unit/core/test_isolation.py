@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.core import errors
@@ -22,6 +24,7 @@ from osc_traitsched.core.change.model import (
     Status,
     foreseen,
 )
+from osc_traitsched.core.inventory.collation import Collation
 from tests.unit.core.isolated import (
     AGGREGATE,
     GOLD,
@@ -144,6 +147,23 @@ def test_other_traits_are_needed_on_hosts_of_other_isolated_aggregates():
     assert [(other["id"], member.host) for other, member in pairs] == [(2, "h1")]
 
 
+@pytest.mark.parametrize(
+    ("collation", "written"),
+    [
+        (Collation.CASE_INSENSITIVE, {f"Trait:{GOLD}": "required"}),
+        (Collation.CASE_SENSITIVE, {f"trait:{GOLD}": "required"}),
+    ],
+)
+def test_a_key_that_the_database_takes_for_the_same_is_set_and_no_second_one(
+    collation, written
+):
+    """MariaDB refuses a second key that differs in case alone."""
+    found = state(host("h1", GOLD), keys={f"Trait:{GOLD}": "forbidden"})
+    found = dataclasses.replace(found, collation=collation)
+    *_, change = isolate_plan(found, [GOLD], [], [], []).changes
+    assert change.after == written
+
+
 # Opening
 
 
@@ -168,6 +188,16 @@ def test_the_way_back_opens_the_aggregate_first_and_takes_the_traits_last():
         (Kind.IMAGE, "image", (f"trait:{GOLD}",)),
         (HOST, "h1", (GOLD,)),
     ]
+
+
+def test_a_trait_is_named_as_requests_name_it_and_its_key_as_it_is_written():
+    odd = state(host("h1", GOLD), keys={f"Trait:{GOLD.lower()}": "Required"})
+    assert isolating(odd) == (GOLD,)
+    assert todo(open_plan(odd, [GOLD])) == [
+        (Kind.AGGREGATE, "a1", (f"Trait:{GOLD.lower()}",))
+    ]
+    strict = dataclasses.replace(odd, collation=Collation.CASE_SENSITIVE)
+    assert isolating(strict) == ()
 
 
 def test_opening_alone_changes_nothing_but_the_aggregate():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.explain.option_impact import switches
+from osc_traitsched.core.explain.option_impact import switches, variations
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.option import Consumer, Kind, Option
 from osc_traitsched.core.nova.options import OPTIONS
@@ -68,3 +68,27 @@ def test_what_is_read_after_placement_answered_is_not_tried(
     option = Option("metrics.required", Kind.BOOLEAN, True, consumer)
     monkeypatch.setitem(OPTIONS, option.name, option)
     assert (option.name in otherwise()) is is_tried
+
+
+@pytest.mark.parametrize(
+    ("value", "other"),
+    [
+        ("case-insensitive", "case-sensitive"),
+        ("case-sensitive", "case-insensitive"),
+    ],
+)
+def test_the_database_is_tried_the_other_way(value, other):
+    found = otherwise(**{options.COLLATION: Setting(value, "a test")})
+    assert found[options.COLLATION] == other
+
+
+@pytest.mark.parametrize(
+    ("value", "matters"), [("Required", True), ("required", False)]
+)
+def test_the_database_matters_only_for_metadata_in_other_letters(value, matters):
+    gold = {"trait:CUSTOM_GOLD": value}
+    aggregate = {"id": 1, "uuid": "u", "name": "a", "metadata": gold, "hosts": []}
+    assumed = SchedulerSettings.of(enable_isolated_aggregate_filtering=True)
+    question = Question(FLAVOR, None, (aggregate,), assumed, boot_from_volume=True)
+    names = [each.name for each in variations(question, question.request())]
+    assert (options.COLLATION in names) is matters

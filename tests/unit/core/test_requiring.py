@@ -3,6 +3,7 @@
 import pytest
 
 from osc_traitsched.core.inventory import trait_keys
+from osc_traitsched.core.inventory.collation import Collation
 
 
 @pytest.mark.parametrize(
@@ -24,10 +25,26 @@ def test_which_keys_require_a_trait(key, value, required):
     assert trait_keys.requires(key, value) == required
 
 
-def test_the_letters_of_an_aggregates_key_can_be_of_any_case():
-    metadata = {"Trait:CUSTOM_A": "required", "trait:CUSTOM_B": "forbidden"}
-    assert trait_keys.isolated_by(metadata) == {"CUSTOM_A": "Trait:CUSTOM_A"}
-    assert trait_keys.isolating_keys(metadata) == ("Trait:CUSTOM_A",)
+ODD = {
+    "Trait:CUSTOM_A": "required",
+    "trait:custom_b": "required",
+    "trait:CUSTOM_C": "Required",
+    "trait:CUSTOM_D": "forbidden",
+}
+
+
+def test_sqlite_takes_trait_in_any_case_and_nothing_else():
+    found = trait_keys.isolated_by(ODD, Collation.CASE_SENSITIVE)
+    assert found == {"CUSTOM_A": "Trait:CUSTOM_A", "custom_b": "trait:custom_b"}
+
+
+def test_mariadb_takes_keys_and_values_in_any_case():
+    found = trait_keys.isolated_by(ODD, Collation.CASE_INSENSITIVE)
+    assert found == {
+        "CUSTOM_A": "Trait:CUSTOM_A",
+        "CUSTOM_B": "trait:custom_b",
+        "CUSTOM_C": "trait:CUSTOM_C",
+    }
 
 
 def test_a_flavor_requires_what_any_of_its_groups_requires():

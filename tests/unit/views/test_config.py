@@ -5,6 +5,7 @@ import pytest
 from osc_traitsched.core.nova import options, releases, switch
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.views import config
+from osc_traitsched.views import options as words
 
 GIVEN = Setting(("A", "AvailabilityZoneFilter"), "nova.conf:3", given=True)
 
@@ -88,3 +89,8 @@ def test_nothing_to_set_is_said():
     turned = switch.switched(["az"], SchedulerSettings(28))
     found = config.comments("nova-conf", turned, [], has_body=False)
     assert found.splitlines()[-1] == "# Nothing has to be set."
+
+
+def test_what_stands_in_no_file_is_named_in_words():
+    assert words.option(options.ISOLATION).startswith("[scheduler]enable_isolated")
+    assert words.option(options.COLLATION) == "database collation"

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import State
+from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.trait_keys import isolating_keys, key_of
 
 
@@ -58,10 +59,12 @@ class AsForeseen:
 
     :ivar hosts: those that it had when the plan was made
     :ivar keys: those that isolated it then, and those that are to
+    :ivar collation: how Nova's database compares them
     """
 
     hosts: frozenset[str]
     keys: frozenset[str]
+    collation: Collation = Collation.CASE_INSENSITIVE
 
     def refusal(self, found: State) -> HostsJoined | KeysCame | None:
         """Return what it has gained, as an error."""
@@ -69,5 +72,5 @@ class AsForeseen:
         if joined:
             return HostsJoined(joined)
         metadata = {key: str(value) for key, value in found.keys.items()}
-        came = frozenset(isolating_keys(metadata)) - self.keys
+        came = frozenset(isolating_keys(metadata, self.collation)) - self.keys
         return KeysCame(came) if came else None

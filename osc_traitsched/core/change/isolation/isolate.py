@@ -88,11 +88,15 @@ def _required(names: Iterable[str]) -> dict[str, str | None]:
 
 def _aggregate(state: AggregateState, names: Sequence[str]) -> Change:
     body = state.aggregate
-    hosts, present_keys = frozenset(body["hosts"]), isolating_keys(body["metadata"])
-    after = _required(names)
+    hosts, collation = frozenset(body["hosts"]), state.collation
+    present_keys = isolating_keys(body["metadata"], collation)
+    # To such a database a key in other letters is the same key.
+    own = {collation.folded(key): key for key in body["metadata"]}
+    keys = (own.get(collation.folded(key), key) for key in map(key_of, names))
+    after: dict[str, str | None] = dict.fromkeys(keys, REQUIRED)
     return Change(
         Object(Kind.AGGREGATE, str(body["id"]), body["name"]),
         State(body["metadata"], hosts=hosts),
         after,
-        AsForeseen(hosts, frozenset({*present_keys, *after})),
+        AsForeseen(hosts, frozenset({*present_keys, *after}), collation),
     )

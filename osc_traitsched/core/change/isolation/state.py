@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Holding, Snapshot
 from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova.question import Body
@@ -50,11 +51,13 @@ class AggregateState(CloudState):
 
     :ivar aggregate: the compute API's body; it is among those of all
     :ivar mirrored: UUIDs of the providers that Placement has in the aggregate
+    :ivar collation: how Nova's database compares the metadata of aggregates
     """
 
     aggregate: Body
     members: tuple[Member, ...]
     mirrored: frozenset[str]
+    collation: Collation = Collation.CASE_INSENSITIVE
 
     def after_joining(self, facts: Facts, joined: frozenset[str]) -> Facts:
         """Return the facts when providers have joined the aggregate.
@@ -77,9 +80,13 @@ class AggregateState(CloudState):
         """The other aggregates."""
         return tuple(a for a in self.aggregates if a["id"] != self.aggregate["id"])
 
+    def isolated_by(self, aggregate: Body) -> dict[str, str]:
+        """Return the traits that isolate an aggregate, each with its metadata key."""
+        return isolated_by(aggregate["metadata"], self.collation)
+
     def others_isolated_by(self, name: str) -> tuple[Body, ...]:
         """Return the other aggregates that a trait isolates."""
-        return tuple(a for a in self.others if name in isolated_by(a["metadata"]))
+        return tuple(a for a in self.others if name in self.isolated_by(a))
 
     @property
     def roots(self) -> frozenset[str]:
@@ -95,7 +102,7 @@ class AggregateState(CloudState):
         return tuple(
             (other, member)
             for other in self.others
-            if not names.issuperset(isolated_by(other["metadata"]))
+            if not names.issuperset(self.isolated_by(other))
             for member in self.members
             if member.host in other["hosts"]
         )

@@ -18,7 +18,7 @@ from osc_traitsched.core.change.model import (
 )
 from osc_traitsched.core.change.providers import gone, trait_change
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of
 from osc_traitsched.core.nova.question import Body
 
 _NO_OTHERS: Mapping[str, str] = {}
@@ -38,7 +38,7 @@ class NotIsolated(errors.BadQuestion):
 
 def isolating(state: AggregateState) -> tuple[str, ...]:
     """Return all traits that isolate the aggregate."""
-    return tuple(sorted(isolated_by(state.aggregate["metadata"])))
+    return tuple(sorted(state.isolated_by(state.aggregate)))
 
 
 def to_remove(state: AggregateState) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def _meant_elsewhere(
 
 def _aggregate(state: AggregateState, names: Sequence[str]) -> Change:
     body = state.aggregate
-    present = isolated_by(body["metadata"])
+    present = state.isolated_by(body)
     after = gone(present[name] for name in names if name in present)
     named = Object(Kind.AGGREGATE, str(body["id"]), body["name"])
     return Change(named, State(body["metadata"]), after)

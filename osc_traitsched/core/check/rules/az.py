@@ -107,7 +107,8 @@ def nowhere(analysis: Analysis) -> Iterator[AzNowhere]:
     name, Placement is asked for any host (nova/scheduler/request_filter.py,
     ``map_az_to_placement_aggregate``); where one has, these hosts are not in it.
     """
-    inside, zones = _zones_of_hosts(analysis), _zones(analysis)
+    folded = analysis.collation.folded
+    inside, zones = _zones_of_hosts(analysis), set(map(folded, _zones(analysis)))
     if not zones:
         return
     outside: dict[str, set[str]] = {}
@@ -116,7 +117,7 @@ def nowhere(analysis: Analysis) -> Iterator[AzNowhere]:
             for zone in node.zones:
                 outside.setdefault(zone, set()).add(node.service_host)
     for zone, hosts in sorted(outside.items()):
-        given = _given(analysis, zone in zones)
+        given = _given(analysis, folded(zone) in zones)
         filtered = given is DefaultZone.FILTERED
         severity = Severity.NOTE if filtered else Severity.WARNING
         yield AzNowhere(severity, zone, tuple(sorted(hosts)), given)

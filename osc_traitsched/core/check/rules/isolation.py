@@ -14,6 +14,7 @@ from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.isolated import Isolated
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.inventory.trait_keys import trait_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 
@@ -77,7 +78,7 @@ def overlap(analysis: Analysis) -> Iterator[IsolationOverlap]:
     closed = _severity(analysis, Severity.WARNING, Severity.NOTE)
     for one, other in itertools.combinations(analysis.isolated, 2):
         shared = analysis.inside(one.uuid) & analysis.inside(other.uuid)
-        if not shared or one.keys == other.keys:
+        if not shared or one.folded == other.folded:
             continue
         if not _is_open(analysis, one) or not _is_open(analysis, other):
             continue
@@ -119,6 +120,7 @@ class IsolationNobody(Finding):
 
     :ivar keys: of its metadata, those whose traits are not required; all of them
         where each is, but not together with the others
+    :ivar traits: those in the keys
     :ivar is_each_required: that is so
     :ivar hosts: in the aggregate
     """
@@ -128,6 +130,7 @@ class IsolationNobody(Finding):
     severity: Severity
     name: str
     keys: tuple[str, ...]
+    traits: tuple[str, ...]
     is_each_required: bool
     hosts: tuple[str, ...]
 
@@ -139,10 +142,18 @@ def nobody(analysis: Analysis) -> Iterator[IsolationNobody]:
     for each in analysis.isolated:
         is_known = each.traits <= analysis.survey.known_traits
         if is_known and not _is_open(analysis, each):
-            left = [k for k in each.keys if k.partition(":")[2] not in required]
+            names = {key: trait_in(key, analysis.collation) for key in each.keys}
+            left = {key: name for key, name in names.items() if name not in required}
             hosts = analysis.host_names(analysis.inside(each.uuid))
-            keys = tuple(left) or each.keys
-            yield IsolationNobody(severity, each.name, keys, not left, hosts)
+            closing = left or names
+            yield IsolationNobody(
+                severity,
+                each.name,
+                tuple(closing),
+                tuple(closing.values()),
+                not left,
+                hosts,
+            )
 
 
 def _is_open(analysis: Analysis, *aggregates: Isolated) -> bool:

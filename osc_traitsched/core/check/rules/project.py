@@ -95,8 +95,10 @@ def unknown(analysis: Analysis) -> Iterator[ProjectUnknown]:
     projects = analysis.survey.projects
     if projects is None:
         return
+    folded = analysis.collation.folded
+    known = set(map(folded, projects))
     for aggregate, key, value in _pairs(analysis):
-        if "," not in value and value not in projects:
+        if "," not in value and folded(value) not in known:
             named = _named(analysis, value)
             meant = named and analysis.is_on(options.TENANT)
             severity = Severity.ERROR if meant else Severity.WARNING
@@ -129,11 +131,12 @@ def without(analysis: Analysis) -> Iterator[ProjectWithout]:
     required = analysis.setting(options.TENANT_REQUIRED)
     if not projects or not required.value or not analysis.is_on(options.TENANT):
         return
+    folded = analysis.collation.folded
     meant: set[str] = set()
     for _, _, value in _pairs(analysis):
         for each in _split(value):
-            meant.update([each, *_named(analysis, each)])
-    left = [name for uuid, name in projects.items() if uuid not in meant]
+            meant.update(map(folded, [each, *_named(analysis, each)]))
+    left = [name for uuid, name in projects.items() if folded(uuid) not in meant]
     if left:
         none = len(left) == len(projects)
         severity = Severity.ERROR if none else Severity.WARNING

@@ -11,10 +11,14 @@ from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import traits_refused, traits_together
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, names_trait
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.server import not_evaluated
+
+_LOOSE = Collation.CASE_INSENSITIVE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,36 +68,55 @@ class TraitsBadValue(Finding):
 
     :ivar pairs: keys that name a trait, with their values
     :ivar id: of the flavor, image or aggregate
+    :ivar by_database: only some databases ignore them, of an aggregate
     """
 
     rule = "traits-bad-value"
-    severity = Severity.ERROR
+    severity: Severity
     kind: Kind
     name: str
     pairs: tuple[tuple[str, str], ...]
     id: str
+    by_database: bool = False
 
 
 def bad_value(analysis: Analysis) -> Iterator[TraitsBadValue]:
     """Find keys that name a trait and that Nova ignores for their value.
 
-    A flavor's is ``required`` or ``forbidden``, all others' ``required``.
+    A flavor's is ``required`` or ``forbidden``, all others' ``required``. Of an
+    aggregate the database compares it: what only some take for ``required`` works by
+    luck, whichever this cloud has.
     """
     for demand in analysis.demands:
         kind = not_evaluated.BAD_TRAIT_VALUE
         keys = {e.key: e.value for e in demand.not_evaluated if e.kind == kind}
         if keys:
             pairs, identity = tuple(keys.items()), str(demand.body["id"])
-            yield TraitsBadValue(demand.kind, demand.name, pairs, identity)
+            yield TraitsBadValue(
+                Severity.ERROR, demand.kind, demand.name, pairs, identity
+            )
     for aggregate in analysis.survey.nova.aggregates:
+        yield from _bad_values_of(aggregate)
+
+
+def _bad_values_of(aggregate: Aggregate) -> Iterator[TraitsBadValue]:
+    ignored = {False: Severity.ERROR, True: Severity.WARNING}
+    for by_database, severity in ignored.items():
         pairs = tuple(
             (key, value)
             for key, value in aggregate.metadata.items()
-            if names_trait(key) and value != REQUIRED
+            if names_trait(key, _LOOSE) and value != REQUIRED
+            if _LOOSE.equal(value, REQUIRED) is by_database
         )
         if pairs:
-            identity = str(aggregate.id)
-            yield TraitsBadValue(Kind.AGGREGATE, aggregate.name, pairs, identity)
+            yield TraitsBadValue(
+                severity,
+                Kind.AGGREGATE,
+                aggregate.name,
+                pairs,
+                str(aggregate.id),
+                by_database,
+            )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -238,7 +261,8 @@ def _named(analysis: Analysis) -> set[str]:
     named = {name for demand in analysis.demands for name, _ in demand.named()}
     named |= {clause.name for demand in analysis.demands for clause in demand.traits}
     for aggregate in analysis.survey.nova.aggregates:
-        named |= {key.partition(":")[2] for key in aggregate.metadata if ":" in key}
+        keys = map(analysis.collation.folded, aggregate.metadata)
+        named |= {key.partition(":")[2] for key in keys if ":" in key}
     return named
 
 

@@ -11,6 +11,8 @@ from osc_traitsched.core.explain.fix.values import (
     RequestFix,
 )
 from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of, trait_in
 from osc_traitsched.core.nova.clause import Clause, Origin, Resource, Trait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts
@@ -91,7 +93,7 @@ def _alternatives(
     """Yield the changes that would each take one clause away."""
     kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}
     if "isolate_aggregates" in kinds:
-        yield from _let_in(clause.origins)
+        yield from _let_in(clause.origins, question.assumptions.collation)
     elif "map_az_to_placement_aggregate" in kinds:
         for zone in _zones(question, facts, roots):
             yield (RequestChange("zone", "availability_zone", zone),)
@@ -106,11 +108,14 @@ def _alternatives(
             yield drops
 
 
-def _let_in(origins: Iterable[Origin]) -> Iterator[tuple[RequestChange, ...]]:
+def _let_in(
+    origins: Iterable[Origin], collation: Collation
+) -> Iterator[tuple[RequestChange, ...]]:
     """Require what the isolated aggregate wants, so that it is open."""
-    keys = [o.key for o in origins if o.kind == "aggregate"]
-    if keys:
-        yield tuple(RequestChange("flavor", key, "required") for key in keys)
+    keys = (o.key for o in origins if o.kind == "aggregate")
+    names = [trait_in(key, collation) for key in keys]
+    if names:
+        yield tuple(RequestChange("flavor", key_of(name), REQUIRED) for name in names)
 
 
 def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:

@@ -1,6 +1,7 @@
 """The prefilters that look at aggregates: by project, by zone, by trait.
 
-nova/scheduler/request_filter.py, in the functions of the same names.
+nova/scheduler/request_filter.py, in the functions of the same names. What they look for
+is compared by the database, but for the beginning of a project's key.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ def require_tenant_aggregate(
     if server.project_id is None:
         yield NotEvaluated(not_evaluated.PROJECT, "project_id")
         return
+    equal = assumptions.collation.equal
     origins, uuids = [], set()
     for aggregate in server.aggregates:
         for key, value in aggregate.metadata.items():
-            if key.startswith(TENANT_KEY) and value == server.project_id:
+            if key.startswith(TENANT_KEY) and equal(value, server.project_id):
                 origins.append(aggregate.origin(key))
                 uuids.add(aggregate.uuid)
     if uuids:
@@ -54,11 +56,16 @@ def map_az_to_placement_aggregate(
     zone = server.zone
     if not zone:
         return
-    key = "availability_zone"
-    found = [a for a in server.aggregates if a.metadata.get(key) == zone]
+    equal = assumptions.collation.equal
+    found = [
+        (aggregate, key)
+        for aggregate in server.aggregates
+        for key, value in aggregate.metadata.items()
+        if equal(key, "availability_zone") and equal(value, zone)
+    ]
     if found:
-        uuids = frozenset(aggregate.uuid for aggregate in found)
-        yield MemberOf(uuids, False, tuple(a.origin(key) for a in found))
+        uuids = frozenset(aggregate.uuid for aggregate, _ in found)
+        yield MemberOf(uuids, False, tuple(a.origin(key) for a, key in found))
     else:
         yield NotEvaluated(not_evaluated.ZONE, zone)
 
@@ -72,9 +79,12 @@ def isolate_aggregates(
     image are translated to included; traits required of the root do not.
     """
     asked = translation.translate(server, so_far).clauses
-    own = {key_of(c.name) for c in asked if isinstance(c, Trait) and not c.forbidden}
+    required = (c.name for c in asked if isinstance(c, Trait) and not c.forbidden)
+    collation = assumptions.collation
+    own = {collation.folded(key_of(name)) for name in required}
     for aggregate in server.aggregates:
-        missing = [key for key in isolating_keys(aggregate.metadata) if key not in own]
+        keys = isolating_keys(aggregate.metadata, collation)
+        missing = [key for key in keys if collation.folded(key) not in own]
         if missing:
             origins = tuple(aggregate.origin(key) for key in missing)
             yield MemberOf(frozenset({aggregate.uuid}), True, origins)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.nova import options
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -103,10 +106,23 @@ def test_flavors_that_each_require_one_of_two_traits_do_not_get_in():
     assert ids(of(hosts, [two], flavors, images=images), "isolation-nobody") == []
 
 
-def test_a_key_in_other_letters_isolates_and_lets_nobody_in():
+@pytest.mark.parametrize(
+    ("collation", "found"),
+    [("case-sensitive", ["isolation-nobody"]), ("case-insensitive", [])],
+)
+def test_a_key_in_other_letters_lets_nobody_in_where_case_counts(collation, found):
     shouted = aggregate("g", "a", TRAIT__CUSTOM_GOLD="required")
-    found = of([host("a", GOLD), host("b")], [shouted])
-    assert ids(found, "isolation-nobody") == ["isolation-nobody"]
+    golden = flavor("f", trait__CUSTOM_GOLD="required")
+    survey = of([host("a", GOLD), host("b")], [shouted], [golden])
+    assumptions = survey.assumptions.changed(options.COLLATION, collation)
+    survey = dataclasses.replace(survey, assumptions=assumptions)
+    assert ids(survey, "isolation-nobody") == found
+
+
+def test_nobody_is_told_by_the_name_of_the_trait_and_by_the_key():
+    odd = aggregate("g", "a", Trait__custom_gold="Required")
+    (found,) = findings(of([host("a", GOLD)], [odd], [flavor("f")]), "isolation-nobody")
+    assert (found.keys, found.traits) == (("Trait:custom_gold",), (GOLD,))
 
 
 def test_a_flavor_that_nova_refuses_alone_still_requires_its_trait():

@@ -126,3 +126,18 @@ def test_a_project_that_a_list_or_a_name_means_is_not_named_twice():
     assert ids(of(REQUIRED, filter_tenant_id="1d1d,2d2d")) == ["project-list"]
     found = of(REQUIRED, filter_tenant_id="1d1d", filter_tenant_id2="blue")
     assert ids(found) == ["project-unknown"]
+
+
+@pytest.mark.parametrize(
+    ("collation", "found"),
+    [
+        ("case-insensitive", []),
+        ("case-sensitive", ["project-unknown", "project-without"]),
+    ],
+)
+def test_an_id_in_other_letters_is_a_projects_where_case_does_not_count(
+    collation, found
+):
+    assumptions = REQUIRED.changed(options.COLLATION, collation)
+    named = {"filter_tenant_id": "1D1D", "filter_tenant_id2": "2d2d"}
+    assert sorted(ids(of(assumptions, **named))) == found

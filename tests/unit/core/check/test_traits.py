@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.check.finding import Kind, Severity
+from osc_traitsched.core.nova import options
+from osc_traitsched.views.check.wording import word
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -110,6 +112,50 @@ def test_a_value_that_nova_ignores_is_an_error(of, kind, pair):
     found = only(findings(of))
     assert (found.rule, found.severity) == ("traits-bad-value", Severity.ERROR)
     assert (found.kind, found.pairs) == (kind, (pair,))
+
+
+@pytest.mark.parametrize("collation", ["case-insensitive", "case-sensitive"])
+def test_a_value_that_only_some_databases_ignore_works_by_luck(collation):
+    metadata = {
+        "trait__CUSTOM_GOLD": "Required",
+        "Trait__CUSTOM_SILVER": "required ",
+        "trait__CUSTOM_X": "requird",
+    }
+    assumptions = ON.changed(options.COLLATION, collation)
+    cloud = survey(AB, aggregates=[aggregate("g", **metadata)], assumptions=assumptions)
+    ignored, by_luck = findings(cloud, "traits-bad-value")
+    assert (ignored.severity, ignored.by_database) == (Severity.ERROR, False)
+    assert ignored.pairs == (("trait:CUSTOM_X", "requird"),)
+    assert (by_luck.severity, by_luck.by_database) == (Severity.WARNING, True)
+    assert [value for _, value in by_luck.pairs] == ["Required", "required "]
+
+
+def test_what_mariadb_takes_for_required_is_not_to_be_unset():
+    odd = aggregate("g", trait__CUSTOM_GOLD="Required")
+    words = word(only(findings(survey(AB, aggregates=[odd]), "traits-bad-value")))
+    assert words.problem == (
+        "MariaDB and MySQL take trait:CUSTOM_GOLD=Required for required, other "
+        "databases ignore it"
+    )
+    assert words.fix_line([]) == (
+        "openstack aggregate set --property trait:CUSTOM_GOLD=required 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("collation", "unknown"),
+    [("case-insensitive", []), ("case-sensitive", ["traits-unknown"])],
+)
+def test_a_known_trait_in_small_letters_is_unknown_where_case_counts(
+    collation, unknown
+):
+    small = aggregate("g", "a", trait__custom_gold="required")
+    cloud = survey(
+        AB,
+        aggregates=[small],
+        assumptions=ON.changed(options.COLLATION, collation),
+    )
+    assert ids(cloud, "traits-unknown") == unknown
 
 
 # traits-no-host
