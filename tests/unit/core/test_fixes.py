@@ -122,4 +122,6 @@ def test_who_is_let_in_requires_the_trait_and_not_the_key_as_it_is_written():
 
     (proposed,) = fix.on_request(case.question, found, reach(matcher, found))
 
-    assert proposed.changes == (Change("flavor", "trait:CUSTOM_GOLD", "required"),)
+    assert proposed.changes == (
+        RequestChange("flavor", "trait:CUSTOM_GOLD", "required"),
+    )
