@@ -69,7 +69,7 @@ def blocks(page: str, verb: str) -> Iterator[Printed]:
             continue
         scene = [title for start, title in headings if start < block.start()][-1]
         numbers[scene] = numbers.get(scene, 0) + 1
-        if output:
+        if output and not output[0].startswith("$ "):
             command = first.removeprefix("$ ")
             yield Printed(page, scene, numbers[scene], command, tuple(output))
 
