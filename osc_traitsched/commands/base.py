@@ -30,6 +30,9 @@ LOG = logging.getLogger(__name__)
 #: Formats for programs that quote for themselves; the others are for terminals.
 _QUOTING_FORMATS = frozenset({"json", "yaml"})
 
+#: Formats for a person, which begin with the cloud's name.
+_FOR_PEOPLE = frozenset({"table", "text"})
+
 #: Formats without lists of their own: a list becomes one field.
 _FLAT_FORMATS = frozenset({"csv", "value"})
 
@@ -171,7 +174,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
             data = [tuple(map(_flat, row)) for row in data]
         if parsed_args.formatter not in _QUOTING_FORMATS:
             data = [tuple(map(_shown, row)) for row in data]
-        if parsed_args.formatter == "table" and self.says_where:
+        if parsed_args.formatter in _FOR_PEOPLE and self.says_where:
             self.app.stdout.write(self.where)
         try:
             super().produce_output(parsed_args, column_names, data)

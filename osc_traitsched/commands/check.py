@@ -4,28 +4,55 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from importlib.metadata import EntryPoint
 from typing import Any
+
+from cliff.formatters.table import TableFormatter
+from stevedore.extension import Extension
 
 from osc_traitsched.app import check
 from osc_traitsched.commands import arguments, base, request_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.check import AREAS
-from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.finding import Finding, Severity
 from osc_traitsched.core.errors import PrivateFlavorsHidden
 from osc_traitsched.views import check as views
 from osc_traitsched.views import problems
+from osc_traitsched.views.terminal import painted
 from osc_traitsched.views.traits import Table
+
+_TEXT = "text"
+
+
+class _Text(TableFormatter):  # type: ignore[misc,unused-ignore]
+    """Stands for the blocks that the command prints; a table of chosen columns."""
+
+    def add_argument_group(self, parser: argparse.ArgumentParser) -> None:
+        """Add nothing: the options of tables are there."""
 
 
 class Check(base.Lister):
     """Check the cloud and its options for what breaks or blunts the prefilters.
 
-    One row a finding, the worst first. Without names all rules are run. Nothing is
-    written. Exits 7 if there is a finding as bad as --fail-on says, or worse.
+    The worst is first. Without names all rules are run. Nothing is written. Exits 7
+    if there is a finding as bad as --fail-on says, or worse.
     """
 
     says_where = True
     nothing = ""
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def formatter_default(self) -> str:
+        """The format for a person."""
+        return _TEXT
+
+    def _load_formatter_plugins(self) -> Any:
+        found = super()._load_formatter_plugins()
+        value = f"{_Text.__module__}:{_Text.__name__}"
+        point = EntryPoint(_TEXT, value, self.formatter_namespace)
+        found.extensions.append(Extension(_TEXT, point, _Text, _Text()))
+        return found
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
@@ -59,13 +86,21 @@ class Check(base.Lister):
         if any(finding.severity.rank <= worst for finding in found.findings):
             self.exit_code = ExitCode.FINDINGS
         self.nothing = views.nothing(found.rules, found.survey)
+        self.findings = found.findings
         return views.rows(found.findings, self.repeated_options)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print the rows; a person who has none gets a line that says so."""
-        if parsed_args.formatter == "table" and not data:
+        """Print blocks or rows; a person who has none gets a line that says so."""
+        is_text = parsed_args.formatter == _TEXT
+        is_for_person = is_text or parsed_args.formatter == "table"
+        if is_for_person and not data:
             self.app.stdout.write(f"{self.where}{self.nothing}\n")
             return 0
-        return super().produce_output(parsed_args, column_names, data)
+        if not is_text or parsed_args.columns or parsed_args.sort_columns:
+            return super().produce_output(parsed_args, column_names, data)
+        lines = views.blocks(self.findings, self.repeated_options)
+        text = "\n".join(painted(each, self.width) for each in lines)
+        self.app.stdout.write(f"{self.where}{text}\n")
+        return 0

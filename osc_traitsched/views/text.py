@@ -29,15 +29,19 @@ def listed(names: Iterable[str], noun: str = "") -> str:
     return f"{noun}{'s' * (len(names) > 1)} {shown}" if noun and names else shown
 
 
-def ranges(names: Iterable[str]) -> str:
+def ranges(names: Iterable[str], noun: str = "") -> str:
     """Join names of hosts, those of consecutive numbers as ``cmp[001-212]``.
 
     Those beyond the first ten ranges and names are counted.
+
+    :param noun: as for :func:`listed`
     """
     folded = list(_folded(names))
     joined = ", ".join(text for text, _ in folded[:_MOST_NAMES])
     rest = sum(size for _, size in folded[_MOST_NAMES:])
-    return f"{joined} and {rest} more" if rest else joined
+    shown = f"{joined} and {rest} more" if rest else joined
+    several = sum(size for _, size in folded) > 1
+    return f"{noun}{'s' * several} {shown}" if noun and folded else shown
 
 
 def _folded(names: Iterable[str]) -> Iterator[tuple[str, int]]:

@@ -48,6 +48,53 @@ def test_a_hypervisor_without_a_provider(placement, proxy, check):
     assert check() == [("mirror-no-provider", "error", "host cmp01")]
 
 
+ORPHAN = """\
+WARNING  mirror-no-hypervisor  provider cmp01
+  Nova lists 1 of the 2 compute nodes that Placement has, and not this one (ID): its \
+list may be incomplete, so no provider is called orphaned
+  see whether its host has a mapping (nova-manage cell_v2 list_hosts) and a \
+nova-compute service; what is allocated from it:
+    openstack resource provider show --allocations ID
+
+1 warning
+"""
+
+
+def test_a_person_gets_blocks_and_chosen_columns_are_a_table(
+    placement, proxy, openstack
+):
+    hosts = known(placement, "cmp00", "cmp01")
+    Nova(proxy, hosts[:1], {})
+    blocks = ORPHAN.replace("ID", hosts[1][1])
+    for arguments in ((), ("-f", "text")):
+        assert openstack(*CHECK, *arguments).out == blocks
+    table = openstack(*CHECK, "-c", "id", "-c", "object").out
+    assert table.splitlines()[1:4:2] == [
+        "| id                   | object         |",
+        "| mirror-no-hypervisor | provider cmp01 |",
+    ]
+    assert openstack(*CHECK, "-f", "table").out.startswith("+---")
+    assert openstack(*CHECK, "--sort-column", "id").out.startswith("+---")
+
+
+def test_programs_get_what_they_always_got(placement, proxy, openstack):
+    hosts = known(placement, "cmp00", "cmp01")
+    Nova(proxy, hosts[:1], {})
+    _, problem, when, command, *_ = ORPHAN.replace("ID", hosts[1][1]).splitlines()
+    row = {
+        "id": "mirror-no-hypervisor",
+        "severity": "warning",
+        "object": "provider cmp01",
+        "problem": problem.strip(),
+        "fix": f"{when.strip()} {command.strip()}",
+    }
+    assert openstack(*CHECK, "-f", "json").json == [row]
+    assert openstack(*CHECK, "-f", "value").out == " ".join(row.values()) + "\n"
+    header, line = openstack(*CHECK, "-f", "csv", "--quote", "all").out.splitlines()
+    assert header == ",".join(f'"{name}"' for name in row)
+    assert line == ",".join(f'"{value}"' for value in row.values())
+
+
 def test_a_hypervisor_whose_name_a_provider_of_another_uuid_has(
     placement, proxy, check
 ):

@@ -1,10 +1,10 @@
-"""Findings of check as rows: each rule's words are in the file of its area."""
+"""Findings of check, as blocks or rows: a rule's words are in its area's file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.check.finding import Finding, Kind
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
@@ -22,10 +22,40 @@ from osc_traitsched.views.check import (  # noqa: F401
 from osc_traitsched.views.check.wording import word
 from osc_traitsched.views.commands import Option
 from osc_traitsched.views.options import option
+from osc_traitsched.views.terminal import Line, Tone
 from osc_traitsched.views.text import count
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("id", "severity", "object", "problem", "fix")
+
+_TONES = {
+    Severity.ERROR: Tone.NO,
+    Severity.WARNING: Tone.DOUBT,
+    Severity.NOTE: Tone.TITLE,
+}
+
+
+def blocks(
+    findings: Iterable[Finding], options: Sequence[Option] = ()
+) -> Iterator[Line]:
+    """Yield for each finding what it is about, the problem, and what fixes it.
+
+    The last line counts them; names are in all lines as they are.
+
+    :param findings: one or more
+    :param options: the global ones of printed commands
+    """
+    counts = dict.fromkeys(Severity, 0)
+    for finding in findings:
+        severity, words = finding.severity, word(finding)
+        counts[severity] += 1
+        title = f"{severity.value.upper()}  {finding.rule}  {_subject(finding)}"
+        yield Line(title, _TONES[severity])
+        for text in (words.problem, *words.fix_lines(options)):
+            yield Line(f"  {text}")
+        yield Line("")
+    found = (count(number, each.value) for each, number in counts.items() if number)
+    yield Line(", ".join(found))
 
 
 def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
@@ -37,11 +67,14 @@ def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
 
 
 def _row(finding: Finding, options: Sequence[Option]) -> tuple[str, ...]:
-    words = word(finding)
-    name = option(finding.name) if finding.kind is Kind.OPTION else finding.name
-    subject = f"{finding.kind.value} {name}"
+    words, severity = word(finding), finding.severity.value
     fix = words.fix_line(options)
-    return finding.rule, finding.severity.value, subject, words.problem, fix
+    return finding.rule, severity, _subject(finding), words.problem, fix
+
+
+def _subject(finding: Finding) -> str:
+    name = option(finding.name) if finding.kind is Kind.OPTION else finding.name
+    return f"{finding.kind.value} {name}"
 
 
 def nothing(rules: Iterable[Rule], survey: Survey) -> str:

@@ -16,7 +16,7 @@ from osc_traitsched.views.check import mirror
 from osc_traitsched.views.check.wording import Words, off, word
 from osc_traitsched.views.commands import Option, Placeholder, openstack
 from osc_traitsched.views.options import option, release
-from osc_traitsched.views.text import listed, quoted
+from osc_traitsched.views.text import listed, quoted, ranges
 
 _FILTERS = option(options.ENABLED_FILTERS)
 _ENABLE = openstack("trait-sched config nova-conf", Option("--enable", "az"))
@@ -53,7 +53,7 @@ _GIVEN = {
 def _(finding: AzNowhere) -> Words:
     return Words(
         f"in it by default, for want of a zone's aggregate: the "
-        f"{listed(finding.hosts, 'host')}; {_GIVEN[finding.given]}",
+        f"{ranges(finding.hosts, 'host')}; {_GIVEN[finding.given]}",
         openstack("aggregate add host", Placeholder("AGGREGATE"), Placeholder("HOST")),
         "put them into a zone's aggregate",
     )

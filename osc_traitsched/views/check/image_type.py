@@ -9,8 +9,8 @@ from osc_traitsched.core.check.rules.image_type import (
     ImageTypeOff,
 )
 from osc_traitsched.views.check.wording import Words, off, word
-from osc_traitsched.views.commands import Option, openstack
-from osc_traitsched.views.text import listed
+from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
+from osc_traitsched.views.text import listed, ranges
 
 _ELSE = "; a server booted from a volume is not concerned"
 
@@ -20,8 +20,17 @@ def _(finding: ImageTypeNoHost) -> Words:
     return Words(
         f"no host has {finding.trait}, so that none can take a server of the "
         f"{listed(finding.images, 'image')} with its disk on the host",
-        f"convert: qemu-img convert -f {finding.name} -O raw FROM TO, or any other "
-        "format that a host supports",
+        Command(
+            "convert",
+            (
+                Option("-f", finding.name),
+                Option("-O", "raw"),
+                Placeholder("FROM"),
+                Placeholder("TO"),
+            ),
+            program="qemu-img",
+        ),
+        "convert the image to raw, or any other format that a host supports",
     )
 
 
@@ -30,7 +39,7 @@ def _(finding: ImageTypeFewHosts) -> Words:
     return Words(
         f"{len(finding.hosts)} of {finding.total} hosts lack "
         f"{finding.trait} and are left out for the "
-        f"{listed(finding.images, 'image')}: {listed(finding.hosts, 'host')}"
+        f"{listed(finding.images, 'image')}: {ranges(finding.hosts, 'host')}"
     )
 
 

@@ -14,7 +14,7 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views.check.wording import Words, off, word
 from osc_traitsched.views.commands import Option, Placeholder, openstack
-from osc_traitsched.views.text import listed
+from osc_traitsched.views.text import listed, ranges
 
 
 @word.register
@@ -26,7 +26,7 @@ def _(finding: IsolationMemberLacksTrait) -> Words:
         fix = openstack("trait-sched unisolate", finding.name, name)
     return Words(
         f"isolated by {name}, and {len(hosts)} of {finding.members} members "
-        f"lack it, so that no server at all gets there: {listed(hosts, 'host')}",
+        f"lack it, so that no server at all gets there: {ranges(hosts, 'host')}",
         fix,
     )
 
@@ -40,7 +40,7 @@ def _(finding: IsolationOverlap) -> Words:
         else "no flavor and image require all of them, so that nobody gets there"
     )
     return Words(
-        f"{listed(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the isolated "
+        f"{ranges(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the isolated "
         f"aggregate {finding.other}, too: there a request needs {names}; {then}",
         openstack("aggregate remove host", finding.name, Placeholder("HOST")),
     )
@@ -81,7 +81,7 @@ def _(finding: IsolationTraitOutside) -> Words:
     hosts = finding.hosts
     chosen = (Option("--host", host) for host in hosts)
     return Words(
-        f"{listed(hosts, 'host')} ha{'s' if len(hosts) == 1 else 've'} it and "
+        f"{ranges(hosts, 'host')} ha{'s' if len(hosts) == 1 else 've'} it and "
         f"{'is' if len(hosts) == 1 else 'are'} outside the "
         f"{listed(finding.aggregates, 'aggregate')}, which it isolates: servers that "
         "require it may land there",
@@ -98,6 +98,8 @@ def _(finding: IsolationShutsOut) -> Words:
         f"{listed(finding.aggregates, 'aggregate')}, and with no image does it "
         "require the traits",
         openstack(
-            "flavor set", Option("--property", "trait:TRAIT=required"), finding.id
+            "flavor set",
+            Option("--property", Placeholder("trait:TRAIT=required")),
+            finding.id,
         ),
     )

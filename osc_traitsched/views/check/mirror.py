@@ -20,7 +20,7 @@ from osc_traitsched.core.check.rules.mirror_providers import (
 )
 from osc_traitsched.views.check.wording import Words, word
 from osc_traitsched.views.commands import Command, Option, openstack
-from osc_traitsched.views.text import listed, quoted
+from osc_traitsched.views.text import listed, quoted, ranges
 
 _REPAIRS = {
     Repair.MIRROR_REPAIR: openstack("trait-sched mirror repair"),
@@ -43,12 +43,12 @@ def out_of_step(found: OutOfStep, missing: str, extra: str) -> Words:
 
 
 def _lacks(hosts: tuple[str, ...], then: str) -> str:
-    return f"Placement lacks the {listed(hosts, 'host')} in it: {then}"
+    return f"Placement lacks the {ranges(hosts, 'host')} in it: {then}"
 
 
 def _has(hosts: tuple[str, ...], then: str) -> str:
     return (
-        f"Placement has in it the {listed(hosts, 'host')}, which Nova has not: {then}"
+        f"Placement has in it the {ranges(hosts, 'host')}, which Nova has not: {then}"
     )
 
 
@@ -72,7 +72,7 @@ def _(finding: MirrorExtra) -> Words:
 @word.register
 def _(finding: MirrorNodes) -> Words:
     return Words(
-        f"Placement lacks the {listed(finding.nodes, 'node')} in the "
+        f"Placement lacks the {ranges(finding.nodes, 'node')} in the "
         f"{listed(finding.aggregates, 'aggregate')}: Nova mirrors one node of a "
         "host, and sync_aggregates stops at a host with several",
         _REPAIRS[Repair.MIRROR_REPAIR],

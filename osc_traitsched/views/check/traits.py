@@ -21,7 +21,7 @@ from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.views.check.wording import Words, word
 from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
-from osc_traitsched.views.text import did_you_mean, listed
+from osc_traitsched.views.text import did_you_mean, listed, ranges
 
 
 def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
@@ -95,7 +95,7 @@ def _(finding: TraitsFewHosts) -> Words:
     if finding.hosts:
         return Words(
             f"{names}: leaves {len(finding.hosts)} of the {large_enough} hosts that "
-            f"are large enough: {listed(finding.hosts)}"
+            f"are large enough: {ranges(finding.hosts)}"
         )
     first = finding.traits[0]
     return Words(
@@ -170,7 +170,7 @@ def _(finding: TraitsUnused) -> Words:
             openstack("trait delete", finding.name),
         )
     return Words(
-        f"no flavor, image or aggregate names it; {listed(hosts, 'host')} "
+        f"no flavor, image or aggregate names it; {ranges(hosts, 'host')} "
         f"ha{'s' if len(hosts) == 1 else 've'} it; remove refuses while a server that "
         "exists requires it",
         openstack("trait-sched remove", finding.name, Option("--all")),

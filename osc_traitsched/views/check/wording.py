@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.check.finding import Finding
 from osc_traitsched.core.nova.settings import Setting
@@ -29,8 +29,23 @@ class Words:
 
         :param options: the global ones of printed commands
         """
-        done = self.fix if isinstance(self.fix, str) else line(self.fix, options)
-        return f"{self.when}: {done}" if self.when and done else self.when or done
+        return ": ".join(filter(None, (self.when, self._done(options))))
+
+    def fix_lines(self, options: Sequence[Option]) -> Iterator[str]:
+        """Yield what to do; a command has a line of its own, further in.
+
+        :param options: the global ones of printed commands
+        """
+        done = self._done(options)
+        if isinstance(self.fix, str) or not done:
+            yield from filter(None, (self.fix_line(options),))
+            return
+        if self.when:
+            yield f"{self.when}:"
+        yield f"  {done}"
+
+    def _done(self, options: Sequence[Option]) -> str:
+        return self.fix if isinstance(self.fix, str) else line(self.fix, options)
 
 
 @functools.singledispatch

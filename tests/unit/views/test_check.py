@@ -141,7 +141,7 @@ _TPM = "COMPUTE_SECURITY_TPM_2_0"
                 [test_isolation.OF_GOLD],
                 [test_isolation.NEEDS_GOLD, flavor("f")],
             ),
-            "set --property trait:TRAIT=required",
+            "set --property <trait:TRAIT=required>",
         ),
     ],
 )

@@ -24,6 +24,19 @@ def test_a_noun_before_names_is_of_their_number(names, words):
 
 
 @pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ([], ""),
+        (["cmp1"], "host cmp1"),
+        (["cmp1", "cmp2"], "hosts cmp1, cmp2"),
+        (["cmp1", "cmp2", "cmp3"], "hosts cmp[1-3]"),
+    ],
+)
+def test_a_noun_before_ranges_is_of_the_number_of_hosts(names, words):
+    assert text.ranges(names, "host") == words
+
+
+@pytest.mark.parametrize(
     ("number", "words"), [(0, "0 hosts"), (1, "1 host"), (2, "2 hosts")]
 )
 def test_a_counted_noun_is_of_its_number(number, words):
