@@ -33,18 +33,21 @@ def check(
     rules: Iterable[str] = (),
     flavors: Iterable[str] = (),
     images: Iterable[str] = (),
+    ignored: Iterable[str] = (),
 ) -> Checked:
     """Read the whole cloud, and run rules on it.
 
     :param rules: IDs of rules and names of areas; all rules without any
     :param flavors: names or IDs: only what concerns one of these, or of the images
     :param images: names or IDs
+    :param ignored: IDs of rules that are not run
+    :raises BadUsage: when no rule is left
     :raises NothingMatches: for a rule or a flavor that is not there, or an image that
         is not there or not active
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises CloudBroke: when Nova, Placement or Glance can't be read
     """
-    selected = core.select(rules)
+    selected = core.select(rules, ignored)
     files = settings.read_files(sources)
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)

@@ -13,15 +13,22 @@ from stevedore.extension import Extension
 from osc_traitsched.app import check
 from osc_traitsched.commands import arguments, base, request_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.core.check import AREAS
+from osc_traitsched.core.check import AREAS, rule_id
 from osc_traitsched.core.check.finding import Finding, Severity
-from osc_traitsched.core.errors import PrivateFlavorsHidden
+from osc_traitsched.core.errors import NothingMatches, PrivateFlavorsHidden
 from osc_traitsched.views import check as views
 from osc_traitsched.views import problems
 from osc_traitsched.views.terminal import painted
 from osc_traitsched.views.traits import Table
 
 _TEXT = "text"
+
+
+def _rule_id(text: str) -> str:
+    try:
+        return rule_id(text)
+    except NothingMatches as exc:
+        raise argparse.ArgumentTypeError(problems.word(exc)) from None
 
 
 class _Text(TableFormatter):  # type: ignore[misc,unused-ignore]
@@ -63,6 +70,14 @@ class Check(base.Lister):
             nargs="*",
             help="a rule's ID, or an area: " + ", ".join(AREAS),
         )
+        parser.add_argument(
+            "--ignore",
+            type=_rule_id,
+            metavar="RULE",
+            action="append",
+            default=[],
+            help="do not run this rule: its ID (repeat for more)",
+        )
         request_args.add_named(parser, "only what concerns this {}")
         parser.add_argument(
             "--fail-on",
@@ -78,7 +93,7 @@ class Check(base.Lister):
         arguments.check_columns(args, views.COLUMNS)
         sources = scheduler_args.sources(args)
         found = check.check(
-            self.cloud(), sources, args.rules, args.flavors, args.images
+            self.cloud(), sources, args.rules, args.flavors, args.images, args.ignore
         )
         if not found.survey.has_private_flavors:
             base.LOG.warning("%s", problems.word(PrivateFlavorsHidden()))

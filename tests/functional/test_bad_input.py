@@ -148,6 +148,28 @@ def test_an_option_that_would_do_nothing_is_a_usage_error(
     assert not proxy.requests
 
 
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        (
+            "mirror-mising",
+            "no rule matches 'mirror-mising'; did you mean mirror-missing?",
+        ),
+        ("mirror", "argument --ignore: no rule matches 'mirror'"),
+        ("", "argument --ignore: no rule matches ''"),
+    ],
+)
+def test_a_rule_to_ignore_is_named_by_its_id(hosts, proxy, openstack, name, part):
+    assert_refused(openstack("check", "--ignore", name), proxy, USAGE, part)
+    assert not proxy.requests
+
+
+def test_a_check_of_nothing_but_ignored_rules_is_a_usage_error(hosts, proxy, openstack):
+    run = openstack("check", "traits-unused", "--ignore", "traits-unused")
+    assert_refused(run, proxy, 2, "all rules that are to be run are ignored")
+    assert not proxy.requests
+
+
 @pytest.mark.parametrize("jobs", ["0", "17", "-1", "many"])
 def test_the_number_of_jobs_is_checked(hosts, proxy, openstack, jobs):
     run = openstack("add", "CUSTOM_GOLD", "--all", "--jobs", jobs)

@@ -77,6 +77,17 @@ def test_a_person_gets_blocks_and_chosen_columns_are_a_table(
     assert openstack(*CHECK, "--sort-column", "id").out.startswith("+---")
 
 
+def test_a_rule_that_is_ignored_finds_nothing(placement, proxy, openstack):
+    Nova(proxy, known(placement, "cmp00", "cmp01")[:1], {})
+    strict = (*CHECK, "--fail-on", "warning")
+    assert openstack(*strict).code == 7
+    run = openstack(*strict, "--ignore", "mirror-no-hypervisor")
+    assert (run.code, run.out) == (
+        0,
+        "Nothing found: 9 rules looked at 0 aggregates, 1 host.\n",
+    )
+
+
 def test_programs_get_what_they_always_got(placement, proxy, openstack):
     hosts = known(placement, "cmp00", "cmp01")
     Nova(proxy, hosts[:1], {})

@@ -31,11 +31,11 @@ from osc_traitsched.core.check.rules import (
     traits,
 )
 from osc_traitsched.core.check.survey import Survey
-from osc_traitsched.core.errors import NothingMatches
+from osc_traitsched.core.errors import BadUsage, NothingMatches
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
 
-__all__ = ["AREAS", "RULES", "concerning", "named", "run", "select"]
+__all__ = ["AREAS", "RULES", "concerning", "named", "rule_id", "run", "select"]
 
 #: A rule's ID never changes: scripts and documents name it.
 RULES: tuple[Rule, ...] = (
@@ -51,16 +51,34 @@ RULES: tuple[Rule, ...] = (
 AREAS: tuple[str, ...] = tuple(dict.fromkeys(rule.area for rule in RULES))
 
 
-def select(names: Iterable[str]) -> tuple[Rule, ...]:
+def rule_id(name: str) -> str:
+    """Return the ID of a rule, which is what it has to be.
+
+    :raises NothingMatches: for anything else, with the IDs like it
+    """
+    known = {rule.id for rule in RULES}
+    if name not in known:
+        raise NothingMatches("rule", name, near_names(name, known))
+    return name
+
+
+def select(names: Iterable[str], ignored: Iterable[str] = ()) -> tuple[Rule, ...]:
     """Return the rules that are named, by their ID or area; all without names.
 
-    :raises NothingMatches: for a name of neither, with those like it
+    :param ignored: IDs of those to leave out
+    :raises NothingMatches: for a name of neither, with those like it; for what is no ID
+    :raises BadUsage: when no rule is left
     """
     names = frozenset(names)
+    left_out = frozenset(map(rule_id, ignored))
     known = {*AREAS, *(rule.id for rule in RULES)}
     for name in sorted(names - known):
         raise NothingMatches("rule", name, near_names(name, known))
-    return tuple(r for r in RULES if not names or names & {r.id, r.area, *r.also})
+    wanted = (r for r in RULES if not names or names & {r.id, r.area, *r.also})
+    found = tuple(rule for rule in wanted if rule.id not in left_out)
+    if not found:
+        raise BadUsage("all rules that are to be run are ignored")
+    return found
 
 
 def run(rules: Iterable[Rule], survey: Survey) -> tuple[Finding, ...]:

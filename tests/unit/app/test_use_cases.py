@@ -27,6 +27,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.errors import (
     AmbiguousName,
+    BadUsage,
     CloudBroke,
     NotForProject,
     NothingMatches,
@@ -220,6 +221,20 @@ def test_a_check_can_be_of_some_rules_and_some_flavors(cloud):
         check.check(cloud, SettingsSources(), wanted, ["silver"])
     with pytest.raises(NothingMatches):
         check.check(cloud, SettingsSources(), ["mirrors"])
+
+
+def test_ignored_rules_are_not_run(cloud):
+    ignored = ("mirror-missing", "traits-unused")
+    found = check.check(cloud, SettingsSources(), ["mirror"], ignored=ignored)
+    ids = {rule.id for rule in found.rules}
+    assert "mirror-extra" in ids
+    assert ids.isdisjoint(ignored)
+    assert ids.issuperset(each.rule for each in found.findings)
+    with pytest.raises(BadUsage, match="ignored"):
+        check.check(cloud, SettingsSources(), ignored[:1], ignored=ignored)
+    for name in ("mirror-mising", "mirror"):
+        with pytest.raises(NothingMatches):
+            check.check(cloud, SettingsSources(), ignored=[name])
 
 
 MEMORY = "/resource_providers?resources=MEMORY_MB:4096"
