@@ -67,6 +67,12 @@ class ListAggregates(_Deferred):
     path = "osc_traitsched.commands.aggregate_list:ListAggregates"
 
 
+class CheckMirror(_Deferred):
+    """openstack trait-sched mirror check."""
+
+    path = "osc_traitsched.commands.mirror_check:CheckMirror"
+
+
 class RepairMirror(_Deferred):
     """openstack trait-sched mirror repair."""
 

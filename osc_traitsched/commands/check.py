@@ -38,11 +38,11 @@ class _Text(TableFormatter):  # type: ignore[misc,unused-ignore]
         """Add nothing: the options of tables are there."""
 
 
-class Check(base.Lister):
-    """Check the cloud and its options for what breaks or blunts the prefilters.
+class Checker(base.Lister):
+    """A command that runs rules, and prints what they find.
 
-    The worst is first. Without names all rules are run. Nothing is written. Exits 7
-    if there is a finding as bad as --fail-on says, or worse.
+    :cvar findings: what was found, once ``take_action`` is done
+    :cvar nothing: the line for a person where that is nothing
     """
 
     says_where = True
@@ -65,12 +65,6 @@ class Check(base.Lister):
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
-            "rules",
-            metavar="RULE",
-            nargs="*",
-            help="a rule's ID, or an area: " + ", ".join(AREAS),
-        )
-        parser.add_argument(
             "--ignore",
             type=_rule_id,
             metavar="RULE",
@@ -78,7 +72,6 @@ class Check(base.Lister):
             default=[],
             help="do not run this rule: its ID (repeat for more)",
         )
-        request_args.add_named(parser, "only what concerns this {}")
         parser.add_argument(
             "--fail-on",
             choices=(Severity.ERROR.value, Severity.WARNING.value),
@@ -88,13 +81,17 @@ class Check(base.Lister):
         scheduler_args.add_options(parser)
         return parser
 
-    def take_action(self, args: argparse.Namespace) -> Table:
-        """Read, judge, and show."""
+    def find(
+        self,
+        args: argparse.Namespace,
+        rules: Sequence[str],
+        flavors: Sequence[str] = (),
+        images: Sequence[str] = (),
+    ) -> Table:
+        """Read, judge, set the exit code, and return the rows."""
         arguments.check_columns(args, views.COLUMNS)
         sources = scheduler_args.sources(args)
-        found = check.check(
-            self.cloud(), sources, args.rules, args.flavors, args.images, args.ignore
-        )
+        found = check.check(self.cloud(), sources, rules, flavors, images, args.ignore)
         if not found.survey.has_private_flavors:
             base.LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
         worst = Severity(args.fail_on).rank
@@ -119,3 +116,27 @@ class Check(base.Lister):
         text = "\n".join(painted(each, self.width) for each in lines)
         self.app.stdout.write(f"{self.where}{text}\n")
         return 0
+
+
+class Check(Checker):
+    """Check the cloud and its options for what breaks or blunts the prefilters.
+
+    The worst is first. Without names all rules are run. Nothing is written. Exits 7
+    if there is a finding as bad as --fail-on says, or worse.
+    """
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "rules",
+            metavar="RULE",
+            nargs="*",
+            help="a rule's ID, or an area: " + ", ".join(AREAS),
+        )
+        request_args.add_named(parser, "only what concerns this {}")
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, judge, and show."""
+        return self.find(args, args.rules, args.flavors, args.images)

@@ -6,6 +6,7 @@ import uuid
 
 import pytest
 
+from tests.functional import shell
 from tests.functional.nova import Nova
 
 CHECK = ("check", "mirror", "--nova-release", "2026.1")
@@ -86,6 +87,23 @@ def test_a_rule_that_is_ignored_finds_nothing(placement, proxy, openstack):
         0,
         "Nothing found: 9 rules looked at 0 aggregates, 1 host.\n",
     )
+
+
+def test_the_mirror_has_a_check_of_its_own(placement, proxy, openstack):
+    Nova(proxy, known(placement, "cmp00", "cmp01")[:1], {})
+    options = ("--nova-release", "2026.1", "--fail-on", "warning")
+    for more in ((), ("-f", "json"), ("--ignore", "mirror-no-hypervisor")):
+        ours = openstack("mirror", "check", *options, *more)
+        assert ours == openstack("check", "mirror", *options, *more)
+        assert ours.code == (0 if "--ignore" in more else 7)
+    assert {request.method for request in proxy.requests} == {"GET"}
+
+
+@pytest.mark.parametrize("verb", [("check",), ("mirror", "check")])
+def test_checks_have_no_option_that_mends(openstack, verb):
+    run = openstack(*verb, "--mend")
+    assert run.code == shell.USAGE
+    assert "unrecognized arguments: --mend" in run.err
 
 
 def test_programs_get_what_they_always_got(placement, proxy, openstack):
