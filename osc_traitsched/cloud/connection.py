@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +13,9 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 
 _T = TypeVar("_T")
+
+#: Is given the path of what is going to be read, and entered while that is awaited.
+Watch = Callable[[str], contextlib.AbstractContextManager[object]]
 
 #: Train's, and the lowest that every release from Train on understands.
 PLACEMENT_MICROVERSION = "1.36"
@@ -30,15 +34,21 @@ class HttpService:
     """The requests that one service has been sent, and the way to send more.
 
     :param adapter: an openstacksdk proxy, mounted at the service's endpoint
+    :param watch: told of all that is read
     :ivar requests: how many requests have been sent
     """
 
     def __init__(
-        self, service_type: str, adapter: Any, microversion: str | None = None
+        self,
+        service_type: str,
+        adapter: Any,
+        microversion: str | None = None,
+        watch: Watch = contextlib.nullcontext,
     ) -> None:
         self.service_type = service_type
         self._adapter = adapter
         self._microversion = microversion
+        self._watch = watch
         self._sent = itertools.count()
         self.requests = 0
 
@@ -55,7 +65,8 @@ class HttpService:
         :param timeout: seconds to wait for the answer, if less than it waits anyway
         :raises CloudBroke: whatever else came, or did not come
         """
-        answer = self._send("GET", path, microversion, timeout, params=params)
+        with self._watch(path):
+            answer = self._send("GET", path, microversion, timeout, params=params)
         try:
             return answer.json()
         except ValueError as exc:
@@ -139,11 +150,18 @@ class HttpCloud:
     :param sdk: an ``openstack.connection.Connection``
     :param timeout: seconds to wait for an answer; without it ``api_timeout`` of
         clouds.yaml says, else it is :data:`TIMEOUT`
+    :param watch: told of all that is read, with its path below the service's endpoint
     """
 
-    def __init__(self, sdk: Any, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        sdk: Any,
+        timeout: float | None = None,
+        watch: Watch = contextlib.nullcontext,
+    ) -> None:
         self._unbounded = sdk
         self._timeout = timeout
+        self._watch = watch
         self._services: dict[str, HttpService] = {}
         self._found: dict[Callable[[Cloud], Any], Any] = {}
 
@@ -214,6 +232,6 @@ class HttpCloud:
             with problems.translated(service_type):
                 adapter = getattr(self._sdk, service_type)
             self._services[service_type] = HttpService(
-                service_type, adapter, microversion
+                service_type, adapter, microversion, self._watch
             )
         return self._services[service_type]

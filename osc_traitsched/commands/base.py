@@ -7,6 +7,7 @@ import contextlib
 import logging
 import math
 import shutil
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, exit_code
 from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.reading import Reading
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.views import commands, problems
 from osc_traitsched.views.commands import Option
@@ -88,7 +90,16 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     def cloud(self) -> Cloud:
         """Return the cloud that the user is logged in to."""
-        return HttpCloud(self.app.client_manager.sdk_connection, self.timeout)
+        sdk = self.app.client_manager.sdk_connection
+        if self._shows_progress:
+            return HttpCloud(sdk, self.timeout, Reading())
+        return HttpCloud(sdk, self.timeout)
+
+    @property
+    def _shows_progress(self) -> bool:
+        """Tell whether a terminal gets errors, no logs, and need not be quiet."""
+        is_usual = self.app.options.verbose_level == self.app.DEFAULT_VERBOSE_LEVEL
+        return is_usual and sys.stderr is not None and sys.stderr.isatty()
 
     @property
     def repeated_options(self) -> tuple[Option, ...]:

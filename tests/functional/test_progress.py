@@ -34,8 +34,11 @@ def slow(placement, proxy):
     return proxy
 
 
-def start(proxy, folder, stderr):
-    arguments = ("trait-sched", "add", "CUSTOM_GOLD", "--all", "-f", "json")
+ADD = ("trait-sched", "add", "CUSTOM_GOLD", "--all", "-f", "json")
+LIST = ("trait-sched", "list", "-f", "json")
+
+
+def start(proxy, folder, stderr, arguments=ADD):
     return subprocess.Popen(
         [sys.executable, "-W", "ignore", "-c", PROGRAM, *arguments],
         env={**os.environ, **shell.login(proxy.url)},
@@ -45,10 +48,11 @@ def start(proxy, folder, stderr):
     )
 
 
-def test_a_terminal_shows_how_far_it_is_and_json_stays_clean(slow, tmp_path):
+def at_a_terminal(proxy, folder, arguments=ADD):
+    """Return the output of a command that ends well, and what its terminal gets."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    process = start(slow, tmp_path, theirs)
+    process = start(proxy, folder, theirs, arguments)
     os.close(theirs)
     shown = b""
     # The end of a terminal is an error to who reads it.
@@ -56,7 +60,21 @@ def test_a_terminal_shows_how_far_it_is_and_json_stays_clean(slow, tmp_path):
         while part := os.read(ours, 4096):
             shown += part
     out, _ = process.communicate(timeout=60)
+    os.close(ours)
     assert process.returncode == 0
+    return out, shown
+
+
+def left_of(shown):
+    """Return what is left of it on a terminal of one line."""
+    line = ""
+    for part in shown.decode().split("\r"):
+        line = part + line[len(part) :]
+    return line.strip()
+
+
+def test_a_terminal_shows_how_far_it_is_and_json_stays_clean(slow, tmp_path):
+    out, shown = at_a_terminal(slow, tmp_path)
     assert b"/30 [" in shown
     assert b"/30 [" not in out
     assert out.startswith(b"[")
@@ -64,5 +82,45 @@ def test_a_terminal_shows_how_far_it_is_and_json_stays_clean(slow, tmp_path):
 
 def test_a_file_gets_no_progress(slow, tmp_path):
     process = start(slow, tmp_path, subprocess.PIPE)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+
+
+@pytest.fixture
+def thinking(placement, proxy):
+    """A Placement that thinks for a while before it lists providers."""
+    placement.add_host("cmp00")
+
+    def wait(request):
+        if request.path.startswith("/resource_providers?"):
+            time.sleep(0.2)
+        elif request.path == "/resource_providers":
+            time.sleep(2.5)
+
+    proxy.fault = wait
+    return proxy
+
+
+def test_a_terminal_shows_what_is_read_and_it_is_gone_in_the_end(thinking, tmp_path):
+    out, shown = at_a_terminal(thinking, tmp_path, LIST)
+    assert shown.startswith(b"\rreading resource providers ...\r")
+    assert shown.count(b"reading") > 1
+    assert left_of(shown) == ""
+    assert out.startswith(b"[")
+
+
+def test_what_is_read_at_once_is_not_shown(placement, proxy, tmp_path):
+    placement.add_host("cmp00")
+    _, shown = at_a_terminal(proxy, tmp_path, LIST)
+    assert shown == b""
+
+
+def test_who_wants_it_quiet_sees_nothing_of_reading(thinking, tmp_path):
+    _, shown = at_a_terminal(thinking, tmp_path, ("--quiet", *LIST))
+    assert shown == b""
+
+
+def test_a_pipe_gets_nothing_of_reading(thinking, tmp_path):
+    process = start(thinking, tmp_path, subprocess.PIPE, LIST)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, b"")
