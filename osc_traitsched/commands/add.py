@@ -19,6 +19,8 @@ class AddTraits(write_args.Writer):
     was interrupted.
     """
 
+    example = "add CUSTOM_GOLD --host cmp02 --create"
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

@@ -19,6 +19,8 @@ class ListAggregates(base.Lister):
     nodes where it is not. JSON and YAML always have the names.
     """
 
+    example = "aggregate list --long"
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

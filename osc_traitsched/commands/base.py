@@ -73,11 +73,20 @@ LOG.addFilter(_make_visible)
 class Command(command.Command):  # type: ignore[misc,unused-ignore]
     """A command; ``take_action`` returns what to exit with."""
 
+    #: What the help has after ``openstack trait-sched``; it runs on the tests' cloud.
+    example = ""
+
     timeout: float | None = None
+
+    def get_epilog(self) -> str:
+        """Return what stands below the options: an example, and what others add."""
+        example = f"Example:\n\n  openstack trait-sched {self.example}"
+        return f"{example}\n\n{super().get_epilog()}"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return a parser with the options that all commands have."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.formatter_class = _unwrapped(parser.formatter_class)
         arguments.prepare(parser)
         parser.add_argument(
             "--timeout",
@@ -147,6 +156,11 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             if isinstance(exc, _INTERNAL) or not str(exc).strip():
                 raise exceptions.CommandError(problems.internal(exc)) from exc
             raise
+
+
+def _unwrapped(formatter: Any) -> Any:
+    """Return a formatter of help that leaves the lines of an example as they are."""
+    return type("Help", (argparse.RawDescriptionHelpFormatter, formatter), {})
 
 
 def _seconds(text: str) -> float:

@@ -19,6 +19,8 @@ class ListCandidates(base.Lister):
     Exits 3 if there is none, and if Nova or Placement refuses the request.
     """
 
+    example = "candidates gold raw --availability-zone az-east"
+
     says_where = True
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

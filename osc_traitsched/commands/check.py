@@ -125,6 +125,8 @@ class Check(Checker):
     if there is a finding as bad as --fail-on says, or worse.
     """
 
+    example = "check traits isolation --fail-on warning"
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

@@ -18,6 +18,8 @@ class ShowConfig(Configuring, base.Lister):
     --nova-release no cloud is asked.
     """
 
+    example = "config show --nova-release 2025.1"
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

@@ -51,6 +51,8 @@ class WriteNovaConf(_WriteConfig):
     --nova-release no cloud is asked.
     """
 
+    example = "config nova-conf --enable isolation --nova-release 2025.1"
+
     deployment = fragment.NOVA_CONF
 
 
@@ -62,6 +64,8 @@ class WriteTripleo(_WriteConfig):
     your own files with --environment if they set that list. With --nova-release
     no cloud is asked.
     """
+
+    example = "config tripleo --enable isolation --nova-release wallaby"
 
     deployment = fragment.TRIPLEO
 
@@ -80,6 +84,8 @@ class WriteRhoso(_WriteConfig):
     --control-plane names it, and replaced otherwise. No cloud is asked: RHOSO is
     of Nova's release 2023.1.
     """
+
+    example = "config rhoso --enable isolation"
 
     deployment = fragment.RHOSO
 

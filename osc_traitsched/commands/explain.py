@@ -25,6 +25,8 @@ class Explain(base.Command):
     of Placement's answer.
     """
 
+    example = "explain gold raw"
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

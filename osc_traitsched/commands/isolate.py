@@ -28,6 +28,8 @@ class IsolateAggregate(write_args.Writer):
     writes nothing if a flavor that has a host now would have none.
     """
 
+    example = "isolate east CUSTOM_GOLD --flavor gold --dry-run"
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

@@ -19,6 +19,8 @@ class ListTraits(base.Lister):
     others; JSON and YAML always have all traits, as lists.
     """
 
+    example = "list --by-trait --custom"
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

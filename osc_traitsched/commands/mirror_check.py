@@ -15,6 +15,8 @@ class CheckMirror(Checker):
     that. Exits 7 if there is a finding as bad as --fail-on says, or worse.
     """
 
+    example = "mirror check --fail-on warning"
+
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, judge, and show."""
         return self.find(args, ["mirror"])

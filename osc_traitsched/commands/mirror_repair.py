@@ -21,6 +21,8 @@ class RepairMirror(write_args.Writer):
     aggregates stays. One row a provider that has to be moved.
     """
 
+    example = "mirror repair --dry-run"
+
     nothing = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -23,6 +23,8 @@ class RemoveTraits(write_args.Writer):
     and writes nothing.
     """
 
+    example = "remove CUSTOM_GOLD --host cmp02"
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

@@ -27,6 +27,8 @@ class UnisolateAggregate(write_args.Writer):
     trait that no host would have any more.
     """
 
+    example = "unisolate silver --dry-run"
+
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)

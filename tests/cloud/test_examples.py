@@ -1,0 +1,27 @@
+"""The examples in the help of the commands run on a cloud."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests import examples, scripts
+from tests.cloud.scenario import different_hosts
+
+#: Those whose answer is no; all others end with 0.
+CODES = {"trait-sched check": 7, "trait-sched mirror check": 7}
+
+
+@pytest.fixture(scope="module")
+def scenario(prefiltering):
+    with different_hosts(prefiltering) as scenario:
+        yield scenario
+
+
+@pytest.mark.parametrize("verb", examples.verbs())
+def test_an_example_does_what_it_is_for(scenario, tmp_path, verb):
+    text = examples.example(verb) + "\n"
+    variables = scenario.cloud.environment
+    done = scripts.run(tmp_path, "example", text=text, variables=variables)
+    assert done.code == CODES.get(verb, 0), done.out + done.err
+    assert len(done.out.splitlines()) > 1
+    assert "usage:" not in done.err

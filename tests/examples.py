@@ -1,0 +1,22 @@
+"""The examples in the help of the commands."""
+
+from __future__ import annotations
+
+from importlib import import_module, metadata
+
+
+def verbs() -> list[str]:
+    """Return what comes after ``openstack``, for each command of the plugin."""
+    points = metadata.distribution("osc-traitsched").entry_points
+    names = (each.name for each in points if each.group == "openstack.extension")
+    return sorted(name.replace("_", " ") for name in names)
+
+
+def example(verb: str) -> str:
+    """Return a command's example, as one would type it."""
+    points = metadata.distribution("osc-traitsched").entry_points
+    (point,) = (each for each in points if each.name == verb.replace(" ", "_"))
+    module, _, name = point.load().path.partition(":")
+    found = f"trait-sched {getattr(import_module(module), name).example}"
+    assert found.startswith(f"{verb} ")
+    return f"openstack {found}"
