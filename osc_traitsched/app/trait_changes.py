@@ -188,4 +188,4 @@ def _check_flavors(
         return ()
     state = cloud_state(cloud, snapshot, flavors, known)
     scheduler = settings.of_cloud(cloud, SettingsSources())
-    return check_effects(cloud.placement, state, plan, scheduler)
+    return check_effects(cloud, state, plan, scheduler)

@@ -25,7 +25,8 @@ class IsolateAggregate(write_args.Writer):
     Placement has the hosts in the aggregate, that flavors and images require
     them, and then that the aggregate does. What is so already is not written,
     and the same command again finishes what was interrupted. Exits 5 and
-    writes nothing if a flavor that has a host now would have none.
+    writes nothing if a flavor that has a host, or one in a zone or for a
+    project, would have none.
     """
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:

@@ -496,6 +496,16 @@ def test_nobody_is_left_without_a_host_unless_forced(
     )
 
 
+def test_a_zone_that_would_have_no_host_left_is_named(aggregate, openstack, make):
+    make.aggregate("zone", *sorted(INSIDE), availability_zone="az-gold")
+    run = openstack(*ISOLATE)
+    assert (run.code, run.out) == (5, "")
+    assert run.err == (
+        "nothing written: no host would be left for flavor 'small' in zone 'az-gold'; "
+        "--force does it all the same\n"
+    )
+
+
 def test_a_flavor_that_can_be_nowhere_with_the_trait_is_not_made_to_require_it(
     aggregate, openstack, make
 ):

@@ -53,6 +53,12 @@ def az_is_always_on(release: int) -> bool:
     return release >= OPTIONS[options.AZ_QUERY].until
 
 
+def az_is_on(assumptions: SchedulerSettings) -> bool:
+    """Tell whether Nova asks Placement for an availability zone's hosts."""
+    always = az_is_always_on(assumptions.release)
+    return always or bool(assumptions.value(options.AZ_QUERY))
+
+
 def switched(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
     """Return what turns on these names out of :data:`SWITCHES`.
 

@@ -40,6 +40,16 @@ class Stock:
         most = self.free if self.max_unit is None else min(self.free, self.max_unit)
         return most - most % (self.step_size or 1)
 
+    @property
+    def most(self) -> int:
+        """What it gives at most at once if nothing is in use, as far as was read."""
+        return min(self.capacity, self.max_unit or self.capacity)
+
+    def could_give(self, amount: int) -> bool:
+        """Tell whether it gives an amount if nothing is in use, as far as was read."""
+        units = amount >= (self.min_unit or 0) and not amount % (self.step_size or 1)
+        return units and amount <= self.most
+
 
 @dataclasses.dataclass(frozen=True)
 class Facts:

@@ -68,8 +68,11 @@ def compute_asked(found):
 def test_a_flavor_that_would_lose_its_only_host_with_room_is_named():
     with pytest.raises(LeavesNoHost) as caught:
         remove(cloud())
-    (effect,) = caught.value.effects
+    effect, in_zone = caught.value.effects
     assert (effect.flavor, effect.now, effect.then) == ("gold", {CMP01}, frozenset())
+    # cmp03, which is full, is left for good; but it is not in the zone.
+    assert (effect.ever.now, effect.ever.then) == ({CMP01, CMP03}, {CMP03})
+    assert (in_zone.asked.context.zone, in_zone.ever.then) == ("zone1", frozenset())
 
 
 @pytest.mark.parametrize(
@@ -213,7 +216,7 @@ def test_opening_leaves_an_image_that_any_user_could_make_and_is_not_stopped_by_
 def test_a_public_image_of_others_is_written_if_told_or_else_in_the_way():
     with pytest.raises(LeavesNoHost) as caught:
         unisolate(PUBLIC)
-    assert {effect.image for effect in caught.value.effects} == {"public"}
+    assert {each.asked.image for each in caught.value.effects} == {"public"}
     assert unisolate(PUBLIC, all_images=True).is_needed
 
 

@@ -11,6 +11,7 @@ from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views import problems
 
 BROKE = errors.CloudBroke("compute", "no rights", 400)
+EMPTIED = isolation.Course((frozenset("a"), frozenset()))
 SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
 ERRORS = [
     errors.BadUsage("name the hosts"),
@@ -42,7 +43,7 @@ ERRORS = [
     ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
     isolation.NotIsolated("gold", ("CUSTOM_X",)),
     isolation.LeavesNoHost(
-        (isolation.Effect("f", "i", (frozenset("a"), frozenset())),)
+        (isolation.Effect(isolation.Asked("f", "i"), EMPTIED, EMPTIED),)
     ),
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),

@@ -13,7 +13,7 @@ from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on
+from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on, az_is_on
 
 
 @dataclasses.dataclass(frozen=True)
@@ -125,7 +125,7 @@ def nowhere(analysis: Analysis) -> Iterator[AzNowhere]:
 
 def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
     """Tell what becomes of requests for the zone that hosts are in by default."""
-    if has_aggregate and mirror.az_is_on(analysis.survey.assumptions):
+    if has_aggregate and az_is_on(analysis.survey.assumptions):
         return DefaultZone.OTHERS
     is_filtered = analysis.has_filter(AZ_FILTER)
     return DefaultZone.FILTERED if is_filtered else DefaultZone.ANY
@@ -156,7 +156,7 @@ def filtered(analysis: Analysis) -> Iterator[AzFilter]:
     (nova/scheduler/host_manager.py, ``_choose_host_filters``).
     """
     assumptions = analysis.survey.assumptions
-    if analysis.has_filter(AZ_FILTER) and mirror.az_is_on(assumptions):
+    if analysis.has_filter(AZ_FILTER) and az_is_on(assumptions):
         stops = az_is_always_on(assumptions.release)
         severity = Severity.ERROR if stops else Severity.WARNING
         setting = analysis.setting(options.ENABLED_FILTERS)
@@ -178,7 +178,7 @@ class AzIgnored(Finding):
 def ignored(analysis: Analysis) -> Iterator[AzIgnored]:
     """Find that neither Placement nor a filter looks at zones."""
     zones = _zones(analysis)
-    is_on = mirror.az_is_on(analysis.survey.assumptions)
+    is_on = az_is_on(analysis.survey.assumptions)
     if zones and not is_on and not analysis.has_filter(AZ_FILTER):
         yield AzIgnored(zones, analysis.setting(options.AZ_QUERY))
 

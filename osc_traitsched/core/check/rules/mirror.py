@@ -17,8 +17,7 @@ from osc_traitsched.core.check.rules import mirror_providers
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import az_is_always_on
+from osc_traitsched.core.nova.switch import az_is_on
 
 
 class Use(enum.Enum):
@@ -62,12 +61,6 @@ def use(aggregate: Aggregate, analysis: Analysis) -> Use:
     if isolated and analysis.is_on(options.ISOLATION):
         return Use.ISOLATION
     return Use.NONE
-
-
-def az_is_on(assumptions: SchedulerSettings) -> bool:
-    """Tell whether Nova asks Placement for an availability zone's hosts."""
-    always = az_is_always_on(assumptions.release)
-    return always or bool(assumptions.value(options.AZ_QUERY))
 
 
 def differing(analysis: Analysis, wanted: Use) -> Iterator[tuple[Aggregate, OutOfStep]]:
