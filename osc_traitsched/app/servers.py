@@ -8,7 +8,11 @@ from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Plan
-from osc_traitsched.core.change.servers import ServersUnknown, without_place
+from osc_traitsched.core.change.servers import (
+    ComputesUnlisted,
+    ServersUnknown,
+    without_place,
+)
 from osc_traitsched.core.change.traits import of_providers, orphaned_traits
 from osc_traitsched.core.inventory.snapshot import Snapshot
 
@@ -23,7 +27,7 @@ def check_servers(
     :param holders: for each trait that the plan removes from providers, the UUIDs of
         all that have it
     :raises ServersNeedTraits: for servers that require such a trait
-    :raises ServersUnknown: where servers can't be read
+    :raises ServersUnknown: where servers can't be read, or Nova does not list a host
     """
     orphaned = orphaned_traits(plan.changes, holders)
     losing = {
@@ -32,6 +36,8 @@ def check_servers(
         if not change.removed.isdisjoint(orphaned)
     }
     try:
+        if unlisted := servers.unlisted(cloud, losing):
+            raise ComputesUnlisted(snapshot.named(unlisted))
         found = servers.on_nodes(cloud, losing)
     except errors.CloudBroke as exc:
         raise ServersUnknown(orphaned, exc) from exc

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from osc_traitsched.cloud import lists, lookup, rest
+from osc_traitsched.cloud import lists, lookup, read, rest
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.inventory.trait_keys import required_by
@@ -28,7 +28,8 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
     not grow with the cloud. A server that is shelved and offloaded is on no
     host, and not among them.
 
-    :param nodes: UUIDs, which are those of the nodes' root providers
+    :param nodes: UUIDs, which are those of the nodes' root providers; those that Nova
+        does not list are :func:`unlisted`
     :raises CloudBroke: when the user may not list nodes, or all projects' servers
     """
     wanted = frozenset(nodes)
@@ -42,6 +43,19 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
         for found in _on_host(cloud, host)
         if found[_NODE] in (None, *names[host])
     )
+
+
+def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
+    """Return which of some roots are compute nodes that Nova does not list.
+
+    Servers may be on them all the same: see ``Snapshot.unlisted``.
+
+    :param roots: UUIDs of root providers
+    :raises CloudBroke: when the user may not list nodes, or Placement can't be read
+    """
+    roots = frozenset(roots)
+    left = roots - {c.uuid for c in lookup.computes(cloud)} if roots else roots
+    return left & read.compute_nodes(cloud.placement) if left else left
 
 
 def _on_host(cloud: Cloud, host: str) -> Iterator[Any]:

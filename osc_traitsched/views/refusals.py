@@ -71,6 +71,14 @@ def _(error: servers.ServersNeedTraits) -> str:
 
 
 @problems.word.register
+def _(error: servers.ComputesUnlisted) -> str:
+    return (
+        f"Nova does not list the compute nodes of {listed(map(visible, error.hosts))}, "
+        "nor their servers: a host may have no mapping, or its service was deleted"
+    )
+
+
+@problems.word.register
 def _(error: servers.ServersUnknown) -> str:
     return (
         f"nothing written: no host would have {listed(error.traits)} any more, and "

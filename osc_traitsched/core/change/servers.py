@@ -51,6 +51,17 @@ class ServersNeedTraits(errors.AnswerIsNo):
         self.unknown = unknown
 
 
+class ComputesUnlisted(errors.CloudBroke):
+    """Nova does not list compute nodes that Placement has.
+
+    :ivar hosts: the names of their providers
+    """
+
+    def __init__(self, hosts: tuple[str, ...]) -> None:
+        super().__init__("compute", f"does not list {', '.join(hosts)}")
+        self.hosts = hosts
+
+
 class ServersUnknown(errors.AnswerIsNo):
     """No host would have traits any more, and the servers there can't be read."""
 

@@ -135,6 +135,35 @@ def test_where_servers_can_t_be_read_a_trait_does_not_go_from_its_last_host():
         remove(found)
 
 
+def without_node(host):
+    """Return what Nova lists where one host has no mapping."""
+    listed = RecordedCloud().compute.get("/os-hypervisors/detail")["hypervisors"]
+    return {
+        "/os-hypervisors/detail": {
+            "hypervisors": [each for each in listed if each["id"] != host]
+        }
+    }
+
+
+MARKED = "/resource_providers?required=COMPUTE_NODE"
+
+
+def test_a_host_that_nova_does_not_list_keeps_a_trait_that_no_other_has():
+    found = cloud(without_node(CMP01), {MARKED: providers(CMP01, CMP02, CMP03)})
+    with pytest.raises(ServersUnknown) as caught:
+        remove(found)
+    assert caught.value.why.hosts == ("cmp01",)
+    assert remove(found, force=True).plan.has_changes
+
+
+@pytest.mark.parametrize(
+    "marked", [providers(CMP02, CMP03), CloudBroke("placement", "no such trait", 400)]
+)
+def test_a_root_that_no_nova_compute_made_has_no_servers(marked):
+    found = cloud(without_node(CMP01), {MARKED: marked})
+    assert remove(found).plan.has_changes
+
+
 # Isolating
 
 
