@@ -10,7 +10,9 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.servers import (
     ComputesUnlisted,
+    Server,
     ServersUnknown,
+    without_image,
     without_place,
 )
 from osc_traitsched.core.change.traits import of_providers, orphaned_traits
@@ -19,10 +21,13 @@ from osc_traitsched.core.inventory.snapshot import Snapshot
 
 def check_servers(
     cloud: Cloud, plan: Plan, snapshot: Snapshot, holders: Mapping[str, frozenset[str]]
-) -> None:
+) -> tuple[Server, ...]:
     """Accept only a plan after which every server it is about has a place.
 
     Servers are read only of hosts that lose a trait which no provider keeps.
+
+    :returns: those of which it can't be seen what their image requires: they are not in
+        the way, since any user could make one
 
     :param holders: for each trait that the plan removes from providers, the UUIDs of
         all that have it
@@ -43,3 +48,4 @@ def check_servers(
         raise ServersUnknown(orphaned, exc) from exc
     if refusal := without_place(orphaned, found):
         raise refusal
+    return without_image(found)

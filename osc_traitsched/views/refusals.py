@@ -91,6 +91,14 @@ def _servers(found: Sequence[servers.Server]) -> str:
     return f"{count(len(found), 'server')}: {listed(map(server, found))}"
 
 
+def without_image(found: Sequence[servers.Server]) -> str:
+    """Return a line on servers of which it can't be seen what their image requires."""
+    return (
+        "what the image requires can't be seen, since it was deleted or the server "
+        f"boots from a volume, of {_servers(found)}"
+    )
+
+
 def server(found: servers.Server) -> str:
     """Return how one server is named: its name can be any project's choice."""
     return f"{quoted(found.name)} ({found.id}, on {visible(found.host)})"
