@@ -198,7 +198,7 @@ def test_the_whole_cloud_is_checked(cloud):
     found = check.check(cloud, SettingsSources())
     assert [(each.rule, each.name) for each in found.findings] == [
         ("isolation-off", "scheduler.enable_isolated_aggregate_filtering"),
-        ("az-nowhere", "nova"),
+        ("az-default-zone", "nova"),
         ("mirror-missing", "gold"),
         ("traits-unused", "CUSTOM_SILVER"),
     ]
