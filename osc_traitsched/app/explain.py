@@ -78,9 +78,12 @@ def explain(
     start = dataclasses.replace(start, computes=computes)
     try:
         explanation, matcher = _judged(cloud, start, request, named, want_figures)
-        if explanation.verdict is not None and not explanation.verdict.agrees:
+        if not explanation.agrees:
             # Something may have changed between two of the reads.
+            start, request = _read_again(cloud, start)
             explanation, matcher = _judged(cloud, start, request, named, want_figures)
+    except Refusal as refusal:
+        return Explanation(question, refusal=refusal)
     except PlacementRefuses as refusal:
         return dataclasses.replace(start, refusal=unavailable or refusal)
     if want_fixes is None:
@@ -89,6 +92,27 @@ def explain(
         return explanation
     found = fixes.fixes(cloud, explanation, matcher)
     return dataclasses.replace(explanation, fixes=found)
+
+
+def _read_again(cloud: Cloud, start: Explanation) -> tuple[Explanation, Request]:
+    """Return the start, and its request, with Nova's hosts and aggregates read anew.
+
+    :raises Refusal: when Nova now refuses the request
+    """
+    computes = tuple(read.computes(cloud.compute))
+    question = dataclasses.replace(
+        start.question,
+        aggregates=read.aggregates(cloud.compute),
+        computes=None if start.question.computes is None else computes,
+    )
+    nodes = computes if question.nodes is None else question.nodes
+    request = question.request()
+    return dataclasses.replace(
+        start,
+        question=question,
+        request=request,
+        computes={compute.uuid: compute for compute in nodes},
+    ), request
 
 
 def _judged(
@@ -104,7 +128,8 @@ def _judged(
     """
     placement = cloud.placement
     answer = allocation_candidates.ask(placement, request)
-    nova = read.view(lookup.computes(cloud), start.question.aggregates)
+    computes = start.question.computes or start.computes.values()
+    nova = read.view(computes, start.question.aggregates)
     snapshot = read.providers(placement).with_nova(nova)
     if start.question.nodes is None:
         snapshot = read.with_unlisted(placement, snapshot)

@@ -17,6 +17,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Kind, Outcome, Plan
+from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Selectors
@@ -33,6 +34,8 @@ class TraitPlan:
     :ivar effects: of flavors that require a trait to remove
     :ivar passed_over: images of other projects that require a trait which no host will
         have, and that are not in the way since any user could make them
+    :ivar servers: of which it can't be seen whether their image requires a trait that
+        no host will have; not in the way either
     :ivar unread: why the effects on flavors can't be read, if they can't
     """
 
@@ -41,6 +44,7 @@ class TraitPlan:
     reverted: tuple[RevertedByNova, ...] = ()
     effects: tuple[Effect, ...] = ()
     passed_over: tuple[Requirer, ...] = ()
+    servers: tuple[Server, ...] = ()
     unread: errors.CloudBroke | None = None
 
     @property
@@ -106,8 +110,11 @@ def plan_remove(
         raise traits.OwnedByNova(todo.reverted)
     _check_roles(plan, found.snapshot)
     holders = {name: read.holders(cloud.placement, name) for name in _removed(plan)}
-    todo = dataclasses.replace(todo, passed_over=_check_requirers(cloud, plan, holders))
-    check_servers(cloud, plan, found.snapshot, holders)
+    todo = dataclasses.replace(
+        todo,
+        passed_over=_check_requirers(cloud, plan, holders),
+        servers=check_servers(cloud, plan, found.snapshot, holders),
+    )
     if not _removed(plan):
         return todo
     try:

@@ -82,12 +82,20 @@ def with_unlisted(placement: Service, found: Snapshot) -> Snapshot:
     """
     if not found.unmanaged_roots:
         return found
+    return found.with_compute_nodes(compute_nodes(placement))
+
+
+def compute_nodes(placement: Service) -> frozenset[str]:
+    """Return the UUIDs of the providers that a nova-compute made for a compute node.
+
+    :raises CloudBroke: when Placement can't be read
+    """
     try:
-        return found.with_compute_nodes(holders(placement, trait.COMPUTE_NODE))
+        return holders(placement, trait.COMPUTE_NODE)
     except errors.CloudBroke as exc:
-        # A Placement that does not know the trait has nobody to mark with it.
+        # A Placement that does not know the trait has no provider with it.
         if exc.status == 400:
-            return found
+            return frozenset()
         raise
 
 

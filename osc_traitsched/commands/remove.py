@@ -69,6 +69,8 @@ def _warn(todo: trait_changes.TraitPlan) -> None:
         base.LOG.warning("%s", refusals.reverted(reverted, removing=True))
     if todo.passed_over:
         base.LOG.warning("%s", refusals.passed_over(todo.passed_over))
+    if todo.servers:
+        base.LOG.warning("%s", refusals.without_image(todo.servers))
     if todo.unread is not None:
         base.LOG.warning("%s", results.effects_unread(todo.unread))
     for line in effects.losses(todo.effects):

@@ -123,12 +123,14 @@ def misplaced(names: Iterable[str], found: MisplacedServers | CloudBroke) -> lis
         (found.outside, f"outside of the aggregate that require {traits}, and stay"),
         (found.unknown, "of which the compute API does not show what they require"),
     )
-    return [
+    said = [
         f"{count(len(servers), 'server')} {which}: "
         + listed(map(refusals.server, servers))
         for servers, which in lines
         if servers
     ]
+    unclear = found.without_image
+    return [*said, refusals.without_image(unclear)] if unclear else said
 
 
 def also_isolated(state: AggregateState, names: Iterable[str]) -> list[str]:

@@ -71,6 +71,14 @@ def _(error: servers.ServersNeedTraits) -> str:
 
 
 @problems.word.register
+def _(error: servers.ComputesUnlisted) -> str:
+    return (
+        f"Nova does not list the compute nodes of {listed(map(visible, error.hosts))}, "
+        "nor their servers: a host may have no mapping, or its service was deleted"
+    )
+
+
+@problems.word.register
 def _(error: servers.ServersUnknown) -> str:
     return (
         f"nothing written: no host would have {listed(error.traits)} any more, and "
@@ -81,6 +89,14 @@ def _(error: servers.ServersUnknown) -> str:
 
 def _servers(found: Sequence[servers.Server]) -> str:
     return f"{count(len(found), 'server')}: {listed(map(server, found))}"
+
+
+def without_image(found: Sequence[servers.Server]) -> str:
+    """Return a line on servers of which it can't be seen what their image requires."""
+    return (
+        "what the image requires can't be seen, since it was deleted or the server "
+        f"boots from a volume, of {_servers(found)}"
+    )
 
 
 def server(found: servers.Server) -> str:

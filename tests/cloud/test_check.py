@@ -183,7 +183,7 @@ FAULTS = [
     ("isolation-member-lacks-trait", a_member_without_the_trait, "error", ()),
     ("isolation-overlap", hosts_in_two_isolated_aggregates, "note", ()),
     ("isolation-off", an_isolated_aggregate, "error", (NO_ISOLATION,)),
-    ("isolation-nobody", an_aggregate_that_nobody_gets_into, "warning", ()),
+    ("isolation-not-required", an_aggregate_that_nobody_gets_into, "warning", ()),
     ("isolation-trait-outside", a_trait_outside_its_aggregate, "warning", ()),
     ("isolation-shuts-out", a_flavor_that_is_shut_out, "error", ()),
     (
@@ -202,7 +202,7 @@ FAULTS = [
     ),
     ("config-image-metadata-off", an_image_with_a_device, "warning", ()),
     (
-        "config-image-metadata-untold",
+        "config-image-metadata-no-trait",
         an_image_with_a_device_that_has_no_trait,
         "warning",
         (IMAGE_METADATA,),

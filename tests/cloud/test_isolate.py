@@ -674,6 +674,27 @@ def test_a_trait_that_a_server_requires_is_not_removed_from_the_last_hosts(
     assert not hosts_with(admin)
 
 
+def test_a_trait_that_a_server_needs_for_its_image_is_not_removed_while_that_shows(
+    aggregate, openstack, admin, make, small
+):
+    image = make.image("golden", **REQUIRED)
+    assert openstack(*ISOLATE).code == 0
+    boot = make.boot(small, image)
+    make.after(make.delete, boot)
+    assert boot.host in INSIDE
+    server = f"({boot.server}, on {boot.host})"
+    run = openstack(*UNISOLATE)
+    assert (run.code, run.out) == (5, "")
+    assert f"it is still required by 1 server: 'asked' {server}" in run.err
+    assert hosts_with(admin) == INSIDE
+    admin.image.delete(f"/images/{image}")
+    run = openstack(*UNISOLATE)
+    assert run.code == 0
+    assert "what the image requires can't be seen" in run.err
+    assert server in run.err
+    assert not hosts_with(admin)
+
+
 def test_isolating_names_the_servers_that_stay_on_the_other_side(
     aggregate, openstack, make, small, raw
 ):

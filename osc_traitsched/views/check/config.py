@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from osc_traitsched.core.check.rules.config import (
     ConfigIgnored,
+    ConfigImageMetadataNoTrait,
     ConfigImageMetadataOff,
-    ConfigImageMetadataUntold,
     ConfigMaxResults,
     ConfigProjectOff,
     ConfigProjectRequired,
@@ -70,7 +70,7 @@ def _(finding: ConfigImageMetadataOff) -> Words:
 
 
 @word.register
-def _(finding: ConfigImageMetadataUntold) -> Words:
+def _(finding: ConfigImageMetadataNoTrait) -> Words:
     return Words(
         f"no trait stands for {finding.key}={finding.value}, so that "
         "image_metadata_prefilter looks at none of the image's properties",

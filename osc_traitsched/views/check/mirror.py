@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from osc_traitsched.core.check.rules.mirror import (
     MirrorExtra,
+    MirrorHostNoHypervisor,
     MirrorMissing,
-    MirrorNodes,
-    MirrorNoNode,
+    MirrorNodeMissing,
     OutOfStep,
     Repair,
     Use,
@@ -70,7 +70,7 @@ def _(finding: MirrorExtra) -> Words:
 
 
 @word.register
-def _(finding: MirrorNodes) -> Words:
+def _(finding: MirrorNodeMissing) -> Words:
     return Words(
         f"Placement lacks the {listed(finding.nodes, 'node')} in the "
         f"{listed(finding.aggregates, 'aggregate')}: Nova mirrors one node of a "
@@ -143,7 +143,7 @@ def _show(provider: str) -> Command:
 
 
 @word.register
-def _(finding: MirrorNoNode) -> Words:
+def _(finding: MirrorHostNoHypervisor) -> Words:
     return Words(
         f"in the {listed(finding.aggregates, 'aggregate')}, and Nova has no hypervisor "
         "on it: there is nothing to mirror",

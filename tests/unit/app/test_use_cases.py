@@ -204,7 +204,7 @@ def test_the_whole_cloud_is_checked(cloud):
     found = check.check(cloud, SettingsSources())
     assert [(each.rule, each.name) for each in found.findings] == [
         ("isolation-off", "scheduler.enable_isolated_aggregate_filtering"),
-        ("az-nowhere", "nova"),
+        ("az-default-zone", "nova"),
         ("mirror-missing", "gold"),
         ("traits-unused", "CUSTOM_SILVER"),
     ]
@@ -336,6 +336,66 @@ def test_a_root_that_placement_gives_and_nova_does_not_list_is_said():
     assert whole["disagreement"]["unjudged_roots"] == ["cmp01"]
     said = "Nova does not list as hosts, and that were not judged: cmp01"
     assert said in text(found)
+
+
+class ChangingCloud(RecordedCloud):
+    """A cloud whose Nova changes once Placement was asked for candidates.
+
+    :param before: what Nova answers until then
+    :param after: what it answers then
+    """
+
+    def __init__(self, before=None, after=None, placement=None):
+        super().__init__(compute=after or {}, placement=placement or {})
+        self._earlier = RecordedCloud(compute=before or {}).compute
+        self._found = {}
+
+    @property
+    def compute(self):
+        asked = any("candidates" in path for path, _ in self.placement.asked)
+        return self._later if asked else self._earlier
+
+    @compute.setter
+    def compute(self, service):
+        self._later = service
+
+    def once(self, read):
+        if read not in self._found:
+            self._found[read] = read(self)
+        return self._found[read]
+
+
+def nodes_but(*uuids):
+    nodes = RecordedCloud().compute.get("/os-hypervisors/detail")["hypervisors"]
+    listed = [each for each in nodes if each["id"] not in uuids]
+    return {"/os-hypervisors/detail": {"hypervisors": listed}}
+
+
+@pytest.mark.parametrize("marked", [providers(), providers(CMP01)])
+def test_nova_is_read_again_before_a_verdict_is_called_in_doubt(marked):
+    cloud = ChangingCloud(
+        before={**nodes_but(CMP01), "/os-aggregates": {"aggregates": []}},
+        placement={"/resource_providers?required=COMPUTE_NODE": marked},
+    )
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert [each.name for each in found.candidates] == ["cmp01"]
+    assert (found.agrees, exit_code(found)) == (True, 0)
+    assert [each["name"] for each in found.question.aggregates] == ["gold", "zone1"]
+
+
+def test_a_host_that_was_named_and_is_gone_on_the_second_reading_is_refused():
+    figures = RecordedCloud().placement.get("/allocation_candidates?resources=VCPU:1")
+    cloud = ChangingCloud(
+        after=nodes_but(CMP01),
+        placement={
+            IN_TREE.format(CMP01): recorded.candidates(recorded.NEEDED),
+            "/allocation_candidates?limit=100000&resources=VCPU:1": figures,
+        },
+    )
+    question = ask(cloud, ServerRequest("gold", "rocky", zone="nova:cmp01"))
+    found = explain.explain(cloud, question)
+    assert found.refusal.keys == ("host: cmp01",)
+    assert not found.is_judged
 
 
 def test_a_zone_without_an_enabled_compute_is_refused_with_names_like_it(cloud):

@@ -95,7 +95,7 @@ def test_what_the_default_zone_means_depends(assumptions, names, words):
     zones = [test_az.EAST, aggregate("in-the-west", "b", availability_zone=names)]
     found = test_az.of(assumptions, aggregates=zones, hosts="abcd")
     ((rule, problem, _),) = rows(found)
-    assert rule == "az-nowhere"
+    assert rule == "az-default-zone"
     assert "the hosts c, d" in problem
     assert words in problem
 

@@ -250,6 +250,7 @@ def test_servers_that_stay_on_the_other_side_are_counted_and_named():
         inside=(server("a"), server("b", "cmp\n01")),
         outside=(server("c"),),
         unknown=(server("d"),),
+        without_image=(server("e"),),
     )
     assert words.misplaced([GOLD], found) == [
         f"2 servers in the aggregate that do not require {GOLD}, and stay: 'a' (a-id, "
@@ -258,6 +259,8 @@ def test_servers_that_stay_on_the_other_side_are_counted_and_named():
         "on cmp00)",
         "1 server of which the compute API does not show what they require: 'd' (d-id, "
         "on cmp00)",
+        "what the image requires can't be seen, since it was deleted or the server "
+        "boots from a volume, of 1 server: 'e' (e-id, on cmp00)",
     ]
     assert words.misplaced([GOLD], MisplacedServers()) == []
 

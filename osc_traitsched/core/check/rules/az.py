@@ -86,13 +86,13 @@ class DefaultZone(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class AzNowhere(Finding):
+class AzDefaultZone(Finding):
     """A zone that hosts are in by default, in a cloud that has zones' aggregates.
 
     :ivar given: what a request for the zone gets
     """
 
-    rule = "az-nowhere"
+    rule = "az-default-zone"
     kind = Kind.ZONE
     severity: Severity
     name: str
@@ -100,7 +100,7 @@ class AzNowhere(Finding):
     given: DefaultZone
 
 
-def nowhere(analysis: Analysis) -> Iterator[AzNowhere]:
+def default_zone(analysis: Analysis) -> Iterator[AzDefaultZone]:
     """Find hosts in no zone's aggregate, in a cloud that has such aggregates.
 
     They are in the default zone by having no other. Where no aggregate has its
@@ -120,7 +120,7 @@ def nowhere(analysis: Analysis) -> Iterator[AzNowhere]:
         given = _given(analysis, folded(zone) in zones)
         filtered = given is DefaultZone.FILTERED
         severity = Severity.NOTE if filtered else Severity.WARNING
-        yield AzNowhere(severity, zone, tuple(sorted(hosts)), given)
+        yield AzDefaultZone(severity, zone, tuple(sorted(hosts)), given)
 
 
 def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
@@ -191,7 +191,7 @@ def _zones(analysis: Analysis) -> tuple[str, ...]:
 RULES = (
     Rule(AzMirror, "az", differing, Kind.AGGREGATE, also=("mirror",)),
     Rule(AzSeveral, "az", several, Kind.HOST),
-    Rule(AzNowhere, "az", nowhere, Kind.HOST),
+    Rule(AzDefaultZone, "az", default_zone, Kind.HOST),
     Rule(AzFilter, "az", filtered, Kind.OPTION),
     Rule(AzIgnored, "az", ignored, Kind.OPTION),
 )

@@ -182,14 +182,14 @@ def _is_filtered(clause: RootTrait) -> bool:
 
 
 @dataclasses.dataclass(frozen=True)
-class ConfigImageMetadataUntold(Finding):
+class ConfigImageMetadataNoTrait(Finding):
     """An image of which one property has no trait, so that none of them counts.
 
     :ivar key: of the property, with its value
     :ivar id: the image's
     """
 
-    rule = "config-image-metadata-untold"
+    rule = "config-image-metadata-no-trait"
     severity = Severity.WARNING
     kind = Kind.IMAGE
     name: str
@@ -198,7 +198,7 @@ class ConfigImageMetadataUntold(Finding):
     id: str
 
 
-def image_metadata_untold(analysis: Analysis) -> Iterator[ConfigImageMetadataUntold]:
+def image_metadata_no_trait(analysis: Analysis) -> Iterator[ConfigImageMetadataNoTrait]:
     """Find images of which one value has no trait, so that none of them counts.
 
     nova/scheduler/request_filter.py, ``transform_image_metadata``.
@@ -209,7 +209,7 @@ def image_metadata_untold(analysis: Analysis) -> Iterator[ConfigImageMetadataUnt
         for each in image.not_evaluated:
             if each.kind == not_evaluated.IMAGE_METADATA:
                 identity = str(image.body["id"])
-                yield ConfigImageMetadataUntold(
+                yield ConfigImageMetadataNoTrait(
                     image.name, each.key, each.value, identity
                 )
 
@@ -220,5 +220,5 @@ RULES = (
     Rule(ConfigProjectOff, "config", project_off, Kind.AGGREGATE),
     Rule(ConfigProjectRequired, "config", project_required, Kind.OPTION),
     Rule(ConfigImageMetadataOff, "config", image_metadata_off, Kind.IMAGE),
-    Rule(ConfigImageMetadataUntold, "config", image_metadata_untold, Kind.IMAGE),
+    Rule(ConfigImageMetadataNoTrait, "config", image_metadata_no_trait, Kind.IMAGE),
 )

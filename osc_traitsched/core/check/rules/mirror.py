@@ -133,10 +133,10 @@ def _severity(its_use: Use) -> Severity:
 
 
 @dataclasses.dataclass(frozen=True)
-class MirrorNodes(Finding):
+class MirrorNodeMissing(Finding):
     """A host with several nodes, of which Placement lacks some in aggregates."""
 
-    rule = "mirror-nodes"
+    rule = "mirror-node-missing"
     kind = Kind.HOST
     severity: Severity
     name: str
@@ -144,7 +144,7 @@ class MirrorNodes(Finding):
     aggregates: tuple[str, ...]
 
 
-def nodes(analysis: Analysis) -> Iterator[MirrorNodes]:
+def node_missing(analysis: Analysis) -> Iterator[MirrorNodeMissing]:
     """Find nodes that Placement lacks in an aggregate, of hosts with several nodes.
 
     nova-api mirrors the first node alone (nova/compute/api.py,
@@ -159,7 +159,7 @@ def nodes(analysis: Analysis) -> Iterator[MirrorNodes]:
                 lacking.setdefault(node.service_host, []).append(pair)
     for host, pairs in sorted(lacking.items()):
         uses = {use(aggregate, analysis) for _, aggregate in pairs}
-        yield MirrorNodes(
+        yield MirrorNodeMissing(
             Severity.WARNING if uses == {Use.NONE} else Severity.ERROR,
             host,
             tuple(sorted({node.node for node, _ in pairs})),
@@ -168,17 +168,17 @@ def nodes(analysis: Analysis) -> Iterator[MirrorNodes]:
 
 
 @dataclasses.dataclass(frozen=True)
-class MirrorNoNode(Finding):
+class MirrorHostNoHypervisor(Finding):
     """A host of aggregates that Nova has no hypervisor for."""
 
-    rule = "mirror-no-node"
+    rule = "mirror-host-no-hypervisor"
     severity = Severity.WARNING
     kind = Kind.HOST
     name: str
     aggregates: tuple[str, ...]
 
 
-def no_node(analysis: Analysis) -> Iterator[MirrorNoNode]:
+def host_no_hypervisor(analysis: Analysis) -> Iterator[MirrorHostNoHypervisor]:
     """Find hosts of an aggregate that Nova has no hypervisor for."""
     nova = analysis.survey.nova
     empty: dict[str, set[str]] = {}
@@ -187,7 +187,7 @@ def no_node(analysis: Analysis) -> Iterator[MirrorNoNode]:
             if host not in nova.by_service_host:
                 empty.setdefault(host, set()).add(aggregate.name)
     for host, aggregates in sorted(empty.items()):
-        yield MirrorNoNode(host, tuple(sorted(aggregates)))
+        yield MirrorHostNoHypervisor(host, tuple(sorted(aggregates)))
 
 
 def _of_one_node(nodes: Iterable[Compute], nova: Nova) -> list[Compute]:
@@ -216,7 +216,7 @@ def _names(nodes: Iterable[Compute], nova: Nova) -> tuple[str, ...]:
 RULES = (
     Rule(MirrorMissing, "mirror", missing, Kind.AGGREGATE),
     Rule(MirrorExtra, "mirror", extra, Kind.AGGREGATE),
-    Rule(MirrorNodes, "mirror", nodes, Kind.HOST),
+    Rule(MirrorNodeMissing, "mirror", node_missing, Kind.HOST),
     *mirror_providers.RULES,
-    Rule(MirrorNoNode, "mirror", no_node, Kind.AGGREGATE),
+    Rule(MirrorHostNoHypervisor, "mirror", host_no_hypervisor, Kind.AGGREGATE),
 )

@@ -114,7 +114,7 @@ def test_one_value_without_a_trait_turns_the_prefilter_off_for_its_image():
     hosts = [host("a", "COMPUTE_STORAGE_BUS_VIRTIO")]
     (found,) = findings(survey(hosts, images=images, assumptions=on))
     assert (found.rule, found.severity) == (
-        "config-image-metadata-untold",
+        "config-image-metadata-no-trait",
         Severity.WARNING,
     )
     assert (found.name, found.key, found.value) == ("i", "hw_viommu_model", "virtio")

@@ -115,7 +115,7 @@ def test_all_nodes_of_a_host_are_in_its_aggregate():
 
 def test_nova_mirrors_one_node_of_a_host_with_several():
     (found,) = findings(several_nodes("a", "d1"))
-    assert (found.rule, found.severity) == ("mirror-nodes", Severity.WARNING)
+    assert (found.rule, found.severity) == ("mirror-node-missing", Severity.WARNING)
     assert (found.kind, found.name) == (Kind.HOST, "d")
     assert found.nodes == ("d2",)
     assert found.aggregates == ("both",)
@@ -203,7 +203,10 @@ def test_nested_providers_have_no_hypervisor_of_their_own():
 def test_a_host_of_an_aggregate_that_has_no_hypervisor():
     gone = aggregate("gone", "a", "z")
     (found,) = findings(survey(HOSTS, aggregates=[gone], members=inside(gone, "a")))
-    assert (found.rule, found.severity) == ("mirror-no-node", Severity.WARNING)
+    assert (found.rule, found.severity) == (
+        "mirror-host-no-hypervisor",
+        Severity.WARNING,
+    )
     assert (found.name, found.aggregates) == ("z", ("gone",))
 
 

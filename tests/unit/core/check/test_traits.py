@@ -80,7 +80,7 @@ def test_an_unknown_trait_of_an_aggregate_is_an_error_if_it_closes_hosts(
 ):
     isolated = aggregate("gold", *members, trait__CUSTOM_GOLT="required")
     of = survey([host("a")], aggregates=[isolated], assumptions=assumptions)
-    found = only(findings(of, "traits", "isolation-nobody"))
+    found = only(findings(of, "traits", "isolation-not-required"))
     assert (found.rule, found.severity) == ("traits-unknown", severity)
     assert found.aggregates == ("gold",)
 
