@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from osc_traitsched.core.check.rules.config import (
+    ConfigFilterGone,
     ConfigIgnored,
     ConfigImageMetadataNoTrait,
     ConfigImageMetadataOff,
@@ -24,6 +25,36 @@ def _(finding: ConfigIgnored) -> Words:
         f"set ({finding.source}), and Nova {release(finding.release)} does not look "
         "at it",
         "take it out, or name the release by --nova-release",
+    )
+
+
+_RATIOS = "the allocation ratios of Placement's inventories do its work"
+_BARE_METAL = "resource classes of bare metal nodes do its work"
+_AMOUNTS = "Placement does its work"
+
+#: What became of the filters that Nova does not have any more.
+_SUCCESSORS = {
+    "TrustedFilter": "traits can do its work",
+    "TypeAffinityFilter": "nothing does its work",
+    "ExactCoreFilter": _BARE_METAL,
+    "ExactDiskFilter": _BARE_METAL,
+    "ExactRamFilter": _BARE_METAL,
+    "CoreFilter": _AMOUNTS,
+    "DiskFilter": _AMOUNTS,
+    "RamFilter": _AMOUNTS,
+    "AggregateCoreFilter": _RATIOS,
+    "AggregateDiskFilter": _RATIOS,
+    "AggregateRamFilter": _RATIOS,
+    "RetryFilter": "the alternate hosts that Nova chooses at once do its work",
+}
+
+
+@word.register
+def _(finding: ConfigFilterGone) -> Words:
+    return Words(
+        f"Nova {release(finding.release)} has no {finding.filter}, and nova-scheduler "
+        f"does not start ({finding.setting.source})",
+        f"take it out of the list: {_SUCCESSORS[finding.filter]}",
     )
 
 

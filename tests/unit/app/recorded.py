@@ -194,6 +194,11 @@ BODIES = {
                 "HW_CPU_X86_VMX",
             ]
         },
+        "/resource_classes": {
+            "resource_classes": [
+                {"name": name} for name in ("VCPU", "MEMORY_MB", "DISK_GB")
+            ]
+        },
         "/resource_providers": providers(CMP01, CMP02, CMP03, GPU),
         "/resource_providers?required=MISC_SHARES_VIA_AGGREGATE": providers(),
         "/resource_providers?resources=VCPU:4": providers(CMP01, CMP02, CMP03),
