@@ -83,6 +83,7 @@ def explain(
             # Something may have changed between two of the reads.
             start, request = _read_again(cloud, start)
             explanation, matcher = _judged(cloud, start, request, named, want_figures)
+            explanation = _with_cut_off(cloud.placement, explanation)
     except Refusal as refusal:
         return Explanation(question, refusal=refusal)
     except PlacementRefuses as refusal:
@@ -166,6 +167,30 @@ def _judged(
         option_impacts=option_impacts(start.question, switched, found, verdict),
     )
     return explanation, matcher
+
+
+def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
+    """Count the hosts that Placement left out only because it cut its answer.
+
+    It gives no more answers than its own maximum, and does not say so (placement.conf,
+    ``[placement]max_allocation_candidates``). If each of the first hosts is given once
+    it is asked for alone, so would be the others that could take the request.
+    """
+    request, facts, verdict = found.request, found.facts, found.verdict
+    if request is None or facts is None or verdict is None:
+        return found
+    asked = verdict.wrongly_admitted[: evidence.MOST_READ_ONE_BY_ONE]
+    given = allocation_candidates.given_alone(placement, request, asked)
+    if given == set(asked):
+        given = frozenset(verdict.wrongly_admitted)
+    facts = facts.with_cut_off(given)
+    hosts = [host for host in facts.snapshot.hosts if host.uuid in given]
+    left = tuple(root for root in verdict.wrongly_admitted if root not in given)
+    return dataclasses.replace(
+        found,
+        facts=evidence.with_figures(placement, facts, hosts),
+        verdict=dataclasses.replace(verdict, wrongly_admitted=left),
+    )
 
 
 def _by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]:

@@ -115,7 +115,10 @@ class Explanation:
 
     @functools.cached_property
     def candidates(self) -> tuple[Provider, ...]:
-        """The hosts that Placement gave, by name: Placement is believed."""
+        """The hosts that Placement gave, by name: Placement is believed.
+
+        Those that it gave only when it was asked for them alone are among them.
+        """
         if self.facts is None:
             return ()
         return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
@@ -126,6 +129,14 @@ class Explanation:
         if self.request is None or self.request.fallback is None:
             return ()
         return tuple(h for h in self.candidates if self.rejection_by_clauses(h))
+
+    @property
+    def cut_off_candidates(self) -> tuple[Provider, ...]:
+        """The candidates that Placement's answer had left out, by name.
+
+        It cuts its answers at a number of its own, those to Nova as well.
+        """
+        return self._named(self.facts.cut_off if self.facts else ())
 
     @property
     def computes_without_provider(self) -> tuple[Compute, ...]:
@@ -260,7 +271,13 @@ class Explanation:
         """Whether there may be hosts for as many servers as were asked for."""
         if self.question.count == 1:
             return bool(self.candidates)
-        return self.max_servers >= self.question.count
+        return self._lacks_figures or self.max_servers >= self.question.count
+
+    @property
+    def _lacks_figures(self) -> bool:
+        """Whether candidates are left that :attr:`max_servers` does not count."""
+        facts = self.facts
+        return facts is not None and not facts.cut_off <= facts.stock.keys()
 
     @property
     def total_hosts(self) -> int:

@@ -50,6 +50,7 @@ def document(
         "total_hosts": explanation.total_hosts,
         "candidates": _names(explanation.candidates),
         "fallback_candidates": _names(explanation.fallback_candidates),
+        "cut_off_candidates": _names(explanation.cut_off_candidates),
         "max_servers": explanation.max_servers,
         "allocation_request_count": explanation.allocation_request_count,
         "clauses": list(_clauses(explanation)),

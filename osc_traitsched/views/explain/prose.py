@@ -72,6 +72,15 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
         )
     if explanation.is_in_doubt:
         yield "         So the verdict is in doubt, after all was read twice."
+    if explanation.cut_off_candidates:
+        yield (
+            "         Placement cuts its answers ([placement]max_allocation_candidates "
+            "of placement.conf): only when"
+        )
+        yield (
+            "         asked for them alone it gives "
+            f"{_listed(explanation.cut_off_candidates)}. Nova may not see them."
+        )
     limit = explanation.request.limit if explanation.request else None
     answers = explanation.allocation_request_count
     if limit is not None and answers > limit:

@@ -216,6 +216,12 @@ def test_a_check_can_be_of_some_rules_and_some_flavors(cloud):
         check.check(cloud, SettingsSources(), ["mirrors"])
 
 
+IN_TREE = (
+    "/allocation_candidates?in_tree={}&required=CUSTOM_GOLD&root_required="
+    "!COMPUTE_STATUS_DISABLED&resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
+)
+
+
 MEMORY = "/resource_providers?resources=MEMORY_MB:4096"
 
 
@@ -233,7 +239,8 @@ def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_
 ):
     stock = cloud.placement.get(f"/resource_providers/{CMP03}/inventories")
     own = {f"/resource_providers/{u}/inventories": stock for u in (CMP01, GPU)}
-    cloud = RecordedCloud(placement={MEMORY: providers(*having), **own})
+    alone = {IN_TREE.format(CMP03): recorded.candidates(recorded.NEEDED)}
+    cloud = RecordedCloud(placement={MEMORY: providers(*having), **own, **alone})
     found = explain.explain(cloud, ask(cloud), want_fixes=False)
     assert exit_code(found) == code
     whole = document.document(found, found.hosts)
@@ -244,10 +251,28 @@ def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_
     assert ("So the verdict is in doubt" in text) is (code == 4)
 
 
-IN_TREE = (
-    "/allocation_candidates?in_tree={}&required=CUSTOM_GOLD&root_required="
-    "!COMPUTE_STATUS_DISABLED&resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
-)
+def test_hosts_that_placement_gives_only_when_asked_for_them_alone_are_candidates():
+    alone = {IN_TREE.format(CMP03): recorded.candidates(recorded.NEEDED, CMP03)}
+    having = providers(CMP01, CMP02, CMP03)
+    cloud = RecordedCloud(placement={MEMORY: having, **alone})
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert exit_code(found) == 0
+    whole = document.document(found, found.hosts)
+    assert whole["candidates"] == ["cmp01", "cmp03"]
+    assert whole["cut_off_candidates"] == ["cmp03"]
+    assert not any(whole["disagreement"].values())
+    text = "\n".join(prose.lines(found, (), False))
+    assert "asked for them alone it gives cmp03. Nova may not see them." in text
+    assert "By what was read" not in text
+
+
+def test_a_placement_that_can_not_be_asked_for_a_host_alone_is_believed():
+    alone = {IN_TREE.format(CMP03): CloudBroke("placement", "no resources", 400)}
+    having = providers(CMP01, CMP02, CMP03)
+    cloud = RecordedCloud(placement={MEMORY: having, **alone})
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert [host.name for host in found.candidates] == ["cmp01"]
+    assert [host.name for host in found.wrongly_admitted] == ["cmp03"]
 
 
 @pytest.mark.parametrize(
