@@ -15,7 +15,12 @@ from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain import verdict as verdicts
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import HostFix, RequestFix
-from osc_traitsched.core.explain.option_impact import option_impacts, variations
+from osc_traitsched.core.explain.option_impact import (
+    not_refusing,
+    option_impacts,
+    release_impacts,
+    variations,
+)
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
@@ -67,7 +72,10 @@ def explain(
         question.check_enabled()
         request = question.request()
         check_visible(cloud, question)
-    except (Refusal, NotForProject) as refusal:
+    except Refusal as refusal:
+        others = not_refusing(question)
+        return dataclasses.replace(start, refusal=refusal, release_impacts=others)
+    except NotForProject as refusal:
         return dataclasses.replace(start, refusal=refusal)
     unavailable = zone_refusal(cloud, question)
     start = dataclasses.replace(start, request=request, refusal=unavailable)
@@ -165,6 +173,7 @@ def _judged(
         named=chosen,
         allocation_request_count=answer.count,
         option_impacts=option_impacts(start.question, switched, found, verdict),
+        release_impacts=release_impacts(switched, found, verdict),
     )
     return explanation, matcher
 
@@ -237,7 +246,8 @@ def _short(verdict: Verdict, found: Facts) -> list[Provider]:
 def _tried(placement: Service, explanation: Explanation) -> Iterator[RequestFix]:
     """Yield the changes of the request with which Placement gives more hosts."""
     verdict, found = explanation.verdict, explanation.facts
-    if verdict is None or found is None:
+    # Of answers that are cut it can't be told what a change loses.
+    if verdict is None or found is None or found.cut_off:
         return
     question = explanation.question
     hosts = {host.uuid for host in explanation.hosts}

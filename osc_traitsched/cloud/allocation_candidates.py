@@ -58,7 +58,7 @@ def given_alone(
     One query for each, two for a pinned server. A request whose amounts are all of
     groups with a suffix can't be asked for a tree.
     """
-    found = set()
+    found: set[str] = set()
     for root in roots:
         try:
             answer = ask(placement, _in_tree(request, root))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.fix import Fix
-from osc_traitsched.core.explain.option_impact import OptionImpact
+from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.explain.verdict import (
     ClauseCount,
     Rejection,
@@ -56,6 +56,7 @@ class Explanation:
     named: tuple[Provider, ...] = ()
     allocation_request_count: int = 0
     option_impacts: tuple[OptionImpact, ...] = ()
+    release_impacts: tuple[ReleaseImpact, ...] = ()
     fixes: tuple[Fix, ...] = ()
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
 

@@ -10,6 +10,7 @@ from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import Fix, HostFix
+from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait
 from osc_traitsched.core.nova.options import options_in
@@ -38,11 +39,7 @@ def document(
         "verdict": _verdict(explanation),
         "summary": words.verdict(explanation),
         "request": _request(explanation),
-        "release": {
-            "major": explanation.question.assumptions.release,
-            "name": RELEASES[explanation.question.assumptions.release],
-            "source": explanation.question.assumptions.release_source,
-        },
+        "release": _release(explanation),
         "assumptions": list(_assumptions(explanation)),
         "refusal": _refusal(explanation),
         "query": request.query() if request else None,
@@ -109,6 +106,31 @@ def _request(explanation: Explanation) -> dict[str, Any]:
     }
 
 
+def _release(explanation: Explanation) -> dict[str, Any]:
+    assumptions = explanation.question.assumptions
+    impacts = {each.release: each for each in explanation.release_impacts}
+    others = (each.release for each in assumptions.others)
+    return {
+        "major": assumptions.release,
+        "name": RELEASES[assumptions.release],
+        "source": assumptions.release_source,
+        "others": [
+            {"major": n, "name": RELEASES[n], "impact": _impact(impacts.get(n))}
+            for n in others
+        ],
+    }
+
+
+def _impact(impact: OptionImpact | ReleaseImpact | None) -> dict[str, Any] | None:
+    if impact is None:
+        return None
+    return {
+        "gained": impact.gained,
+        "lost": impact.lost,
+        "refused": impact.refused,
+    }
+
+
 def _assumptions(explanation: Explanation) -> Iterator[dict[str, Any]]:
     assumptions = explanation.question.assumptions
     option_impacts = {each.name: each for each in explanation.option_impacts}
@@ -121,12 +143,7 @@ def _assumptions(explanation: Explanation) -> Iterator[dict[str, Any]]:
             "value": list(value) if isinstance(value, tuple) else value,
             "source": setting.source,
             "given": setting.given,
-            "impact": impact
-            and {
-                "gained": impact.gained,
-                "lost": impact.lost,
-                "refused": impact.refused,
-            },
+            "impact": _impact(impact),
         }
 
 

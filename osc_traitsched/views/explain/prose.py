@@ -14,7 +14,7 @@ from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import fixes, not_evaluated, words
-from osc_traitsched.views.options import option
+from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import listed, visible
 
 _MOST_LINES = 25
@@ -54,6 +54,7 @@ def lines(
 def _warnings(explanation: Explanation) -> Iterator[str]:
     if explanation.refusal is not None:
         yield f"         {problems.word(explanation.refusal)}"
+    yield from (f"         {line}" for line in words.other_releases(explanation))
     if explanation.requested_nodes:
         only = listed(each.node for each in explanation.requested_nodes)
         yield f"         It is of {only} alone; nova-scheduler skips its host filters."
@@ -72,15 +73,7 @@ def _warnings(explanation: Explanation) -> Iterator[str]:
         )
     if explanation.is_in_doubt:
         yield "         So the verdict is in doubt, after all was read twice."
-    if explanation.cut_off_candidates:
-        yield (
-            "         Placement cuts its answers ([placement]max_allocation_candidates "
-            "of placement.conf): only when"
-        )
-        yield (
-            "         asked for them alone it gives "
-            f"{_listed(explanation.cut_off_candidates)}. Nova may not see them."
-        )
+    yield from (f"         {line}" for line in words.cut_off(explanation))
     limit = explanation.request.limit if explanation.request else None
     answers = explanation.allocation_request_count
     if limit is not None and answers > limit:
@@ -110,26 +103,23 @@ def _listed(hosts: Iterable[Provider]) -> str:
 
 def _assumptions(explanation: Explanation) -> Iterator[str]:
     assumptions = explanation.question.assumptions
-    release = releases.RELEASES[assumptions.release]
+    name = releases.RELEASES[assumptions.release]
     yield ""
     yield "Assumed:"
-    yield f"  Nova {assumptions.release} ({release}): {assumptions.release_source}"
+    known = release(assumptions.release)
+    yield f"  Nova {known}: {assumptions.release_source}"
     if assumptions.all_computes_new is not None:
         how_many = "every" if assumptions.all_computes_new else "not every"
         yield f"  {how_many} nova-compute is of 2026.2 or later, as OWNER_NOVA shows"
     for impact in explanation.option_impacts:
         setting = impact.setting
         sure = "" if setting.given else ", assumed"
-        if impact.refused:
-            effect = "Nova would refuse"
-        else:
-            effect = f"{impact.gained} hosts more, {impact.lost} fewer"
         yield (
             f"  {option(impact.name)} = {words.value(setting.value)} "
-            f"({setting.source}{sure}); otherwise: {effect}"
+            f"({setting.source}{sure}); otherwise: {words.effect(impact)}"
         )
-    for name, source in assumptions.ignored:
-        yield f"  {option(name)} ({source}): ignored, not in {release}"
+    for ignored, source in assumptions.ignored:
+        yield f"  {option(ignored)} ({source}): ignored, not in {name}"
     if not explanation.option_impacts and explanation.refusal is None:
         yield "  No prefilter's option, by itself, would change this verdict."
 

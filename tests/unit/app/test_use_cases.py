@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import pathlib
@@ -35,6 +36,7 @@ from osc_traitsched.core.errors import (
     UnknownTrait,
 )
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views.explain import document, prose
 from tests.unit.app import recorded
 from tests.unit.app.recorded import (
@@ -264,6 +266,22 @@ def test_hosts_that_placement_gives_only_when_asked_for_them_alone_are_candidate
     text = "\n".join(prose.lines(found, (), False))
     assert "asked for them alone it gives cmp03. Nova may not see them." in text
     assert "By what was read" not in text
+
+
+def test_another_release_that_would_not_refuse_is_said_beside_the_verdict():
+    cloud = RecordedCloud()
+    specs = {"hw:cpu_policy": "mixed", "hw:cpu_dedicated_mask": "0"}
+    assumed = SchedulerSettings(21, others=(SchedulerSettings(22),))
+    question = dataclasses.replace(ask(cloud).with_flavor(specs), assumptions=assumed)
+    found = explain.explain(cloud, question)
+    _, verdict, _, beside, *_ = prose.lines(found, (), False)
+    assert verdict.startswith("Verdict: ")
+    assert beside == (
+        "         If Nova is 22 (victoria), which has the same compute API: Nova does "
+        "not refuse it (see --nova-release)."
+    )
+    (other,) = document.document(found, ())["release"]["others"]
+    assert (other["name"], other["impact"]["refused"]) == ("victoria", False)
 
 
 def test_a_placement_that_can_not_be_asked_for_a_host_alone_is_believed():
