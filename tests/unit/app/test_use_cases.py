@@ -29,6 +29,7 @@ from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.errors import (
     AmbiguousName,
     CloudBroke,
+    Forbidden,
     NotForProject,
     NothingMatches,
     PlacementRefuses,
@@ -37,6 +38,7 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.views import aggregates as views
 from osc_traitsched.views.explain import document, prose
 from tests.unit.app import recorded
 from tests.unit.app.recorded import (
@@ -140,6 +142,30 @@ def test_aggregates_are_compared_with_placements(cloud):
     assert (zone1.aggregate.name, zone1.missing, zone1.extra) == ("zone1", (), ())
     assert (gold.aggregate.name, gold.extra) == ("gold", ())
     assert [node.node for node in gold.missing] == ["cmp03"]
+
+
+@pytest.mark.parametrize(
+    ("service", "path"),
+    [
+        ("placement", "/resource_providers"),
+        ("compute", "/os-hypervisors/detail"),
+        ("compute", "/os-services?binary=nova-compute"),
+    ],
+)
+def test_aggregates_are_listed_to_who_may_read_no_more_of_the_cloud(service, path):
+    hidden = Forbidden(service, "Policy does not allow it", "project", ("reader",))
+    found = aggregates.compare(RecordedCloud(**{service: {path: hidden}}))
+    assert found.unread is hidden
+    assert [each.aggregate.name for each in found.differences] == ["gold", "zone1"]
+    columns, rows = views.rows(found.differences, whole=False, is_known=False)
+    shown = dict(zip(columns, rows[0]))["mirror"]
+    assert (shown.machine_readable(), shown.human_readable()) == (None, "unknown")
+
+
+def test_aggregates_that_may_not_be_read_are_an_error():
+    hidden = Forbidden("compute", "Policy doesn't allow os-aggregates:index")
+    with pytest.raises(Forbidden):
+        aggregates.compare(RecordedCloud(compute={"/os-aggregates": hidden}))
 
 
 def test_a_candidate_says_what_it_would_give_and_where_it_is(cloud):
