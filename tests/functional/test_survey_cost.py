@@ -29,7 +29,7 @@ class Service:
     def __init__(self, bodies):
         self.bodies = bodies
 
-    def get(self, path, params=None, microversion=None):
+    def get(self, path, params=None, microversion=None, timeout=None):
         return after(params, self.bodies[path])
 
 

@@ -74,7 +74,7 @@ def _(finding: ConfigProjectOff) -> Words:
         f"{off(finding.setting)}, and no host filter looks at "
         f"{TENANT_KEY}: all projects get into "
         f"{listed(finding.aggregates, 'aggregate')}, and those named get anywhere",
-        openstack("trait-sched config nova-conf", Option("--enable", "tenant")),
+        openstack("trait-sched config nova-conf", Option("--enable", "projects")),
     )
 
 
@@ -84,7 +84,7 @@ def _(finding: ConfigProjectRequired) -> Words:
         f"on ({finding.setting.source}), and without effect as long as "
         f"{option(options.TENANT)} is off",
         openstack(
-            "trait-sched config nova-conf", Option("--enable", "tenant-required")
+            "trait-sched config nova-conf", Option("--enable", "projects-required")
         ),
     )
 

@@ -40,7 +40,7 @@ class RecordedService:
         self.asked = []
         self._bodies = {_normal(key): body for key, body in bodies.items()}
 
-    def get(self, path, params=None, microversion=None):
+    def get(self, path, params=None, microversion=None, timeout=None):
         query = {**(params or {})}
         marker = query.pop("marker", None)
         if query:
