@@ -158,20 +158,20 @@ def an_image_with_a_device_that_has_no_trait(make):
 
 
 def an_unknown_resource_class(make):
-    make.flavor("gpu", **{"resources:CUSTOM_GPU": "1"})
+    make.flavor("gpu", {"resources:CUSTOM_GPU": "1"})
 
 
 def an_amount_that_nova_ignores(make):
-    make.flavor("gpu", **{"resources:CUSTOM_GPU": "some"})
+    make.flavor("gpu", {"resources:CUSTOM_GPU": "some"})
 
 
 def groups_without_a_policy(make):
-    make.flavor("two", **{"resources1:VCPU": "1", "resources2:VCPU": "1"})
+    make.flavor("two", {"resources1:VCPU": "1", "resources2:VCPU": "1"})
 
 
 def a_flavor_that_asks_for_nothing(make):
     classes = ("VCPU", "MEMORY_MB", "DISK_GB")
-    make.flavor("none", **{f"resources:{name}": "0" for name in classes})
+    make.flavor("none", {f"resources:{name}": "0" for name in classes})
 
 
 FAULTS = [

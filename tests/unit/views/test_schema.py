@@ -129,7 +129,8 @@ def test_every_field_is_always_there(path):
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
 def test_the_document_of_a_named_case_has_the_fields_that_it_names_and_no_others(case):
     found = explanation(case)
-    CLOSED.validate(document.document(found, found.hosts))
+    errors = CLOSED.iter_errors(document.document(found, found.hosts))
+    assert list(errors) == []
 
 
 @pytest.mark.parametrize("path", OBJECTS)
