@@ -8,16 +8,19 @@ and a write names the keys that change, no others.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 from urllib import parse
 
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud import rest
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.model import Change, Keys, Kind, Object, State
 from osc_traitsched.core.change.providers import present
 
 #: Seconds to wait for one answer: all of these are requests for one small thing.
 TIMEOUT = 12
 
+_GENERATION = "resource_provider_generation"
+_AGGREGATE: rest.Shape = {"aggregate": {"metadata": {str: str}, "hosts": [str]}}
 _IMAGE_PATCH = "application/openstack-images-v2.1-json-patch"
 
 
@@ -70,12 +73,12 @@ class _Provider:
         # Placement reads the generation before the rest
         # (list_traits_for_resource_provider in placement/handlers/trait.py,
         # get_aggregates in placement/handlers/aggregate.py).
-        body = self._placement.get(self._path, timeout=TIMEOUT)
-        return State(present(body[self.part]), body["resource_provider_generation"])
+        body = _get(self._placement, self._path, {self.part: [str], _GENERATION: int})
+        return State(present(body[self.part]), body[_GENERATION])
 
     def write(self, change: Change, found: State) -> None:
         body = {
-            "resource_provider_generation": found.generation,
+            _GENERATION: found.generation,
             self.part: sorted(change.applied_to(found.keys)),
         }
         self._placement.put(self._path, body, timeout=TIMEOUT)
@@ -97,7 +100,7 @@ class _Flavor:
         self._path = f"/flavors/{_quoted(target.id)}/os-extra_specs"
 
     def read(self) -> State:
-        body = self._compute.get(self._path, timeout=TIMEOUT)
+        body = _get(self._compute, self._path, {"extra_specs": {str: str}})
         return State(body["extra_specs"])
 
     def write(self, change: Change, found: State) -> None:
@@ -118,7 +121,7 @@ class _Image:
         self._path = f"/images/{_quoted(target.id)}"
 
     def read(self) -> State:
-        return State(self._image.get(self._path, timeout=TIMEOUT))
+        return State(_get(self._image, self._path, {"id": str}))
 
     def write(self, change: Change, found: State) -> None:
         patch = [_operation(key, v) for key, v in _differing(change, found).items()]
@@ -133,13 +136,17 @@ class _Aggregate:
         self._path = f"/os-aggregates/{_quoted(target.id)}"
 
     def read(self) -> State:
-        body = self._compute.get(self._path, timeout=TIMEOUT)["aggregate"]
+        body = _get(self._compute, self._path, _AGGREGATE)["aggregate"]
         return State(body["metadata"], hosts=frozenset(body["hosts"]))
 
     def write(self, change: Change, found: State) -> None:
         metadata = _differing(change, found)
         action = {"set_metadata": {"metadata": metadata}}
         self._compute.post(f"{self._path}/action", action, timeout=TIMEOUT)
+
+
+def _get(service: Service, path: str, shape: rest.Shape) -> Any:
+    return rest.get(service, path, shape, timeout=TIMEOUT)
 
 
 def _differing(change: Change, found: State) -> Keys:

@@ -33,6 +33,7 @@ _PROVIDERS: rest.Shape = {
     ]
 }
 _TRAITS: dict[str, rest.Shape] = {"traits": [str]}
+_CLASSES: rest.Shape = {"resource_classes": [{"name": str}]}
 _SERVICES: rest.Shape = {"services": [{"host": str, "zone": str}]}
 _HYPERVISOR: dict[str, rest.Shape] = {
     "hypervisor_hostname": str,
@@ -178,6 +179,12 @@ def host_aggregates(bodies: Iterable[Any]) -> tuple[Aggregate, ...]:
 def known_traits(placement: Service) -> frozenset[str]:
     """Return the names of all traits that this Placement knows."""
     return frozenset(rest.get(placement, "/traits", _TRAITS)["traits"])
+
+
+def known_classes(placement: Service) -> frozenset[str]:
+    """Return the names of all resource classes that this Placement knows."""
+    listed = rest.get(placement, "/resource_classes", _CLASSES)["resource_classes"]
+    return frozenset(body["name"] for body in listed)
 
 
 def holders(placement: Service, name: str) -> frozenset[str]:

@@ -29,16 +29,25 @@ def _(error: errors.CloudBroke) -> str:
 
 @word.register
 def _(error: errors.Forbidden) -> str:
+    return f"{error.service}: {error.reason} (HTTP {error.status}); {_lacking(error)}"
+
+
+def _lacking(error: errors.Forbidden) -> str:
+    """Return what a login lacks: a project, or roles.
+
+    Whoever is no administrator would have to be one in the project, too.
+    """
     if error.roles is None:
-        why = "this user's roles are not enough"
-    elif error.scope != "project":
+        return "this user's roles are not enough"
+    is_elsewhere = error.scope != "project"
+    if is_elsewhere and ("admin" in error.roles or not error.scope):
         to = {"domain": "a domain", "system": "the system"}.get(error.scope, "nothing")
-        why = f"log in to a project; this login is to {to}"
-    else:
-        why = f"this user's roles are not enough: {listed(error.roles) or 'none'}"
-        if "admin" not in error.roles:
-            why += " (by default it takes admin)"
-    return f"{error.service}: {error.reason} (HTTP {error.status}); {why}"
+        return f"log in to a project; this login is to {to}"
+    where = f" in the {error.scope}" if is_elsewhere else ""
+    found = f"this user's roles{where} are not enough: {listed(error.roles) or 'none'}"
+    if "admin" in error.roles:
+        return found
+    return f"{found} (by default it takes admin{' in a project' * is_elsewhere})"
 
 
 @word.register

@@ -33,7 +33,7 @@ class Images:
         self.listed: list[dict[str, Any]] = []
         self.asked = 0
 
-    def get(self, path, params=None, microversion=None):
+    def get(self, path, params=None, microversion=None, timeout=None):
         self.asked += 1
         listed = self.listed if params["os_hidden"] == "false" else []
         return after(params, {"images": listed})

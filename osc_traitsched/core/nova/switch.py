@@ -21,10 +21,13 @@ SWITCHES: Mapping[str, tuple[str, ...]] = {
     "image-metadata": (options.IMAGE_METADATA,),
     "isolation": (options.ISOLATION,),
     AZ: (options.AZ_QUERY,),
-    "tenant": (options.TENANT,),
-    "tenant-required": (options.TENANT, options.TENANT_REQUIRED),
+    "projects": (options.TENANT,),
+    "projects-required": (options.TENANT, options.TENANT_REQUIRED),
     "routed-networks": (options.ROUTED_NETWORKS,),
 }
+
+#: Other names for some of them, in the options' own word.
+_ALIASES = {"tenant": "projects", "tenant-required": "projects-required"}
 
 #: The host filter that does after Placement what :data:`AZ` does in Placement.
 AZ_FILTER = "AvailabilityZoneFilter"
@@ -42,6 +45,11 @@ class Switched:
     wanted: tuple[str, ...]
     values: Mapping[str, Value]
     assumptions: SchedulerSettings
+
+
+def known_name(name: str) -> str:
+    """Return the name out of :data:`SWITCHES` that an alias stands for."""
+    return _ALIASES.get(name, name)
 
 
 def az_is_always_on(release: int) -> bool:

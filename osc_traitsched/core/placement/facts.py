@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 
@@ -71,6 +71,8 @@ class Facts:
     :ivar limits: for each class that several clauses ask for, by provider, the most
         that it can give at once, of amounts that it can give each alone; a provider
         that is not there can give them all
+    :ivar cut_off: those of the candidates that Placement gives only if it is asked for
+        them alone, since it cuts its answers at a number of its own
     """
 
     snapshot: Snapshot
@@ -82,6 +84,14 @@ class Facts:
     candidates: frozenset[str]
     vanished: tuple[str, ...] = ()
     limits: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
+    cut_off: frozenset[str] = frozenset()
+
+    def with_cut_off(self, roots: Iterable[str]) -> Facts:
+        """Return the facts with more candidates, which Placement's answer cut off."""
+        cut_off = self.cut_off.union(roots)
+        return dataclasses.replace(
+            self, candidates=self.candidates | cut_off, cut_off=cut_off
+        )
 
     @functools.cached_property
     def trees(self) -> Mapping[str, tuple[Provider, ...]]:

@@ -40,7 +40,7 @@ class RecordedService:
         self.asked = []
         self._bodies = {_normal(key): body for key, body in bodies.items()}
 
-    def get(self, path, params=None, microversion=None):
+    def get(self, path, params=None, microversion=None, timeout=None):
         query = {**(params or {})}
         marker = query.pop("marker", None)
         if query:
@@ -192,6 +192,11 @@ BODIES = {
                 "CUSTOM_SILVER",
                 "HW_CPU_X86_AVX512F",
                 "HW_CPU_X86_VMX",
+            ]
+        },
+        "/resource_classes": {
+            "resource_classes": [
+                {"name": name} for name in ("VCPU", "MEMORY_MB", "DISK_GB")
             ]
         },
         "/resource_providers": providers(CMP01, CMP02, CMP03, GPU),

@@ -120,6 +120,15 @@ def test_who_is_in_no_project_is_told_to_log_in_to_one(scope, what):
     assert words.endswith(f"; log in to a project; this login is to {what}")
 
 
+@pytest.mark.parametrize("scope", ["system", "domain"])
+def test_a_reader_in_no_project_is_not_sent_to_one_without_the_role(scope):
+    words = problems.word(errors.Forbidden("placement", "no", scope, ("reader",)))
+    assert words.endswith(
+        f"; this user's roles in the {scope} are not enough: reader (by default it "
+        "takes admin in a project)"
+    )
+
+
 def test_where_roles_are_not_known_nothing_is_said_of_them():
     words = problems.word(errors.Forbidden("placement", "no"))
     assert words == "placement: no (HTTP 403); this user's roles are not enough"

@@ -164,13 +164,10 @@ def _is_taken(request: Request, cloud: PredictedCloud) -> bool:
                 return False
             group = clause.group if isinstance(clause, Trait) else None
             both[clause.forbidden].add((group, clause.name))
-    groups = request.groups
-    suffixed = [group for group in groups if group]
-    return (
-        bool(groups)
-        and all(request.resources(group) for group in groups)
-        and not both[False] & both[True]
-        and (request.group_policy is not None or len(suffixed) < 2)
+    return not (
+        request.groups_without_amounts
+        or request.lacks_group_policy
+        or both[False] & both[True]
     )
 
 

@@ -15,8 +15,10 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules.project import PROJECT_FILTER
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
+from osc_traitsched.core.nova.removed_filters import is_removed
 from osc_traitsched.core.nova.server import not_evaluated
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.switch import AZ_FILTER
 
 #: The property that a host filter looks at, too (ImagePropertiesFilter), and its old
 #: name.
@@ -44,6 +46,36 @@ def ignored(analysis: Analysis) -> Iterator[ConfigIgnored]:
     assumptions = analysis.survey.assumptions
     for name, source in assumptions.ignored:
         yield ConfigIgnored(name, source, assumptions.release)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigFilterGone(Finding):
+    """A host filter that is on and that this release of Nova does not have.
+
+    :ivar filter: its name
+    :ivar release: Nova's
+    """
+
+    rule = "config-filter-gone"
+    severity = Severity.ERROR
+    kind = Kind.OPTION
+    name = options.ENABLED_FILTERS
+    filter: str
+    release: int
+    setting: Setting
+
+
+def filter_gone(analysis: Analysis) -> Iterator[ConfigFilterGone]:
+    """Find host filters that this release of Nova does not have any more.
+
+    ``az-filter`` has that of zones.
+    """
+    release = analysis.survey.assumptions.release
+    setting = analysis.setting(options.ENABLED_FILTERS)
+    names = setting.value if isinstance(setting.value, tuple) else ()
+    for name in dict.fromkeys(names):
+        if is_removed(name, release) and name != AZ_FILTER:
+            yield ConfigFilterGone(name, release, setting)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,6 +248,7 @@ def image_metadata_no_trait(analysis: Analysis) -> Iterator[ConfigImageMetadataN
 
 RULES = (
     Rule(ConfigIgnored, "config", ignored, Kind.OPTION),
+    Rule(ConfigFilterGone, "config", filter_gone, Kind.OPTION),
     Rule(ConfigMaxResults, "config", max_results, Kind.HOST),
     Rule(ConfigProjectOff, "config", project_off, Kind.AGGREGATE),
     Rule(ConfigProjectRequired, "config", project_required, Kind.OPTION),
