@@ -38,7 +38,7 @@ class RepairMirror(write_args.Writer):
         if todo.snapshot.unlisted:
             base.LOG.warning("%s", left_out.unlisted(todo.snapshot))
         self.nothing = mirror.nothing(todo.snapshot)
-        outcomes = self.carry_out(cloud, todo.plan, args)
+        outcomes = self.carry_out(cloud, args, todo.plan)
         is_done = not args.dry_run and self.exit_code is ExitCode.DONE
         if is_done and app.has_moved(cloud, todo):
             base.LOG.warning("%s", mirror.CHANGED_MEANWHILE)

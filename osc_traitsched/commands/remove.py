@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import functools
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.commands import base, host_args, write_args
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.core.change.traits import TakenByOthers
+from osc_traitsched.core.change.traits import LastHolder, TakenByOthers
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import effects, problems, refusals, results
@@ -44,12 +45,27 @@ class RemoveTraits(write_args.Writer):
         write_args.check(args)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
-        todo = trait_changes.plan_remove(cloud, names, selectors, args.force)
+        plan = functools.partial(
+            trait_changes.plan_remove, cloud, names, selectors, args.force
+        )
+        try:
+            todo = plan()
+        except LastHolder as exc:
+            return self._requirers(args, exc)
         _warn(todo)
-        outcomes = self.carry_out(cloud, todo.plan, args)
+        outcomes = self.carry_out(cloud, args, todo.plan, lambda: plan().plan)
         if not (args.dry_run or args.force):
             self._tell(trait_changes.taken_by_others(cloud, outcomes))
         return results.removed(outcomes)
+
+    def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:
+        """Return all that requires a trait where a program asks; else raise."""
+        is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
+        if args.columns or not is_asked:
+            raise refusal
+        base.LOG.error("%s", problems.word(refusal))
+        self.exit_code = ExitCode.REFUSED
+        return refusals.requirer_rows(refusal.requirers)
 
     def _tell(self, found: tuple[TakenByOthers, ...] | CloudBroke) -> None:
         """Say what others removed meanwhile, so that no host is left with a trait."""

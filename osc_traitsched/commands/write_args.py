@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 
 import tqdm
 
+from osc_traitsched.app import afterwards
 from osc_traitsched.app.execute import Execution, execute, foresee
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.views import afterwards as words
 from osc_traitsched.views import problems
 
 _MOST_JOBS = 16
@@ -77,24 +80,43 @@ class Writer(base.Lister):
     def carry_out(
         self,
         cloud: Cloud,
-        plan: Plan,
         args: argparse.Namespace,
-        again: str = problems.AGAIN,
+        plan: Plan,
+        plan_again: Callable[[], Plan] | None = None,
     ) -> tuple[Outcome, ...]:
         """Carry a plan out, or foresee it for a dry run, and set the exit code.
 
-        :param again: what goes on with a plan that is not carried out whole
+        :param plan_again: makes the plan once more, to see whether it could go on
         :returns: one outcome a change
         """
-        found = foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
+        found = self.execute(cloud, plan, args)
+        planner = None if found.interrupted else plan_again
+        refusal = afterwards.refusal(found.outcomes, planner)
+        return self.conclude(found, args, words.goes_on((), refusal))
+
+    def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
+        """Carry a plan out, or foresee it for a dry run; :meth:`conclude` it then."""
+        return foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
+
+    def conclude(
+        self,
+        found: Execution,
+        args: argparse.Namespace,
+        then: str = problems.GOES_ON,
+    ) -> tuple[Outcome, ...]:
+        """Say how it ended, and set the exit code.
+
+        :param then: what to do where the plan was not carried out whole
+        :returns: one outcome a change
+        """
         if args.exit_code and found.count(Status.WOULD_CHANGE):
             self.exit_code = ExitCode.CHANGES_WANTED
         if found.count(Status.FAILED):
-            base.LOG.error("%s", problems.failures(found.outcomes, again))
+            base.LOG.error("%s", problems.failures(found.outcomes, then))
             self.exit_code = ExitCode.ERROR
         if found.interrupted:
             total = len(found.outcomes)
-            base.LOG.error("%s", problems.interrupted(found.done, total, again))
+            base.LOG.error("%s", problems.interrupted(found.done, total, then))
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
 

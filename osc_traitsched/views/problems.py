@@ -11,8 +11,10 @@ from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 
-#: What goes on with a command that was not carried out whole.
 AGAIN = "the same command again"
+
+#: What to do where a command was not carried out whole.
+GOES_ON = f"{AGAIN} goes on"
 
 
 @functools.singledispatch
@@ -226,20 +228,20 @@ def would_create(names: Iterable[str]) -> str:
     return f"would create the trait {listed(names)}"
 
 
-def interrupted(done: int, total: int, again: str = AGAIN) -> str:
+def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
     """Return the line that ends a command that the user interrupted.
 
-    :param again: what to do once more
+    :param then: what to do
     """
-    return f"interrupted after {done} of {total}; {again} goes on"
+    return f"interrupted after {done} of {total}; {then}"
 
 
-def failures(outcomes: Sequence[Outcome], again: str = AGAIN) -> str:
+def failures(outcomes: Sequence[Outcome], then: str = GOES_ON) -> str:
     """Return the line that ends a command of which some changes failed.
 
-    :param again: what to do once more
+    :param then: what to do
     """
     failed = sum(found.status is Status.FAILED for found in outcomes)
     left = sum(found.status is Status.NOT_DONE for found in outcomes)
     not_done = f", {left} not done" if left else ""
-    return f"{failed} of {len(outcomes)} failed{not_done}; {again} goes on"
+    return f"{failed} of {len(outcomes)} failed{not_done}; {then}"
