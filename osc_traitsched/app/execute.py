@@ -24,6 +24,7 @@ from osc_traitsched.core.change.model import (
     foreseen,
     not_done,
 )
+from osc_traitsched.core.errors import Unexpected
 
 #: Changes in a row without any answer, after which no other is begun.
 _MOST_UNANSWERED = 3
@@ -40,10 +41,13 @@ class Execution:
 
     :ivar outcomes: one a change, in the plan's order
     :ivar interrupted: the user ended it
+    :ivar stopped: something ended it: the user, a service that does not answer, or an
+        exception that nobody expects
     """
 
     outcomes: tuple[Outcome, ...]
     interrupted: bool = False
+    stopped: bool = False
 
     def count(self, *statuses: Status) -> int:
         """Return how many changes ended so."""
@@ -53,6 +57,12 @@ class Execution:
     def done(self) -> int:
         """How many objects are as the plan wants them."""
         return self.count(Status.CHANGED, Status.UNCHANGED)
+
+    @property
+    def unexpected(self) -> Unexpected | None:
+        """The exception that ended it, for who has said what became of the rest."""
+        problems = (each.problem for each in self.outcomes)
+        return next((each for each in problems if isinstance(each, Unexpected)), None)
 
 
 def foresee(plan: Plan) -> Execution:
@@ -78,12 +88,12 @@ def run(
 ) -> Execution:
     """Carry out a plan, stage by stage; one outcome a change, whatever becomes of it.
 
-    All changes of a stage are tried. After one that failed no later stage is begun;
-    after a few in a row that got no answer at all nothing is. Where the user interrupts
-    (SIGINT in the main thread), nothing more is begun, and what is under way gets a
-    second to end.
+    All changes of a stage are tried. After one that failed, or may have, no later stage
+    is begun; after a few in a row that got no answer at all nothing is, nor after an
+    exception. Where the user interrupts (SIGINT in the main thread), nothing more is
+    begun, and what is under way gets a second to end.
 
-    :param apply: carries out one change, and raises nothing
+    :param apply: carries out one change; what it raises is that change's problem
     :param jobs: how many changes of one stage at the same time
     :param watch: called with each outcome as it comes, in this thread
     """
@@ -92,12 +102,12 @@ def run(
     outcomes: list[Outcome] = []
     with running.interruptible():
         for stage in plan.stages:
-            failed = any(each.status is Status.FAILED for each in outcomes)
-            if failed or patience.stopped.is_set():
+            if any(map(_is_in_doubt, outcomes)) or patience.stopped.is_set():
                 outcomes.extend(map(not_done, stage))
             else:
                 outcomes.extend(running.stage(stage, jobs))
-    return Execution(tuple(outcomes), running.interrupted)
+    stopped = patience.stopped.is_set()
+    return Execution(tuple(outcomes), running.interrupted, stopped)
 
 
 class _Message(enum.Enum):
@@ -123,7 +133,7 @@ class _Run:
         self._patience = patience
         self._watch = watch
         self._lock = threading.Lock()
-        self._done: queue.SimpleQueue[tuple[int, Outcome] | _Message | Exception] = (
+        self._done: queue.SimpleQueue[tuple[int, Outcome] | _Message] = (
             queue.SimpleQueue()
         )
         self.interrupted = False
@@ -151,22 +161,29 @@ class _Run:
             while not self._patience.stopped.is_set():
                 number, change = waiting.get_nowait()
                 begun.add(number)
-                outcome = self._apply(change, self._patience)
-                self._count(outcome)
-                self._done.put((number, outcome))
+                self._done.put((number, self._outcome(change)))
         except queue.Empty:
             pass
-        except Exception as exc:
-            self._patience.stopped.set()
-            self._done.put(exc)
         finally:
             self._done.put(_Message.THREAD_ENDED)
+
+    def _outcome(self, change: Change) -> Outcome:
+        """Carry out one change; after an exception no other is begun.
+
+        The others' outcomes, and that of this one, are still to be told.
+        """
+        try:
+            outcome = self._apply(change, self._patience)
+        except Exception as exc:
+            self._patience.stopped.set()
+            return Outcome(change, Status.UNKNOWN, Unexpected(exc))
+        self._count(outcome)
+        return outcome
 
     def _collect(self, threads: int) -> dict[int, Outcome]:
         """Return the outcomes, by the changes' numbers, until all threads have ended.
 
-        Or until a second after the user interrupted. What a thread raises is a mistake
-        of this program; it is raised here, and no other change is begun.
+        Or until a second after the user interrupted.
         """
         found: dict[int, Outcome] = {}
         end = math.inf
@@ -181,8 +198,6 @@ class _Run:
                 threads -= 1
             elif message is _Message.INTERRUPTED:
                 end = time.monotonic() + _GRACE
-            elif isinstance(message, Exception):
-                raise message
             else:
                 number, outcome = message
                 found[number] = outcome
@@ -223,6 +238,10 @@ class _Run:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def _is_in_doubt(outcome: Outcome) -> bool:
+    return outcome.status in (Status.FAILED, Status.UNKNOWN)
 
 
 def _unended(change: Change, begun: bool) -> Outcome:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import tqdm
 
@@ -12,7 +14,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
-from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.errors import BadUsage, Unexpected
 from osc_traitsched.views import problems
 
 _MOST_JOBS = 16
@@ -65,7 +67,12 @@ def _jobs(text: str) -> int:
 
 
 class Writer(base.Lister):
-    """A command that writes; it tries all, reports each, and fails once."""
+    """A command that writes; it tries all, reports each, and fails once.
+
+    :cvar unexpected: the exception that ended it; raised when the rows are printed
+    """
+
+    unexpected: Unexpected | None = None
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return a parser that takes no option for another that begins like it."""
@@ -86,10 +93,27 @@ class Writer(base.Lister):
         :param again: what goes on with a plan that is not carried out whole
         :returns: one outcome a change
         """
-        found = foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
+        return self.conclude(self.execute(cloud, plan, args), args, again)
+
+    def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
+        """Carry a plan out, or foresee it for a dry run; :meth:`conclude` it then."""
+        return foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
+
+    def conclude(
+        self,
+        found: Execution,
+        args: argparse.Namespace,
+        again: str = problems.AGAIN,
+    ) -> tuple[Outcome, ...]:
+        """Say how it ended, and set the exit code.
+
+        :param again: what goes on with a plan that was not carried out whole
+        :returns: one outcome a change
+        """
+        self.unexpected = found.unexpected
         if args.exit_code and found.count(Status.WOULD_CHANGE):
             self.exit_code = ExitCode.CHANGES_WANTED
-        if found.count(Status.FAILED):
+        if any(outcome.problem is not None for outcome in found.outcomes):
             base.LOG.error("%s", problems.failures(found.outcomes, again))
             self.exit_code = ExitCode.ERROR
         if found.interrupted:
@@ -97,6 +121,16 @@ class Writer(base.Lister):
             base.LOG.error("%s", problems.interrupted(found.done, total, again))
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the rows, and only then end with what nobody expects."""
+        super().produce_output(parsed_args, column_names, data)
+        if self.unexpected is not None:
+            self.app.stdout.flush()
+            raise self.unexpected.error
+        return 0
 
 
 def _execute(cloud: Cloud, plan: Plan, jobs: int) -> Execution:

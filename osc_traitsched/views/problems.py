@@ -22,6 +22,11 @@ def word(error: errors.TraitSchedError) -> str:
 
 
 @word.register
+def _(error: errors.Unexpected) -> str:
+    return internal(error.error)
+
+
+@word.register
 def _(error: errors.CloudBroke) -> str:
     status = f" (HTTP {error.status})" if error.status else ""
     return f"{error.service}: {error.reason}{status}"
@@ -235,11 +240,12 @@ def interrupted(done: int, total: int, again: str = AGAIN) -> str:
 
 
 def failures(outcomes: Sequence[Outcome], again: str = AGAIN) -> str:
-    """Return the line that ends a command of which some changes failed.
+    """Return the line that ends a command of which some changes failed, or may have.
 
     :param again: what to do once more
     """
-    failed = sum(found.status is Status.FAILED for found in outcomes)
-    left = sum(found.status is Status.NOT_DONE for found in outcomes)
-    not_done = f", {left} not done" if left else ""
-    return f"{failed} of {len(outcomes)} failed{not_done}; {again} goes on"
+    told = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
+    counts = [(sum(o.status is each for o in outcomes), each) for each in told]
+    (number, status), *others = [each for each in counts if each[0]]
+    more = "".join(f", {number} {status.value}" for number, status in others)
+    return f"{number} of {len(outcomes)} {status.value}{more}; {again} goes on"

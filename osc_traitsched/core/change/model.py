@@ -222,7 +222,8 @@ class Status(enum.Enum):
     FAILED = "failed"
     #: It was not begun: what it depends on failed, or all was ended before.
     NOT_DONE = "not done"
-    #: All was ended while it was under way: it may be written or not.
+    #: It may be written, whole or in part, or not: no answer says which, or all was
+    #: ended while it was under way.
     UNKNOWN = "unknown"
 
 

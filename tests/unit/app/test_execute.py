@@ -164,13 +164,41 @@ def test_what_ends_right_after_the_interruption_is_told_as_it_ended():
     assert statuses(found) == ["failed", "not done"]
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_a_mistake_of_this_program_is_no_outcome_and_is_not_passed_over(jobs):
+def test_an_exception_ends_it_and_every_change_has_an_outcome():
     def apply(change, patience):
-        raise ZeroDivisionError("as the test wants it")
+        if change.object.name == "b":
+            raise ZeroDivisionError("as the test wants it")
+        return Outcome(change, Status.CHANGED)
 
-    with pytest.raises(ZeroDivisionError, match="as the test wants it"):
-        execute.run(plan("abc", "d"), apply, jobs)
+    found = execute.run(plan("abc", "d"), apply)
+    assert statuses(found) == ["changed", "unknown", "not done", "not done"]
+    assert (found.stopped, found.interrupted) == (True, False)
+    assert found.outcomes[1].problem is found.unexpected
+    assert isinstance(found.unexpected.error, ZeroDivisionError)
+
+
+def test_what_other_threads_write_after_an_exception_is_told():
+    raised = threading.Event()
+
+    def apply(change, patience):
+        if change.object.name == "a":
+            raised.wait(10)
+            raise ZeroDivisionError("as the test wants it")
+        raised.set()
+        assert patience.stopped.wait(10)
+        return Outcome(change, Status.CHANGED)
+
+    found = execute.run(plan("abc"), apply, jobs=2)
+    assert statuses(found) == ["unknown", "changed", "not done"]
+
+
+def test_after_a_change_of_which_nobody_knows_no_later_stage_is_begun():
+    def apply(change, patience):
+        return Outcome(change, Status.UNKNOWN, broken(504))
+
+    found = execute.run(plan("ab", "c"), apply)
+    assert statuses(found) == ["unknown", "unknown", "not done"]
+    assert not found.stopped
 
 
 def test_outside_of_the_main_thread_signals_are_left_alone():
