@@ -111,7 +111,16 @@ class Forbidden(CloudBroke):
 
 
 class ConcurrentUpdate(CloudBroke):
-    """A provider changed since its generation was read; nothing was written."""
+    """A provider changed since its generation was read; nothing was written.
+
+    :ivar times: how many times in one change
+    """
+
+    def __init__(
+        self, service: str, reason: str, status: int | None = None, times: int = 1
+    ) -> None:
+        super().__init__(service, reason, status)
+        self.times = times
 
 
 class TooOld(CloudBroke):

@@ -14,7 +14,6 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import (
     Change,
-    ChangedMeanwhile,
     Kept,
     Kind,
     Object,
@@ -220,11 +219,3 @@ def _(error: NotIsolated) -> str:
         f"aggregate {quoted(error.name)} is isolated by no trait; to finish what was "
         f"interrupted, name the traits{common}"
     )
-
-
-@problems.word.register
-def _(error: ChangedMeanwhile) -> str:
-    pairs = listed(
-        f"{quoted(key)} is {quoted(str(v))}" for key, v in error.keys.items()
-    )
-    return f"changed meanwhile: {pairs} now; run the command again"

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Outcome, Status
+from osc_traitsched.core.change.model import ChangedMeanwhile, Outcome, Status
 from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
@@ -57,7 +57,8 @@ def _lacking(error: errors.Forbidden) -> str:
 
 @word.register
 def _(error: errors.ConcurrentUpdate) -> str:
-    return "others changed this provider during every try; run the command again"
+    when = "during every try" if error.times > 1 else "meanwhile"
+    return f"others changed this provider {when}; run the command again"
 
 
 @word.register
@@ -141,6 +142,15 @@ def _(error: errors.PlacementRefuses) -> str:
     if "No such trait" in error.reason and "CUSTOM_" in error.reason:
         return f"{what} (trait-sched add --create makes it, and gives it to hosts)"
     return what
+
+
+@word.register
+def _(error: ChangedMeanwhile) -> str:
+    changed = listed(
+        f"{quoted(key)} is {'gone' if value is None else quoted(str(value))}"
+        for key, value in error.keys.items()
+    )
+    return f"changed meanwhile: {changed} now; run the command again"
 
 
 @word.register

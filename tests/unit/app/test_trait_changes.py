@@ -222,7 +222,7 @@ def test_a_public_image_of_others_is_written_if_told_or_else_in_the_way():
 
 def outcomes(found, status=Status.CHANGED):
     (change,) = remove(found, force=True).plan.changes
-    return [Outcome(change, status, over=State(change.found.keys))]
+    return [Outcome(change, status, overwritten=State(change.found.keys))]
 
 
 def test_a_required_trait_that_others_took_from_the_other_hosts_is_found_afterwards():
@@ -233,6 +233,19 @@ def test_a_required_trait_that_others_took_from_the_other_hosts_is_found_afterwa
         ("flavor", "gold"),
         ("aggregate", "gold"),
     ]
+
+
+def test_of_a_trait_that_may_have_been_removed_it_is_found_too():
+    found = cloud(holders=())
+    for done in (outcomes(found, Status.UNKNOWN), not_known(found)):
+        (taken,) = trait_changes.taken_by_others(found, done)
+        assert (taken.name, taken.providers) == (GOLD, ("cmp01",))
+
+
+def not_known(found):
+    """Return an outcome of a change that was under way when all was ended."""
+    (change,) = remove(found, force=True).plan.changes
+    return [Outcome(change, Status.UNKNOWN)]
 
 
 def test_what_can_t_be_read_again_is_said():

@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.commands import base
 from tests.functional import shell
-from tests.unit.app.recorded import CMP02, CMP03, RecordedCloud
+from tests.unit.app.recorded import CMP02, RecordedCloud
 
 ADD = ("add", "CUSTOM_SILVER", "--all", "-f", "json")
 
