@@ -70,11 +70,15 @@ def foresee(plan: Plan) -> Execution:
     return Execution(tuple(map(foreseen, plan.changes)))
 
 
+Watch = Callable[[Outcome], object]
+
+
+def unwatched(outcome: Outcome) -> None:
+    """Watch nothing."""
+
+
 def execute(
-    cloud: Cloud,
-    plan: Plan,
-    jobs: int = 1,
-    watch: Callable[[Outcome], object] = lambda outcome: None,
+    cloud: Cloud, plan: Plan, jobs: int = 1, watch: Watch = unwatched
 ) -> Execution:
     """Carry out a plan in a cloud, as :func:`run` does."""
     return run(plan, functools.partial(write.apply, cloud), jobs, watch)
@@ -84,7 +88,7 @@ def run(
     plan: Plan,
     apply: Callable[[Change, Patience], Outcome],
     jobs: int = 1,
-    watch: Callable[[Outcome], object] = lambda outcome: None,
+    watch: Watch = unwatched,
 ) -> Execution:
     """Carry out a plan, stage by stage; one outcome a change, whatever becomes of it.
 
@@ -127,7 +131,7 @@ class _Run:
         self,
         apply: Callable[[Change, Patience], Outcome],
         patience: Patience,
-        watch: Callable[[Outcome], object],
+        watch: Watch,
     ) -> None:
         self._apply = apply
         self._patience = patience

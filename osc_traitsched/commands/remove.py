@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import functools
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.commands import base, host_args, write_args
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.core.change.traits import TakenByOthers
-from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import effects, problems, refusals, results
 from osc_traitsched.views.traits import Table
@@ -46,17 +45,21 @@ class RemoveTraits(write_args.Writer):
         cloud = self.cloud()
         todo = trait_changes.plan_remove(cloud, names, selectors, args.force)
         _warn(todo)
-        outcomes = self.carry_out(cloud, todo.plan, args)
-        if not (args.dry_run or args.force):
-            self._tell(trait_changes.taken_by_others(cloud, outcomes))
-        return results.removed(outcomes)
+        found = self.execute(cloud, todo.plan, args)
+        if not args.dry_run:
+            check = functools.partial(trait_changes.check_removal, cloud, todo, found)
+            self.afterwards = lambda: self._tell(check())
+        return results.removed(self.conclude(found, args))
 
-    def _tell(self, found: tuple[TakenByOthers, ...] | CloudBroke) -> None:
+    def _tell(self, found: trait_changes.Removal) -> None:
         """Say what others removed meanwhile, so that no host is left with a trait."""
-        if isinstance(found, CloudBroke):
-            base.LOG.warning("%s", results.not_read_again(found))
-            return
-        for taken in found:
+        if found.unread is not None:
+            base.LOG.warning("%s", results.not_read_again(found.unread))
+        if found.unchecked:
+            base.LOG.warning(
+                "%s", results.unchecked(found.unchecked, self.repeated_options)
+            )
+        for taken in found.taken:
             base.LOG.error("%s", results.taken_by_others(taken, self.repeated_options))
             self.exit_code = self.exit_code or ExitCode.ERROR
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tqdm
@@ -70,9 +71,11 @@ class Writer(base.Lister):
     """A command that writes; it tries all, reports each, and fails once.
 
     :cvar unexpected: the exception that ended it; raised when the rows are printed
+    :cvar afterwards: what is to be read and said when the rows are printed
     """
 
     unexpected: Unexpected | None = None
+    afterwards: Callable[[], object] | None = None
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return a parser that takes no option for another that begins like it."""
@@ -125,10 +128,14 @@ class Writer(base.Lister):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print the rows, and only then end with what nobody expects."""
+        """Print the rows, which nothing that comes later can lose."""
         super().produce_output(parsed_args, column_names, data)
-        if self.unexpected is not None:
+        # Whoever no longer reads the rows still gets what is said on standard error.
+        with contextlib.suppress(OSError):
             self.app.stdout.flush()
+        if self.afterwards is not None:
+            self.afterwards()
+        if self.unexpected is not None:
             raise self.unexpected.error
         return 0
 

@@ -10,6 +10,7 @@ from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.commands import Option, line, openstack
+from osc_traitsched.views.text import listed
 from osc_traitsched.views.traits import Table
 
 
@@ -55,6 +56,18 @@ def not_read_again(why: CloudBroke) -> str:
     """Return a line on removed traits whose other holders can't be read again."""
     reason = problems.word(why)
     return f"whether another host still has the traits can't be read ({reason})"
+
+
+def unchecked(traits: Sequence[str], options: Sequence[Option] = ()) -> str:
+    """Return a line on traits whose other holders were not read again.
+
+    :param options: the global ones of the printed command
+    """
+    look = openstack("trait-sched list", Option("--by-trait"))
+    return (
+        f"stopped: whether another host still has {listed(traits)} was not read again; "
+        f"{line(look, options)} shows it"
+    )
 
 
 def taken_by_others(found: TakenByOthers, options: Sequence[Option] = ()) -> str:

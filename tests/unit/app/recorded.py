@@ -55,6 +55,9 @@ class RecordedService:
             raise body
         return body if marker is None else after({"marker": marker}, body)
 
+    def now_has(self, path, body):
+        self._bodies[_normal(path)] = body
+
     def put(self, path, body=None, timeout=None):
         self.when_put(path)
         self.written.append((path, body))
