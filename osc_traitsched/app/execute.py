@@ -203,16 +203,28 @@ class _Run:
             elif message is _Message.INTERRUPTED:
                 end = time.monotonic() + _GRACE
             else:
-                number, outcome = message
-                found[number] = outcome
-                self._watch(outcome)
+                self._take(message, found)
+        self._drain(found)
         return found
+
+    def _drain(self, found: dict[int, Outcome]) -> None:
+        """Take the outcomes that came while the last of them was told."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                message = self._done.get_nowait()
+                if not isinstance(message, _Message):
+                    self._take(message, found)
+
+    def _take(self, message: tuple[int, Outcome], found: dict[int, Outcome]) -> None:
+        number, outcome = message
+        found[number] = outcome
+        self._watch(outcome)
 
     def _count(self, outcome: Outcome) -> None:
         with self._lock:
             if is_without_answer(outcome.problem):
                 self._patience.unanswered += 1
-            elif outcome.change.is_needed:
+            elif outcome.change.is_sent:
                 self._patience.unanswered = 0
             if self._patience.unanswered >= _MOST_UNANSWERED:
                 self._patience.stopped.set()
@@ -224,10 +236,11 @@ class _Run:
         An exception that a signal raises wherever the main thread just is could be
         taken for a failure of what it interrupts. A process that was started with
         SIGINT ignored, as a shell starts those in the background, goes on ignoring it.
+        A handler that is not Python's could not be put back, and is left alone, too.
         """
         before = signal.getsignal(signal.SIGINT)
         is_main = threading.current_thread() is threading.main_thread()
-        if not is_main or before is signal.SIG_IGN:
+        if not is_main or before in (signal.SIG_IGN, None):
             yield
             return
 

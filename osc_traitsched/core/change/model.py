@@ -150,6 +150,11 @@ class Change:
         """Whether the object was not yet as wanted."""
         return not self.holds_in(self.found)
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether a service is asked for it: it is needed, and it can be done."""
+        return self.is_needed and self.problem is None
+
     def holds_in(self, state: State) -> bool:
         """Tell whether an object in this state is as wanted."""
         return not _differing(state.keys, self.after)
@@ -210,7 +215,7 @@ class Plan:
     @property
     def has_changes(self) -> bool:
         """Whether carrying it out would write anything."""
-        return any(c.is_needed for c in self.changes if c.problem is None)
+        return any(change.is_sent for change in self.changes)
 
 
 class Status(enum.Enum):
