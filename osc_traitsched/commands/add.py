@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import base, host_args, write_args
+from osc_traitsched.commands import arguments, base, host_args, write_args
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, refusals, results
 from osc_traitsched.views.traits import Table
@@ -37,6 +37,7 @@ class AddTraits(write_args.Writer):
         """Plan, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
+        arguments.check_columns(args, results.ADDED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         todo = trait_changes.plan_add(cloud, names, selectors, args.create, args.force)

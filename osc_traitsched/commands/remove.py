@@ -6,7 +6,7 @@ import argparse
 import functools
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import base, host_args, write_args
+from osc_traitsched.commands import arguments, base, host_args, write_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import effects, problems, refusals, results
@@ -41,6 +41,7 @@ class RemoveTraits(write_args.Writer):
         """Plan, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
+        arguments.check_columns(args, results.REMOVED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         todo = trait_changes.plan_remove(cloud, names, selectors, args.force)

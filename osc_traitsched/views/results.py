@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from osc_traitsched.core.change.model import Kind, Outcome
 from osc_traitsched.core.change.traits import TakenByOthers
@@ -13,19 +14,24 @@ from osc_traitsched.views.commands import Option, line, openstack
 from osc_traitsched.views.text import listed
 from osc_traitsched.views.traits import Table
 
+ADDED = ("host", "provider", "added", "status", "detail")
+REMOVED = ("host", "provider", "removed", "status", "detail")
+
 
 def added(outcomes: Iterable[Outcome]) -> Table:
     """One row a provider, with what was added."""
-    return _rows("added", ((each, each.added) for each in outcomes))
+    return ADDED, _rows((each, each.added) for each in outcomes)
 
 
 def removed(outcomes: Iterable[Outcome]) -> Table:
     """One row a provider, with what was removed."""
-    return _rows("removed", ((each, each.removed) for each in outcomes))
+    return REMOVED, _rows((each, each.removed) for each in outcomes)
 
 
-def _rows(verb: str, pairs: Iterable[tuple[Outcome, frozenset[str]]]) -> Table:
-    rows = [
+def _rows(
+    pairs: Iterable[tuple[Outcome, frozenset[str]]],
+) -> list[tuple[Any, ...]]:
+    return [
         (
             found.change.object.host,
             found.change.object.id,
@@ -36,7 +42,6 @@ def _rows(verb: str, pairs: Iterable[tuple[Outcome, frozenset[str]]]) -> Table:
         for found, traits in pairs
         if found.change.object.kind is Kind.PROVIDER_TRAITS
     ]
-    return ("host", "provider", verb, "status", "detail"), rows
 
 
 def _detail(found: Outcome) -> str:

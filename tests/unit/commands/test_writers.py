@@ -80,6 +80,15 @@ def test_an_exception_is_told_after_the_rows_of_all_changes(monkeypatch):
     ]
 
 
+@pytest.mark.parametrize("command", [ADD, REMOVE], ids=["add", "remove"])
+def test_a_column_that_is_not_there_is_said_before_anything_is_written(
+    removing, command
+):
+    found = run(*command, "-c", "nope")
+    assert (found.code, found.out, removing.placement.written) == (2, "", [])
+    assert found.err.startswith("no column 'nope'; there are host, provider, ")
+
+
 def test_rows_of_a_removal_are_there_whatever_becomes_of_the_second_look(removing):
     removing.placement.when_put = lost(removing.placement)
     found = run(*REMOVE)
