@@ -8,6 +8,7 @@ import functools
 from osc_traitsched.app import trait_changes
 from osc_traitsched.commands import arguments, base, host_args, write_args
 from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import effects, problems, refusals, results
 from osc_traitsched.views.traits import Table
@@ -44,13 +45,29 @@ class RemoveTraits(write_args.Writer):
         arguments.check_columns(args, results.REMOVED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
-        todo = trait_changes.plan_remove(cloud, names, selectors, args.force)
+        plan = functools.partial(
+            trait_changes.plan_remove, cloud, names, selectors, args.force
+        )
+        try:
+            todo = plan()
+        except LastHolder as exc:
+            return self._requirers(args, exc)
         _warn(todo)
         found = self.execute(cloud, todo.plan, args)
         if not args.dry_run:
             check = functools.partial(trait_changes.check_removal, cloud, todo, found)
             self.afterwards = lambda: self._tell(check())
-        return results.removed(self.conclude(found, args))
+        then = self.then(found, lambda: plan().plan)
+        return results.removed(self.conclude(found, args, then))
+
+    def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:
+        """Return all that requires a trait where a program asks; else raise."""
+        is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
+        if args.columns or not is_asked:
+            raise refusal
+        base.LOG.error("%s", problems.word(refusal))
+        self.exit_code = ExitCode.REFUSED
+        return refusals.requirer_rows(refusal.requirers)
 
     def _tell(self, found: trait_changes.Removal) -> None:
         """Say what others removed meanwhile, so that no host is left with a trait."""

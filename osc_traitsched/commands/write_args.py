@@ -10,12 +10,14 @@ from typing import Any
 
 import tqdm
 
+from osc_traitsched.app import afterwards
 from osc_traitsched.app.execute import Execution, execute, foresee
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import BadUsage, Unexpected
+from osc_traitsched.views import afterwards as words
 from osc_traitsched.views import problems
 
 _MOST_JOBS = 16
@@ -87,16 +89,29 @@ class Writer(base.Lister):
     def carry_out(
         self,
         cloud: Cloud,
-        plan: Plan,
         args: argparse.Namespace,
-        again: str = problems.AGAIN,
+        plan: Plan,
+        plan_again: Callable[[], Plan] | None = None,
     ) -> tuple[Outcome, ...]:
         """Carry a plan out, or foresee it for a dry run, and set the exit code.
 
-        :param again: what goes on with a plan that is not carried out whole
+        :param plan_again: makes the plan once more, to see whether it could go on
         :returns: one outcome a change
         """
-        return self.conclude(self.execute(cloud, plan, args), args, again)
+        found = self.execute(cloud, plan, args)
+        return self.conclude(found, args, self.then(found, plan_again))
+
+    def then(
+        self, found: Execution, plan_again: Callable[[], Plan] | None = None
+    ) -> str:
+        """Return what to do where a plan was not carried out whole.
+
+        Nothing is read again of a cloud that stopped it.
+
+        :param plan_again: makes the plan once more, to see whether it could go on
+        """
+        planner = None if found.stopped or found.interrupted else plan_again
+        return words.goes_on((), afterwards.refusal(found.outcomes, planner))
 
     def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
         """Carry a plan out, or foresee it for a dry run; :meth:`conclude` it then."""
@@ -106,22 +121,22 @@ class Writer(base.Lister):
         self,
         found: Execution,
         args: argparse.Namespace,
-        again: str = problems.AGAIN,
+        then: str = problems.GOES_ON,
     ) -> tuple[Outcome, ...]:
         """Say how it ended, and set the exit code.
 
-        :param again: what goes on with a plan that was not carried out whole
+        :param then: what to do where the plan was not carried out whole
         :returns: one outcome a change
         """
         self.unexpected = found.unexpected
         if args.exit_code and found.count(Status.WOULD_CHANGE):
             self.exit_code = ExitCode.CHANGES_WANTED
         if any(outcome.problem is not None for outcome in found.outcomes):
-            base.LOG.error("%s", problems.failures(found.outcomes, again))
+            base.LOG.error("%s", problems.failures(found.outcomes, then))
             self.exit_code = ExitCode.ERROR
         if found.interrupted:
             total = len(found.outcomes)
-            base.LOG.error("%s", problems.interrupted(found.done, total, again))
+            base.LOG.error("%s", problems.interrupted(found.done, total, then))
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
 

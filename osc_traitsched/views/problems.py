@@ -11,8 +11,10 @@ from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 
-#: What goes on with a command that was not carried out whole.
 AGAIN = "the same command again"
+
+#: What to do where a command was not carried out whole.
+GOES_ON = f"{AGAIN} goes on"
 
 
 @functools.singledispatch
@@ -241,21 +243,21 @@ def would_create(names: Iterable[str]) -> str:
     return f"would create the trait {listed(names)}"
 
 
-def interrupted(done: int, total: int, again: str = AGAIN) -> str:
+def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
     """Return the line that ends a command that the user interrupted.
 
-    :param again: what to do once more
+    :param then: what to do
     """
-    return f"interrupted after {done} of {total}; {again} goes on"
+    return f"interrupted after {done} of {total}; {then}"
 
 
-def failures(outcomes: Sequence[Outcome], again: str = AGAIN) -> str:
+def failures(outcomes: Sequence[Outcome], then: str = GOES_ON) -> str:
     """Return the line that ends a command of which some changes failed, or may have.
 
-    :param again: what to do once more
+    :param then: what to do
     """
     told = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
     counts = [(sum(o.status is each for o in outcomes), each) for each in told]
     (number, status), *others = [each for each in counts if each[0]]
     more = "".join(f", {number} {status.value}" for number, status in others)
-    return f"{number} of {len(outcomes)} {status.value}{more}; {again} goes on"
+    return f"{number} of {len(outcomes)} {status.value}{more}; {then}"

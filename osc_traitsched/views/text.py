@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 
 _MOST_NAMES = 10
 _LONGEST_NAME = 80
@@ -22,6 +22,11 @@ def listed(names: Iterable[str], noun: str = "") -> str:
     joined = ", ".join(names[:_MOST_NAMES])
     shown = f"{joined} and {rest} more" if rest > 0 else joined
     return f"{noun}{'s' * (len(names) > 1)} {shown}" if noun and names else shown
+
+
+def is_abridged(names: Sized) -> bool:
+    """Tell whether :func:`listed` leaves some of them out."""
+    return len(names) > _MOST_NAMES
 
 
 def count(number: int, noun: str) -> str:

@@ -77,7 +77,10 @@ def differing(analysis: Analysis, wanted: Use) -> Iterator[tuple[Aggregate, OutO
 
 @dataclasses.dataclass(frozen=True)
 class MirrorMissing(Finding):
-    """An aggregate with hosts that Placement does not have in it."""
+    """An aggregate with hosts that Placement does not have in it.
+
+    :ivar lacking: where it isolates, for each of its traits the hosts that lack it
+    """
 
     rule = "mirror-missing"
     kind = Kind.AGGREGATE
@@ -86,6 +89,7 @@ class MirrorMissing(Finding):
     hosts: tuple[str, ...]
     use: Use
     repair: Repair
+    lacking: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def missing(analysis: Analysis) -> Iterator[MirrorMissing]:
@@ -95,8 +99,31 @@ def missing(analysis: Analysis) -> Iterator[MirrorMissing]:
         nodes = _of_one_node(found.missing, nova)
         if nodes:
             repair = _repair(nova, removing=False)
-            name, hosts = found.aggregate.name, _names(nodes, nova)
-            yield MirrorMissing(_severity(its_use), name, hosts, its_use, repair)
+            in_use = its_use is Use.ISOLATION
+            lacking = _lacking(analysis, found.aggregate, nodes) if in_use else ()
+            yield MirrorMissing(
+                _severity(its_use),
+                found.aggregate.name,
+                _names(nodes, nova),
+                its_use,
+                repair,
+                tuple(lacking),
+            )
+
+
+def _lacking(
+    analysis: Analysis, aggregate: Aggregate, nodes: Iterable[Compute]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the traits that isolate an aggregate with the nodes that lack them.
+
+    A provider that nova-compute made again has lost its aggregates and such traits.
+    """
+    uuids = frozenset(node.uuid for node in nodes)
+    isolating = (e.traits for e in analysis.isolated if e.uuid == aggregate.uuid)
+    for name in sorted(frozenset[str]().union(*isolating)):
+        lacking = uuids - analysis.hosts.having(name)
+        if lacking:
+            yield name, analysis.host_names(lacking)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -39,14 +39,14 @@ def of(*hosts, **more):
     return survey(HOSTS, aggregates=[PLAIN], members=inside(PLAIN, *hosts), **more)
 
 
-def isolated(*hosts):
+def isolated(*hosts, having="ab", assumptions=ISOLATION):
     """Return the same of an aggregate that is isolated."""
     return survey(
-        [host(name, GOLD) for name in "ab"] + [host("c")],
+        [host(name, *([GOLD] if name in having else [])) for name in "abc"],
         [flavor("gold", trait__CUSTOM_GOLD="required")],
         aggregates=[ISOLATED],
         members=inside(ISOLATED, *hosts),
-        assumptions=ISOLATION,
+        assumptions=assumptions,
     )
 
 
@@ -87,6 +87,19 @@ def test_a_member_that_only_placement_has():
     (found,) = findings(of("a", "b", "c"))
     assert (found.rule, found.severity) == ("mirror-extra", Severity.WARNING)
     assert (found.name, found.hosts) == ("plain", ("c",))
+
+
+def test_a_provider_that_was_made_again_lacks_the_aggregate_and_its_trait():
+    (found,) = findings(isolated("a", having="a"))
+    assert (found.rule, found.hosts) == ("mirror-missing", ("b",))
+    assert found.lacking == ((GOLD, ("b",)),)
+    # Back in the aggregate it is isolation's matter.
+    (found,) = findings(isolated("a", "b", having="a"))
+    assert (found.rule, found.hosts) == ("isolation-member-lacks-trait", ("b",))
+    off = assumed(enable_isolated_aggregate_filtering=False)
+    for each in (isolated("a"), isolated("a", having="a", assumptions=off)):
+        found = findings(each, "mirror")
+        assert [(f.rule, f.lacking) for f in found] == [("mirror-missing", ())]
 
 
 @pytest.mark.parametrize(
