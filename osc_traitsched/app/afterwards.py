@@ -73,7 +73,7 @@ def look_again(
     :param collation: how Nova's database compares the metadata of aggregates
     :param plan_again: makes the plan once more, without what is gone
     """
-    tried = (Status.CHANGED, Status.FAILED)
+    tried = (Status.CHANGED, Status.FAILED, Status.UNKNOWN)
     changes = [each.change for each in outcomes]
     known = impossible(changes)
     passing = any(_is_passing(each.problem) for each in outcomes)

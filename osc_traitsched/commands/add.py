@@ -6,7 +6,7 @@ import argparse
 import functools
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import base, host_args, write_args
+from osc_traitsched.commands import arguments, base, host_args, write_args
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, refusals, results
 from osc_traitsched.views.traits import Table
@@ -38,6 +38,7 @@ class AddTraits(write_args.Writer):
         """Plan, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
+        arguments.check_columns(args, results.ADDED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         plan = functools.partial(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
 from osc_traitsched.app.afterwards import Afterwards, refusal
@@ -85,10 +86,13 @@ def finish(
     :param way: the commands that lead on and back, without what was deleted
     :param same: the command that goes on where nothing was deleted
     """
-    if args.dry_run or found.interrupted:
-        seen = Afterwards(refusal=refusal(found.outcomes))
-    else:
-        seen = look(found.outcomes)
+    seen = Afterwards(refusal=refusal(found.outcomes))
+    if not (args.dry_run or found.interrupted or found.stopped):
+        try:
+            seen = look(found.outcomes)
+        except KeyboardInterrupt:
+            # What was written has its rows, whatever was to be read after it.
+            found = dataclasses.replace(found, interrupted=True)
     ways, options = way(seen.gone), command.repeated_options
     again = commands.line(ways.again, options) if seen.gone else same
     then = afterwards.goes_on(seen.gone, seen.refusal, again)

@@ -14,7 +14,6 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import (
     Change,
-    ChangedMeanwhile,
     Kept,
     Kind,
     Object,
@@ -238,11 +237,3 @@ def _(error: NotIsolated) -> str:
         "what to remove; if an earlier run was stopped half way, name the traits that "
         f"it was to remove{custom}"
     )
-
-
-@problems.word.register
-def _(error: ChangedMeanwhile) -> str:
-    pairs = listed(
-        f"{quoted(key)} is {quoted(str(v))}" for key, v in error.keys.items()
-    )
-    return f"changed meanwhile: {pairs} now; run the command again"

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Outcome, Status
+from osc_traitsched.core.change.model import ChangedMeanwhile, Outcome, Status
 from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
@@ -21,6 +21,11 @@ GOES_ON = f"{AGAIN} goes on"
 def word(error: errors.TraitSchedError) -> str:
     """Return the line that tells the user what is wrong and what would be right."""
     return str(error)
+
+
+@word.register
+def _(error: errors.Unexpected) -> str:
+    return internal(error.error)
 
 
 @word.register
@@ -54,7 +59,8 @@ def _lacking(error: errors.Forbidden) -> str:
 
 @word.register
 def _(error: errors.ConcurrentUpdate) -> str:
-    return "others changed this provider during every try; run the command again"
+    when = "during every try" if error.times > 1 else "meanwhile"
+    return f"others changed this provider {when}; run the command again"
 
 
 @word.register
@@ -138,6 +144,15 @@ def _(error: errors.PlacementRefuses) -> str:
     if "No such trait" in error.reason and "CUSTOM_" in error.reason:
         return f"{what} (trait-sched add --create makes it, and gives it to hosts)"
     return what
+
+
+@word.register
+def _(error: ChangedMeanwhile) -> str:
+    changed = listed(
+        f"{quoted(key)} is {'gone' if value is None else quoted(str(value))}"
+        for key, value in error.keys.items()
+    )
+    return f"changed meanwhile: {changed} now; run the command again"
 
 
 @word.register
@@ -237,11 +252,12 @@ def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
 
 
 def failures(outcomes: Sequence[Outcome], then: str = GOES_ON) -> str:
-    """Return the line that ends a command of which some changes failed.
+    """Return the line that ends a command of which some changes failed, or may have.
 
     :param then: what to do
     """
-    failed = sum(found.status is Status.FAILED for found in outcomes)
-    left = sum(found.status is Status.NOT_DONE for found in outcomes)
-    not_done = f", {left} not done" if left else ""
-    return f"{failed} of {len(outcomes)} failed{not_done}; {then}"
+    told = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
+    counts = [(sum(o.status is each for o in outcomes), each) for each in told]
+    (number, status), *others = [each for each in counts if each[0]]
+    more = "".join(f", {number} {status.value}" for number, status in others)
+    return f"{number} of {len(outcomes)} {status.value}{more}; {then}"

@@ -38,7 +38,9 @@ def isolated(*, having=()):
 
 def done(change):
     status = Status.CHANGED if change.is_needed else Status.UNCHANGED
-    return Outcome(change, status, over=change.found if change.is_needed else None)
+    return Outcome(
+        change, status, overwritten=change.found if change.is_needed else None
+    )
 
 
 def as_written(outcomes, hosts=HOSTS):

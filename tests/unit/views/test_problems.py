@@ -4,7 +4,16 @@ import pytest
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import isolation, servers, traits
-from osc_traitsched.core.change.model import ChangedMeanwhile, Kind, Object
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    ChangedMeanwhile,
+    Kind,
+    Object,
+    Outcome,
+    State,
+    Status,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.namesake import Namesake
@@ -17,6 +26,7 @@ ERRORS = [
     errors.BadUsage("name the hosts"),
     errors.NotInRelease("image-metadata", "scheduler.image_metadata_prefilter", 20),
     errors.NoParameter("filter_scheduler.enabled_filters", ()),
+    errors.Unexpected(KeyError("a\nb\x1b")),
     BROKE,
     errors.Forbidden("placement", "no rights"),
     errors.ConcurrentUpdate("placement", "changed", 409),
@@ -157,3 +167,32 @@ def test_a_server_in_the_way_is_named_with_its_id_and_its_host():
     words = problems.word(ERRORS[-1])
     assert "1 server: 'db\\x1b' (id1, on cmp1)" in words
     assert "--force" in words
+
+
+def test_a_provider_that_others_changed_once_was_not_changed_during_every_try():
+    once, often = (errors.ConcurrentUpdate("placement", "no", 409, n) for n in (1, 10))
+    assert problems.word(once) == (
+        "others changed this provider meanwhile; run the command again"
+    )
+    assert problems.word(often) == (
+        "others changed this provider during every try; run the command again"
+    )
+
+
+def test_a_key_that_somebody_removed_is_gone():
+    error = ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"a": None, "b": "2"})
+    assert problems.word(error) == (
+        "changed meanwhile: 'a' is gone, 'b' is '2' now; run the command again"
+    )
+
+
+def test_what_failed_what_nobody_knows_and_what_was_not_done_are_counted():
+    def line(*statuses):
+        change = Change(Object(Kind.TRAIT, "X", "X"), State({}), {"X": PRESENT})
+        return problems.failures([Outcome(change, each) for each in statuses])
+
+    known, unknown = (Status.FAILED, Status.CHANGED), (Status.UNKNOWN, Status.NOT_DONE)
+    again = "the same command again goes on"
+    assert line(*known) == f"1 of 2 failed; {again}"
+    assert line(*unknown) == f"1 of 2 unknown, 1 not done; {again}"
+    assert line(*known, *unknown) == f"1 of 4 failed, 1 unknown, 1 not done; {again}"
