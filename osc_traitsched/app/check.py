@@ -78,6 +78,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         images=lookup.images(cloud, {"status": "active"}),
         traits=bulk.traits,
         known_traits=read.known_traits(placement),
+        known_classes=read.known_classes(placement),
         members=topology.members,
         shared=evidence.shared(placement, snapshot),
         stock=bulk.stock,

@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 
-from osc_traitsched.cloud import evidence
+from osc_traitsched.cloud import evidence, lookup
 from osc_traitsched.cloud.allocation_candidates import Answer
-from osc_traitsched.cloud.service import Service
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change import isolation
 from osc_traitsched.core.change.isolation import (
     CloudState,
+    Course,
     Effect,
     LeavesNoHost,
+    MatrixRow,
     PredictedCloud,
 )
 from osc_traitsched.core.change.model import Plan
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import options, prefilter
+from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.switch import AZ_FILTER
+from osc_traitsched.core.placement import capacity, matcher
+from osc_traitsched.core.placement.facts import Facts
 
 #: What Placement gives for a query that was not sent.
 _NOTHING = Answer(frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}})
 
 
 def check_effects(
-    placement: Service,
+    cloud: Cloud,
     state: CloudState,
     plan: Plan,
     assumptions: SchedulerSettings,
@@ -33,16 +40,69 @@ def check_effects(
 ) -> tuple[Effect, ...]:
     """Find out what becomes of each flavor if the scheduler isolates aggregates.
 
+    In each zone and for each project that it may differ for, and with images of each
+    kind where the scheduler looks at images.
+
     :param images: each flavor is looked at with each of them, too
     :raises LeavesNoHost: when one would be left without a host, unless forced
+    :raises CloudBroke: when Placement can't be read, or images where they matter
     """
-    on = assumptions.changed(options.ISOLATION, True)
-    now = PredictedCloud.now(state, images)
-    found = foresee(placement, isolation.predicted_stages(now, plan), on)
+    on = _isolating(assumptions)
+    now = PredictedCloud.now(state, (*images, *_image_kinds(cloud, on)))
+    foreseen = foresee(cloud.placement, isolation.predicted_stages(now, plan), on)
+    found = _usable(cloud, state, foreseen)
     without_host = [effect for effect in found if effect.leaves_no_host]
     if without_host and not force:
         raise LeavesNoHost(without_host)
     return found
+
+
+def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
+    """Return the settings as if aggregates were isolated.
+
+    AvailabilityZoneFilter, where it is on, leaves no more hosts of a zone than
+    Placement would if it were asked for the zone.
+    """
+    on = assumptions.changed(options.ISOLATION, True)
+    filters = on.value(options.ENABLED_FILTERS)
+    if isinstance(filters, tuple) and AZ_FILTER in filters:
+        return on.changed(options.AZ_QUERY, True)
+    return on
+
+
+def _usable(
+    cloud: Cloud, state: CloudState, effects: Iterable[Effect]
+) -> tuple[Effect, ...]:
+    """Return the effects but for private flavors that a project may not use.
+
+    Nova is asked only about those that would have no host.
+    """
+    private = {
+        body["name"]: body
+        for body in state.flavors
+        if not body.get("os-flavor-access:is_public", True)
+    }
+
+    @functools.cache
+    def projects(flavor: str) -> frozenset[str]:
+        return lookup.flavor_projects(cloud, private[flavor])
+
+    return tuple(
+        effect
+        for effect in effects
+        if effect.flavor not in private
+        or effect.asked.context.project is None
+        or not effect.leaves_no_host
+        or effect.asked.context.project in projects(effect.flavor)
+    )
+
+
+def _image_kinds(cloud: Cloud, assumptions: SchedulerSettings) -> tuple[Body, ...]:
+    if not prefilter.image_keys(assumptions):
+        return ()
+    found = lookup.images(cloud, {"status": "active"})
+    chosen = public_or_own(found, cloud.own_project)
+    return isolation.image_kinds(chosen, assumptions)
 
 
 def foresee(
@@ -50,13 +110,45 @@ def foresee(
 ) -> tuple[Effect, ...]:
     """Read what decides about hosts, and find out what becomes of each flavor.
 
-    The number of requests does not grow with hosts: it is as ``evidence.gather`` says.
+    The number of requests does not grow with hosts: it is as ``evidence.gather`` says,
+    and up to 25 more for flavors that have no host with room.
 
     :param clouds: as the cloud is now, then after each stage of a plan
     :raises CloudBroke: when Placement can't be read
     """
-    asked = isolation.request_matrix(clouds, assumptions)
+    rows = isolation.request_matrix(clouds, assumptions)
     snapshot = clouds[0].state.snapshot
-    queries = isolation.queries(asked)
-    found = evidence.gather(placement, snapshot, queries, _NOTHING, figures=True)
-    return isolation.effects(clouds, asked, found)
+    queries = isolation.queries(rows)
+    facts = evidence.gather(placement, snapshot, queries, _NOTHING, figures=True)
+    room = isolation.courses(clouds, rows, facts)
+    ever = _ever(placement, clouds, rows, room, facts)
+    return tuple(map(Effect, (row.asked for row in rows), room, ever))
+
+
+def _ever(
+    placement: Service,
+    clouds: Sequence[PredictedCloud],
+    rows: Sequence[MatrixRow],
+    room: Sequence[Course],
+    facts: Facts,
+) -> tuple[Course, ...]:
+    """Find out which hosts could ever take what is asked for.
+
+    Figures tell most of it. The units are read where no host has room, so that it hangs
+    on hosts that are full.
+    """
+    amounts = matcher.amounts(c for r in isolation.queries(rows) for c in r.clauses)
+    most = isolation.courses(clouds, rows, capacity.unused(facts, amounts))
+    doubtful = [
+        (row, course)
+        for row, now, course in zip(rows, room, most)
+        if now.may_be_empty and course.now
+    ]
+    queries = isolation.queries(row for row, _ in doubtful)
+    roots = {root for _, course in doubtful for hosts in course.hosts for root in hosts}
+    asked = matcher.amounts(clause for each in queries for clause in each.clauses)
+    kinds = capacity.undecided(facts, asked, roots)
+    if not kinds:
+        return most
+    inventories = evidence.unused(placement, kinds)
+    return isolation.courses(clouds, rows, capacity.unused(facts, amounts, inventories))

@@ -24,6 +24,7 @@ from osc_traitsched.core.change.model import (
     foreseen,
     not_done,
 )
+from osc_traitsched.core.errors import Unexpected
 
 #: Changes in a row without any answer, after which no other is begun.
 _MOST_UNANSWERED = 3
@@ -40,10 +41,13 @@ class Execution:
 
     :ivar outcomes: one a change, in the plan's order
     :ivar interrupted: the user ended it
+    :ivar stopped: something ended it: the user, a service that does not answer, or an
+        exception that nobody expects
     """
 
     outcomes: tuple[Outcome, ...]
     interrupted: bool = False
+    stopped: bool = False
 
     def count(self, *statuses: Status) -> int:
         """Return how many changes ended so."""
@@ -54,17 +58,27 @@ class Execution:
         """How many objects are as the plan wants them."""
         return self.count(Status.CHANGED, Status.UNCHANGED)
 
+    @property
+    def unexpected(self) -> Unexpected | None:
+        """The exception that ended it, for who has said what became of the rest."""
+        problems = (each.problem for each in self.outcomes)
+        return next((each for each in problems if isinstance(each, Unexpected)), None)
+
 
 def foresee(plan: Plan) -> Execution:
     """Return what a dry run says of a plan; nothing is written."""
     return Execution(tuple(map(foreseen, plan.changes)))
 
 
+Watch = Callable[[Outcome], object]
+
+
+def unwatched(outcome: Outcome) -> None:
+    """Watch nothing."""
+
+
 def execute(
-    cloud: Cloud,
-    plan: Plan,
-    jobs: int = 1,
-    watch: Callable[[Outcome], object] = lambda outcome: None,
+    cloud: Cloud, plan: Plan, jobs: int = 1, watch: Watch = unwatched
 ) -> Execution:
     """Carry out a plan in a cloud, as :func:`run` does."""
     return run(plan, functools.partial(write.apply, cloud), jobs, watch)
@@ -74,16 +88,16 @@ def run(
     plan: Plan,
     apply: Callable[[Change, Patience], Outcome],
     jobs: int = 1,
-    watch: Callable[[Outcome], object] = lambda outcome: None,
+    watch: Watch = unwatched,
 ) -> Execution:
     """Carry out a plan, stage by stage; one outcome a change, whatever becomes of it.
 
-    All changes of a stage are tried. After one that failed no later stage is begun;
-    after a few in a row that got no answer at all nothing is. Where the user interrupts
-    (SIGINT in the main thread), nothing more is begun, and what is under way gets a
-    second to end.
+    All changes of a stage are tried. After one that failed, or may have, no later stage
+    is begun; after a few in a row that got no answer at all nothing is, nor after an
+    exception. Where the user interrupts (SIGINT in the main thread), nothing more is
+    begun, and what is under way gets a second to end.
 
-    :param apply: carries out one change, and raises nothing
+    :param apply: carries out one change; what it raises is that change's problem
     :param jobs: how many changes of one stage at the same time
     :param watch: called with each outcome as it comes, in this thread
     """
@@ -92,12 +106,12 @@ def run(
     outcomes: list[Outcome] = []
     with running.interruptible():
         for stage in plan.stages:
-            failed = any(each.status is Status.FAILED for each in outcomes)
-            if failed or patience.stopped.is_set():
+            if any(map(_is_in_doubt, outcomes)) or patience.stopped.is_set():
                 outcomes.extend(map(not_done, stage))
             else:
                 outcomes.extend(running.stage(stage, jobs))
-    return Execution(tuple(outcomes), running.interrupted)
+    stopped = patience.stopped.is_set()
+    return Execution(tuple(outcomes), running.interrupted, stopped)
 
 
 class _Message(enum.Enum):
@@ -117,13 +131,13 @@ class _Run:
         self,
         apply: Callable[[Change, Patience], Outcome],
         patience: Patience,
-        watch: Callable[[Outcome], object],
+        watch: Watch,
     ) -> None:
         self._apply = apply
         self._patience = patience
         self._watch = watch
         self._lock = threading.Lock()
-        self._done: queue.SimpleQueue[tuple[int, Outcome] | _Message | Exception] = (
+        self._done: queue.SimpleQueue[tuple[int, Outcome] | _Message] = (
             queue.SimpleQueue()
         )
         self.interrupted = False
@@ -151,22 +165,29 @@ class _Run:
             while not self._patience.stopped.is_set():
                 number, change = waiting.get_nowait()
                 begun.add(number)
-                outcome = self._apply(change, self._patience)
-                self._count(outcome)
-                self._done.put((number, outcome))
+                self._done.put((number, self._outcome(change)))
         except queue.Empty:
             pass
-        except Exception as exc:
-            self._patience.stopped.set()
-            self._done.put(exc)
         finally:
             self._done.put(_Message.THREAD_ENDED)
+
+    def _outcome(self, change: Change) -> Outcome:
+        """Carry out one change; after an exception no other is begun.
+
+        The others' outcomes, and that of this one, are still to be told.
+        """
+        try:
+            outcome = self._apply(change, self._patience)
+        except Exception as exc:
+            self._patience.stopped.set()
+            return Outcome(change, Status.UNKNOWN, Unexpected(exc))
+        self._count(outcome)
+        return outcome
 
     def _collect(self, threads: int) -> dict[int, Outcome]:
         """Return the outcomes, by the changes' numbers, until all threads have ended.
 
-        Or until a second after the user interrupted. What a thread raises is a mistake
-        of this program; it is raised here, and no other change is begun.
+        Or until a second after the user interrupted.
         """
         found: dict[int, Outcome] = {}
         end = math.inf
@@ -181,19 +202,29 @@ class _Run:
                 threads -= 1
             elif message is _Message.INTERRUPTED:
                 end = time.monotonic() + _GRACE
-            elif isinstance(message, Exception):
-                raise message
             else:
-                number, outcome = message
-                found[number] = outcome
-                self._watch(outcome)
+                self._take(message, found)
+        self._drain(found)
         return found
+
+    def _drain(self, found: dict[int, Outcome]) -> None:
+        """Take the outcomes that came while the last of them was told."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                message = self._done.get_nowait()
+                if not isinstance(message, _Message):
+                    self._take(message, found)
+
+    def _take(self, message: tuple[int, Outcome], found: dict[int, Outcome]) -> None:
+        number, outcome = message
+        found[number] = outcome
+        self._watch(outcome)
 
     def _count(self, outcome: Outcome) -> None:
         with self._lock:
             if is_without_answer(outcome.problem):
                 self._patience.unanswered += 1
-            elif outcome.change.is_needed:
+            elif outcome.change.is_sent:
                 self._patience.unanswered = 0
             if self._patience.unanswered >= _MOST_UNANSWERED:
                 self._patience.stopped.set()
@@ -205,10 +236,11 @@ class _Run:
         An exception that a signal raises wherever the main thread just is could be
         taken for a failure of what it interrupts. A process that was started with
         SIGINT ignored, as a shell starts those in the background, goes on ignoring it.
+        A handler that is not Python's could not be put back, and is left alone, too.
         """
         before = signal.getsignal(signal.SIGINT)
         is_main = threading.current_thread() is threading.main_thread()
-        if not is_main or before is signal.SIG_IGN:
+        if not is_main or before in (signal.SIG_IGN, None):
             yield
             return
 
@@ -223,6 +255,10 @@ class _Run:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def _is_in_doubt(outcome: Outcome) -> bool:
+    return outcome.status in (Status.FAILED, Status.UNKNOWN)
 
 
 def _unended(change: Change, begun: bool) -> Outcome:

@@ -10,11 +10,16 @@ from collections.abc import Iterator, Sequence
 from osc_traitsched.app import fixes
 from osc_traitsched.app.request import check_visible, zone_refusal
 from osc_traitsched.cloud import allocation_candidates, evidence, lookup, read
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain import verdict as verdicts
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.option_impact import option_impacts, variations
+from osc_traitsched.core.explain.option_impact import (
+    not_refusing,
+    option_impacts,
+    release_impacts,
+    variations,
+)
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
@@ -61,28 +66,18 @@ def explain(
     :raises NothingMatches: for a pattern that matches no host
     :raises CloudBroke: when a service can't be read
     """
-    start = Explanation(question)
-    try:
-        question.check_enabled()
-        request = question.request()
-        check_visible(cloud, question)
-    except (Refusal, NotForProject) as refusal:
-        return dataclasses.replace(start, refusal=refusal)
-    unavailable = zone_refusal(cloud, question)
-    start = dataclasses.replace(start, request=request, refusal=unavailable)
-    if unavailable is not None and question.needed_zone not in question.zones:
-        # Nothing restricts the query then: Placement's answer would mislead.
+    start = _start(cloud, question)
+    if start.request is None or _is_unrestricted(start):
         return start
     nodes = lookup.computes(cloud) if question.nodes is None else question.nodes
     computes = {compute.uuid: compute for compute in nodes}
     start = dataclasses.replace(start, computes=computes)
     try:
-        explanation, matcher = _judged(cloud, start, request, named, want_figures)
-        if explanation.verdict is not None and not explanation.verdict.agrees:
-            # Something may have changed between two of the reads.
-            explanation, matcher = _judged(cloud, start, request, named, want_figures)
+        explanation, matcher = _settled(cloud, start, named, want_figures)
+    except Refusal as refusal:
+        return Explanation(question, refusal=refusal)
     except PlacementRefuses as refusal:
-        return dataclasses.replace(start, refusal=unavailable or refusal)
+        return dataclasses.replace(start, refusal=start.refusal or refusal)
     if want_fixes is None:
         want_fixes = not explanation.has_room
     if not want_fixes:
@@ -91,20 +86,82 @@ def explain(
     return dataclasses.replace(explanation, fixes=found)
 
 
+def _start(cloud: Cloud, question: Question) -> Explanation:
+    """Return what Nova makes of a question; without a request where it refuses it."""
+    start = Explanation(question)
+    try:
+        question.check_enabled()
+        request = question.request()
+        check_visible(cloud, question)
+    except Refusal as refusal:
+        others = not_refusing(question)
+        return dataclasses.replace(start, refusal=refusal, release_impacts=others)
+    except NotForProject as refusal:
+        return dataclasses.replace(start, refusal=refusal)
+    unavailable = zone_refusal(cloud, question)
+    return dataclasses.replace(start, request=request, refusal=unavailable)
+
+
+def _is_unrestricted(start: Explanation) -> bool:
+    """Tell whether nothing stands for a zone that nova-api refuses.
+
+    Placement's answer would mislead then.
+    """
+    question = start.question
+    return start.refusal is not None and question.needed_zone not in question.zones
+
+
+def _settled(
+    cloud: Cloud, start: Explanation, named: Sequence[str], want_figures: bool
+) -> tuple[Explanation, Matcher]:
+    """Judge every host, and once more if Placement says otherwise of any.
+
+    Something may have changed between two of the reads.
+
+    :raises Refusal: when Nova refuses the request on the second reading
+    :raises PlacementRefuses: when Placement takes no such request
+    """
+    explanation, matcher = _judged(cloud, start, named, want_figures)
+    if explanation.agrees:
+        return explanation, matcher
+    again = _read_again(cloud, start)
+    explanation, matcher = _judged(cloud, again, named, want_figures)
+    return _with_cut_off(cloud.placement, explanation), matcher
+
+
+def _read_again(cloud: Cloud, start: Explanation) -> Explanation:
+    """Return the start with Nova's hosts and aggregates read anew.
+
+    :raises Refusal: when Nova now refuses the request
+    """
+    computes = tuple(read.computes(cloud.compute))
+    question = dataclasses.replace(
+        start.question,
+        aggregates=read.aggregates(cloud.compute),
+        computes=None if start.question.computes is None else computes,
+    )
+    nodes = computes if question.nodes is None else question.nodes
+    return dataclasses.replace(
+        start,
+        question=question,
+        request=question.request(),
+        computes={compute.uuid: compute for compute in nodes},
+    )
+
+
 def _judged(
-    cloud: Cloud,
-    start: Explanation,
-    request: Request,
-    named: Sequence[str],
-    want_figures: bool,
+    cloud: Cloud, start: Explanation, named: Sequence[str], want_figures: bool
 ) -> tuple[Explanation, Matcher]:
     """Ask Placement, read what explains its answer, and judge every host.
 
+    :raises Refusal: when Nova refuses the request
     :raises PlacementRefuses: when Placement takes no such request
     """
     placement = cloud.placement
+    request = start.request or start.question.request()
     answer = allocation_candidates.ask(placement, request)
-    nova = read.view(lookup.computes(cloud), start.question.aggregates)
+    computes = start.question.computes or start.computes.values()
+    nova = read.view(computes, start.question.aggregates)
     snapshot = read.providers(placement).with_nova(nova)
     if start.question.nodes is None:
         snapshot = read.with_unlisted(placement, snapshot)
@@ -133,8 +190,33 @@ def _judged(
         named=chosen,
         allocation_request_count=answer.count,
         option_impacts=option_impacts(start.question, switched, found, verdict),
+        release_impacts=release_impacts(switched, found, verdict),
     )
     return explanation, matcher
+
+
+def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
+    """Count the hosts that Placement left out only because it cut its answer.
+
+    It gives no more answers than its own maximum, and does not say so (placement.conf,
+    ``[placement]max_allocation_candidates``). If each of the first hosts is given once
+    it is asked for alone, so would be the others that could take the request.
+    """
+    request, facts, verdict = found.request, found.facts, found.verdict
+    if request is None or facts is None or verdict is None:
+        return found
+    asked = verdict.wrongly_admitted[: evidence.MOST_READ_ONE_BY_ONE]
+    given = allocation_candidates.given_alone(placement, request, asked)
+    if given == set(asked):
+        given = frozenset(verdict.wrongly_admitted)
+    facts = facts.with_cut_off(given)
+    hosts = [host for host in facts.snapshot.hosts if host.uuid in given]
+    left = tuple(root for root in verdict.wrongly_admitted if root not in given)
+    return dataclasses.replace(
+        found,
+        facts=evidence.with_figures(placement, facts, hosts),
+        verdict=dataclasses.replace(verdict, wrongly_admitted=left),
+    )
 
 
 def _by_weight(request: Request, found: Facts) -> tuple[Request, Request | None]:

@@ -35,6 +35,9 @@ def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix
         return ()
     question = explanation.question
     placement = cloud.placement
+    if facts.cut_off:
+        # Of answers that are cut it can't be told what a change loses.
+        return fix.on_hosts(matcher, verdict, question, explanation.computes)
     on_request = fix.on_request(question, facts, verdict)
     flavors = fix.other_flavors(question, lookup.known_flavors(cloud))
     return fix.safest_first(

@@ -20,6 +20,7 @@ from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.servers import (
     NO_SERVERS,
     MisplacedServers,
+    Server,
     misplaced,
 )
 from osc_traitsched.core.change.traits import (
@@ -47,7 +48,7 @@ class IsolationPlan:
     :ivar has_private_flavors: the flavors are all that there are, and not only the
         public ones and those of the user's project
     :ivar servers: those that stay on the other side of an isolation than new ones would
-        go; or why they can't be read
+        go, or of which that can't be seen; or why they can't be read
     """
 
     state: AggregateState
@@ -103,7 +104,7 @@ def plan_isolate(
         state,
         tuple(names),
         plan,
-        check_effects(cloud.placement, state, plan, assumptions, force, bodies),
+        check_effects(cloud, state, plan, assumptions, force, bodies),
         assumptions.setting(options.ISOLATION),
         is_closed_to_all=not (chosen or bodies or is_required),
         has_private_flavors=lookup.lists_private_flavors(cloud),
@@ -151,6 +152,7 @@ def plan_unisolate(
     """
     state = _state(cloud, aggregate, assumptions)
     images: tuple[Body, ...] = ()
+    unclear: tuple[Server, ...] = ()
     if remove_traits:
         names = tuple(names) or isolation.to_remove(state)
         held = {name: holders(cloud.placement, state, name) for name in names}
@@ -165,7 +167,7 @@ def plan_unisolate(
                 if image["id"] not in others or image["visibility"] == "public"
             )
         if not force:
-            check_servers(cloud, plan, state.snapshot, held)
+            unclear = check_servers(cloud, plan, state.snapshot, held)
     else:
         names = tuple(names) or isolation.isolating(state)
         plan = isolation.open_plan(state, names)
@@ -173,10 +175,11 @@ def plan_unisolate(
         state,
         names,
         plan,
-        check_effects(cloud.placement, state, plan, assumptions, force, images),
+        check_effects(cloud, state, plan, assumptions, force, images),
         assumptions.setting(options.ISOLATION),
         unknown=trait.vanished(names, state.traits),
         has_private_flavors=lookup.lists_private_flavors(cloud),
+        servers=MisplacedServers(without_image=unclear),
     )
 
 

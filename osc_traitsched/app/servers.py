@@ -8,22 +8,31 @@ from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Plan
-from osc_traitsched.core.change.servers import ServersUnknown, without_place
+from osc_traitsched.core.change.servers import (
+    ComputesUnlisted,
+    Server,
+    ServersUnknown,
+    without_image,
+    without_place,
+)
 from osc_traitsched.core.change.traits import of_providers, orphaned_traits
 from osc_traitsched.core.inventory.snapshot import Snapshot
 
 
 def check_servers(
     cloud: Cloud, plan: Plan, snapshot: Snapshot, holders: Mapping[str, frozenset[str]]
-) -> None:
+) -> tuple[Server, ...]:
     """Accept only a plan after which every server it is about has a place.
 
     Servers are read only of hosts that lose a trait which no provider keeps.
 
+    :returns: those of which it can't be seen what their image requires: they are not in
+        the way, since any user could make one
+
     :param holders: for each trait that the plan removes from providers, the UUIDs of
         all that have it
     :raises ServersNeedTraits: for servers that require such a trait
-    :raises ServersUnknown: where servers can't be read
+    :raises ServersUnknown: where servers can't be read, or Nova does not list a host
     """
     orphaned = orphaned_traits(plan.changes, holders)
     losing = {
@@ -32,8 +41,11 @@ def check_servers(
         if not change.removed.isdisjoint(orphaned)
     }
     try:
+        if unlisted := servers.unlisted(cloud, losing):
+            raise ComputesUnlisted(snapshot.named(unlisted))
         found = servers.on_nodes(cloud, losing)
     except errors.CloudBroke as exc:
         raise ServersUnknown(orphaned, exc) from exc
     if refusal := without_place(orphaned, found):
         raise refusal
+    return without_image(found)

@@ -106,14 +106,19 @@ def with_compute_versions(
     return dataclasses.replace(assumed, all_computes_new=new)
 
 
-def _release(sources: SettingsSources, max_microversion: str | None) -> tuple[int, str]:
-    """Return Nova's release, and one line for a person on how it is known."""
+def _release(
+    sources: SettingsSources, max_microversion: str | None
+) -> tuple[int, str, tuple[int, ...]]:
+    """Return Nova's release, one line on how it is known, and those it may be too."""
     if sources.nova_release is not None:
-        return sources.nova_release, "--nova-release"
+        return sources.nova_release, "--nova-release", ()
     if max_microversion:
         is_rhoso = sources.control_plane is not None or (
             sources.baseline == baseline.RHOSO
         )
         likely = releases.RHOSO_RELEASE if is_rhoso else None
-        return releases.release_behind(max_microversion, likely)
-    return SchedulerSettings.release, SchedulerSettings.release_source
+        release, source = releases.release_behind(max_microversion, likely)
+        if release == likely:
+            return release, source, ()
+        return release, source, releases.others_behind(max_microversion, release)
+    return SchedulerSettings.release, SchedulerSettings.release_source, ()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.effects import check_effects
+from osc_traitsched.app.execute import Execution, Watch, execute, unwatched
 from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.targets import targets
@@ -16,7 +17,8 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.isolation import Effect
-from osc_traitsched.core.change.model import Kind, Outcome, Plan
+from osc_traitsched.core.change.model import Kind, Plan
+from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Selectors
@@ -33,7 +35,10 @@ class TraitPlan:
     :ivar effects: of flavors that require a trait to remove
     :ivar passed_over: images of other projects that require a trait which no host will
         have, and that are not in the way since any user could make them
+    :ivar servers: of which it can't be seen whether their image requires a trait that
+        no host will have; not in the way either
     :ivar unread: why the effects on flavors can't be read, if they can't
+    :ivar is_forced: nothing is to be looked at, before or afterwards
     """
 
     plan: Plan
@@ -41,7 +46,9 @@ class TraitPlan:
     reverted: tuple[RevertedByNova, ...] = ()
     effects: tuple[Effect, ...] = ()
     passed_over: tuple[Requirer, ...] = ()
+    servers: tuple[Server, ...] = ()
     unread: errors.CloudBroke | None = None
+    is_forced: bool = False
 
     @property
     def creates(self) -> tuple[str, ...]:
@@ -101,13 +108,16 @@ def plan_remove(
         plan, trait.vanished(names, known), traits.reverted_by_nova(plan.changes)
     )
     if force:
-        return todo
+        return dataclasses.replace(todo, is_forced=True)
     if todo.reverted:
         raise traits.OwnedByNova(todo.reverted)
     _check_roles(plan, found.snapshot)
     holders = {name: read.holders(cloud.placement, name) for name in _removed(plan)}
-    todo = dataclasses.replace(todo, passed_over=_check_requirers(cloud, plan, holders))
-    check_servers(cloud, plan, found.snapshot, holders)
+    todo = dataclasses.replace(
+        todo,
+        passed_over=_check_requirers(cloud, plan, holders),
+        servers=check_servers(cloud, plan, found.snapshot, holders),
+    )
     if not _removed(plan):
         return todo
     try:
@@ -120,24 +130,58 @@ def plan_remove(
     return dataclasses.replace(todo, effects=effects, unread=unread)
 
 
-def taken_by_others(
-    cloud: Cloud, outcomes: Iterable[Outcome]
-) -> tuple[traits.TakenByOthers, ...] | errors.CloudBroke:
+@dataclasses.dataclass(frozen=True)
+class Removal:
+    """What became of a removal, and of what requires the traits.
+
+    :ivar taken: traits that something requires and that no provider has any more, since
+        others took them from the rest meanwhile
+    :ivar unread: why that can't be read, if it can't
+    :ivar unchecked: traits that were or may have been removed, and of which that was
+        not read, since the removal was stopped
+    """
+
+    execution: Execution
+    taken: tuple[traits.TakenByOthers, ...] = ()
+    unread: errors.CloudBroke | None = None
+    unchecked: tuple[str, ...] = ()
+
+
+def carry_out_removal(
+    cloud: Cloud, todo: TraitPlan, jobs: int = 1, watch: Watch = unwatched
+) -> Removal:
+    """Remove traits as planned, and look again whether they are left where required.
+
+    :param jobs: how many providers are written at the same time
+    :param watch: called with each outcome as it comes
+    """
+    return check_removal(cloud, todo, execute(cloud, todo.plan, jobs, watch))
+
+
+def check_removal(cloud: Cloud, todo: TraitPlan, execution: Execution) -> Removal:
     """Read again whether each trait that was removed is left where it is required.
 
     Two runs that remove it from different hosts at the same time see each other's
-    holders before they write.
-
-    :returns: those that something requires and no provider has; or why that can't be
-        read
+    holders before they write. Of a removal that was stopped nothing is read: whoever
+    stopped it does not want to wait, and a service that is dead does not answer.
     """
-    removed = traits.removed_from(outcomes)
+    removed = traits.removed_from(execution.outcomes)
+    if todo.is_forced or not removed:
+        return Removal(execution)
+    if execution.stopped:
+        return Removal(execution, unchecked=tuple(removed))
     try:
-        orphaned = [n for n in removed if not read.holders(cloud.placement, n)]
-        found = requirers.requirers(cloud, orphaned) if orphaned else {}
-        found = traits.blocking(found)
+        return Removal(execution, taken=_taken(cloud, removed))
     except errors.CloudBroke as exc:
-        return exc
+        return Removal(execution, unread=exc)
+
+
+def _taken(
+    cloud: Cloud, removed: Mapping[str, tuple[str, ...]]
+) -> tuple[traits.TakenByOthers, ...]:
+    orphaned = [n for n in removed if not read.holders(cloud.placement, n)]
+    found = requirers.requirers(cloud, orphaned) if orphaned else {}
+    found = traits.blocking(found)
     return tuple(
         traits.TakenByOthers(name, removed[name], found[name]) for name in found
     )
@@ -188,4 +232,4 @@ def _check_flavors(
         return ()
     state = cloud_state(cloud, snapshot, flavors, known)
     scheduler = settings.of_cloud(cloud, SettingsSources())
-    return check_effects(cloud.placement, state, plan, scheduler)
+    return check_effects(cloud, state, plan, scheduler)

@@ -37,7 +37,7 @@ def aggregate_state(cloud: Cloud, aggregate: str) -> AggregateState:
         mirrored=mirrored[found.uuid],
         flavors=tuple(sorted(lookup.flavors(cloud), key=lambda body: body["name"])),
         traits=read.known_traits(placement),
-        classes=_classes(placement),
+        classes=read.known_classes(placement),
     )
 
 
@@ -60,7 +60,7 @@ def cloud_state(
         aggregates=bodies,
         flavors=tuple(flavors),
         traits=traits,
-        classes=_classes(cloud.placement),
+        classes=read.known_classes(cloud.placement),
     )
 
 
@@ -80,11 +80,6 @@ def _members(
         Member(host, by_uuid[root.uuid] if root else None)
         for (host, _), root in zip(nodes, roots)
     )
-
-
-def _classes(placement: Service) -> frozenset[str]:
-    body = placement.get("/resource_classes")
-    return frozenset(each["name"] for each in body["resource_classes"])
 
 
 def holders(placement: Service, found: AggregateState, name: str) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import rest
@@ -50,6 +50,29 @@ def ask(placement: Service, request: Request, most: int | None = None) -> Answer
         },
     }
     return Answer(answer.roots | second.roots, answer.count + second.count, body)
+
+
+def given_alone(
+    placement: Service, request: Request, roots: Iterable[str]
+) -> frozenset[str]:
+    """Return those of the roots that Placement gives if it is asked for their trees.
+
+    One query for each, two for a pinned server. A request whose amounts are all of
+    groups with a suffix can't be asked for a tree.
+    """
+    found: set[str] = set()
+    for root in roots:
+        try:
+            answer = ask(placement, _in_tree(request, root))
+        except errors.PlacementRefuses:
+            break
+        found |= answer.roots & {root}
+    return frozenset(found)
+
+
+def _in_tree(request: Request, root: str) -> Request:
+    second = request.fallback and _in_tree(request.fallback, root)
+    return dataclasses.replace(request, in_tree=root, fallback=second)
 
 
 def _answer(placement: Service, request: Request, most: int | None) -> Answer:

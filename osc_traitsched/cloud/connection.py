@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -49,7 +49,7 @@ class HttpService:
         self._adapter = adapter
         self._microversion = microversion
         self._watch = watch
-        self._sent = itertools.count()
+        self._counting = threading.Lock()
         self.requests = 0
 
     def get(
@@ -124,7 +124,8 @@ class HttpService:
         timeout: float | None,
         **kwargs: Any,
     ) -> Any:
-        self.requests = next(self._sent) + 1
+        with self._counting:
+            self.requests += 1
         with problems.translated(self.service_type):
             session = self._adapter.session
             longest = session.timeout or TIMEOUT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.cloud import memberships, read, rest
@@ -192,17 +192,45 @@ def _figures(
     placement: Service, provider: str, known: Mapping[str, Stock] | None
 ) -> dict[str, Stock] | None:
     """Read all figures of one provider; None if it was deleted meanwhile."""
-    path = f"/resource_providers/{provider}"
-    inventories = rest.get_if_there(placement, f"{path}/inventories", _INVENTORIES)
-    used: Any = {"usages": {name: each.used for name, each in (known or {}).items()}}
+    used = {name: each.used for name, each in (known or {}).items()}
     if known is None:
-        used = rest.get_if_there(placement, f"{path}/usages", _USAGES)
-    if inventories is None or used is None:
+        path = f"/resource_providers/{provider}/usages"
+        body = rest.get_if_there(placement, path, _USAGES)
+        if body is None:
+            return None
+        used = body["usages"]
+    return _inventories(placement, provider, used)
+
+
+def _inventories(
+    placement: Service, provider: str, used: Mapping[str, int]
+) -> dict[str, Stock] | None:
+    path = f"/resource_providers/{provider}/inventories"
+    body = rest.get_if_there(placement, path, _INVENTORIES)
+    if body is None:
         return None
-    return {
-        name: _stock(body, used["usages"].get(name, 0))
-        for name, body in inventories["inventories"].items()
-    }
+    inventories = body["inventories"]
+    return {n: _stock(each, used.get(n, 0)) for n, each in inventories.items()}
+
+
+def unused(
+    placement: Service, kinds: Sequence[Sequence[str]]
+) -> dict[str, dict[str, Stock]]:
+    """Read the inventories of providers, with nothing of them in use.
+
+    One request a provider, for a bounded number of them. Of more, one of each kind is
+    read, and the others are taken to be like it.
+
+    :param kinds: their UUIDs, as :func:`capacity.undecided` returns them
+    """
+    if sum(map(len, kinds)) <= MOST_READ_ONE_BY_ONE:
+        kinds = [[uuid] for alike in kinds for uuid in alike]
+    found: dict[str, dict[str, Stock]] = {}
+    for alike in kinds[:MOST_READ_ONE_BY_ONE]:
+        # One that was deleted meanwhile gives nothing.
+        known = _inventories(placement, alike[0], {}) or {}
+        found.update(dict.fromkeys(alike, known))
+    return found
 
 
 def _stock(body: Mapping[str, Any], used: int) -> Stock:

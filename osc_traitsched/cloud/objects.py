@@ -7,17 +7,22 @@ and a write names the keys that change, no others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 from urllib import parse
 
-from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud import rest
+from osc_traitsched.cloud.retry import Send
+from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.model import Change, Keys, Kind, Object, State
 from osc_traitsched.core.change.providers import present
 
 #: Seconds to wait for one answer: all of these are requests for one small thing.
 TIMEOUT = 12
 
+_GENERATION = "resource_provider_generation"
+_AGGREGATE: rest.Shape = {"aggregate": {"metadata": {str: str}, "hosts": [str]}}
 _IMAGE_PATCH = "application/openstack-images-v2.1-json-patch"
 
 
@@ -30,11 +35,12 @@ class Access(Protocol):
         :raises CloudBroke: when it can't be read
         """
 
-    def write(self, change: Change, found: State) -> None:
-        """Write the change of what was found, and nothing else.
+    def requests(self, change: Change, found: State) -> Sequence[Send]:
+        """Return what writes the change of what was found, and nothing else.
 
-        :raises ConcurrentUpdate: when the object changed since; nothing was written
-        :raises CloudBroke: when it was not written, or may not have been
+        The requests are to be sent in this order, and each of them is carried out whole
+        or not at all. Sending one raises ConcurrentUpdate when the object changed
+        since, and CloudBroke when it was not carried out, or may not have been.
         """
 
 
@@ -53,8 +59,8 @@ class _Trait:
     def read(self) -> State:
         return State({})
 
-    def write(self, change: Change, found: State) -> None:
-        self._placement.put(self._path, timeout=TIMEOUT)
+    def requests(self, change: Change, found: State) -> Sequence[Send]:
+        return [functools.partial(self._placement.put, self._path, timeout=TIMEOUT)]
 
 
 class _Provider:
@@ -70,15 +76,16 @@ class _Provider:
         # Placement reads the generation before the rest
         # (list_traits_for_resource_provider in placement/handlers/trait.py,
         # get_aggregates in placement/handlers/aggregate.py).
-        body = self._placement.get(self._path, timeout=TIMEOUT)
-        return State(present(body[self.part]), body["resource_provider_generation"])
+        body = _get(self._placement, self._path, {self.part: [str], _GENERATION: int})
+        return State(present(body[self.part]), body[_GENERATION])
 
-    def write(self, change: Change, found: State) -> None:
+    def requests(self, change: Change, found: State) -> Sequence[Send]:
         body = {
-            "resource_provider_generation": found.generation,
+            _GENERATION: found.generation,
             self.part: sorted(change.applied_to(found.keys)),
         }
-        self._placement.put(self._path, body, timeout=TIMEOUT)
+        put = self._placement.put
+        return [functools.partial(put, self._path, body, timeout=TIMEOUT)]
 
 
 class _ProviderTraits(_Provider):
@@ -97,17 +104,24 @@ class _Flavor:
         self._path = f"/flavors/{_quoted(target.id)}/os-extra_specs"
 
     def read(self) -> State:
-        body = self._compute.get(self._path, timeout=TIMEOUT)
+        body = _get(self._compute, self._path, {"extra_specs": {str: str}})
         return State(body["extra_specs"])
 
-    def write(self, change: Change, found: State) -> None:
+    def requests(self, change: Change, found: State) -> Sequence[Send]:
         wanted = _differing(change, found)
         specs = {key: value for key, value in wanted.items() if value is not None}
-        if specs:
-            self._compute.post(self._path, {"extra_specs": specs}, timeout=TIMEOUT)
-        for key in wanted.keys() - specs.keys():
-            path = f"{self._path}/{parse.quote(key, safe=':')}"
-            self._compute.delete(path, timeout=TIMEOUT)
+        post, delete = self._compute.post, self._compute.delete
+        body = {"extra_specs": specs}
+        setting = functools.partial(post, self._path, body, timeout=TIMEOUT)
+        removing = [
+            functools.partial(delete, self._path_of(key), timeout=TIMEOUT)
+            for key in wanted
+            if key not in specs
+        ]
+        return [setting, *removing] if specs else removing
+
+    def _path_of(self, key: str) -> str:
+        return f"{self._path}/{parse.quote(key, safe=':')}"
 
 
 class _Image:
@@ -118,11 +132,14 @@ class _Image:
         self._path = f"/images/{_quoted(target.id)}"
 
     def read(self) -> State:
-        return State(self._image.get(self._path, timeout=TIMEOUT))
+        return State(_get(self._image, self._path, {"id": str}))
 
-    def write(self, change: Change, found: State) -> None:
-        patch = [_operation(key, v) for key, v in _differing(change, found).items()]
-        self._image.patch(self._path, patch, _IMAGE_PATCH, timeout=TIMEOUT)
+    def requests(self, change: Change, found: State) -> Sequence[Send]:
+        changes = [_operation(key, v) for key, v in _differing(change, found).items()]
+        patch = self._image.patch
+        return [
+            functools.partial(patch, self._path, changes, _IMAGE_PATCH, timeout=TIMEOUT)
+        ]
 
 
 class _Aggregate:
@@ -133,13 +150,18 @@ class _Aggregate:
         self._path = f"/os-aggregates/{_quoted(target.id)}"
 
     def read(self) -> State:
-        body = self._compute.get(self._path, timeout=TIMEOUT)["aggregate"]
+        body = _get(self._compute, self._path, _AGGREGATE)["aggregate"]
         return State(body["metadata"], hosts=frozenset(body["hosts"]))
 
-    def write(self, change: Change, found: State) -> None:
-        metadata = _differing(change, found)
-        action = {"set_metadata": {"metadata": metadata}}
-        self._compute.post(f"{self._path}/action", action, timeout=TIMEOUT)
+    def requests(self, change: Change, found: State) -> Sequence[Send]:
+        action = {"set_metadata": {"metadata": _differing(change, found)}}
+        post = self._compute.post
+        path = f"{self._path}/action"
+        return [functools.partial(post, path, action, timeout=TIMEOUT)]
+
+
+def _get(service: Service, path: str, shape: rest.Shape) -> Any:
+    return rest.get(service, path, shape, timeout=TIMEOUT)
 
 
 def _differing(change: Change, found: State) -> Keys:

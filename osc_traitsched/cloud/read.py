@@ -33,6 +33,7 @@ _PROVIDERS: rest.Shape = {
     ]
 }
 _TRAITS: dict[str, rest.Shape] = {"traits": [str]}
+_CLASSES: rest.Shape = {"resource_classes": [{"name": str}]}
 _SERVICES: rest.Shape = {"services": [{"host": str, "zone": str}]}
 _HYPERVISOR: dict[str, rest.Shape] = {
     "hypervisor_hostname": str,
@@ -82,12 +83,20 @@ def with_unlisted(placement: Service, found: Snapshot) -> Snapshot:
     """
     if not found.unmanaged_roots:
         return found
+    return found.with_compute_nodes(compute_nodes(placement))
+
+
+def compute_nodes(placement: Service) -> frozenset[str]:
+    """Return the UUIDs of the providers that a nova-compute made for a compute node.
+
+    :raises CloudBroke: when Placement can't be read
+    """
     try:
-        return found.with_compute_nodes(holders(placement, trait.COMPUTE_NODE))
+        return holders(placement, trait.COMPUTE_NODE)
     except errors.CloudBroke as exc:
-        # A Placement that does not know the trait has nobody to mark with it.
+        # A Placement that does not know the trait has no provider with it.
         if exc.status == 400:
-            return found
+            return frozenset()
         raise
 
 
@@ -170,6 +179,12 @@ def host_aggregates(bodies: Iterable[Any]) -> tuple[Aggregate, ...]:
 def known_traits(placement: Service) -> frozenset[str]:
     """Return the names of all traits that this Placement knows."""
     return frozenset(rest.get(placement, "/traits", _TRAITS)["traits"])
+
+
+def known_classes(placement: Service) -> frozenset[str]:
+    """Return the names of all resource classes that this Placement knows."""
+    listed = rest.get(placement, "/resource_classes", _CLASSES)["resource_classes"]
+    return frozenset(body["name"] for body in listed)
 
 
 def holders(placement: Service, name: str) -> frozenset[str]:

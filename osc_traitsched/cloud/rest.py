@@ -30,13 +30,14 @@ def get(
     shape: Shape,
     params: Mapping[str, str] | None = None,
     microversion: str | None = None,
+    timeout: float | None = None,
 ) -> Any:
     """Return the body of an answer that has all that the shape names.
 
-    :param path: as for ``Service.get``, and so are ``params`` and ``microversion``
+    :param path: as for ``Service.get``, and so are all below ``shape``
     :raises CloudBroke: for an answer of another shape, and as ``Service.get``
     """
-    body = service.get(path, params, microversion)
+    body = service.get(path, params, microversion, timeout)
     wrong = _wrong(body, shape, "the top")
     if wrong is not None:
         asked = path.partition("?")[0]

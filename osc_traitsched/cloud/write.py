@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from osc_traitsched.cloud import objects
-from osc_traitsched.cloud.retry import Patience, compare_and_swap
+from osc_traitsched.cloud.retry import Patience, Send, Swapped, compare_and_swap
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.model import Change, Outcome, State, Status
 from osc_traitsched.core.errors import TraitSchedError
@@ -22,23 +24,24 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
         return Outcome(change, Status.FAILED, change.problem)
     if not change.is_needed:
         return Outcome(change, Status.UNCHANGED)
-
-    def write(now: State) -> None:
-        if refusal := change.refusal(now):
-            raise refusal
-        accessed.write(change, now)
-
     try:
         accessed = objects.access(cloud, change.object)
-        over = compare_and_swap(
-            patience,
-            change.found if change.found.generation is not None else None,
-            accessed.read,
-            change.holds_in,
-            write,
-        )
     except TraitSchedError as exc:
         return Outcome(change, Status.FAILED, exc)
-    if over is None:
-        return Outcome(change, Status.UNCHANGED)
-    return Outcome(change, Status.CHANGED, over=over)
+
+    def requests(now: State) -> Iterable[Send]:
+        if refusal := change.refusal(now):
+            raise refusal
+        return accessed.requests(change, now)
+
+    found = change.found if change.found.generation is not None else None
+    swapped = compare_and_swap(
+        patience, found, accessed.read, change.holds_in, requests
+    )
+    return Outcome(change, _status(swapped), swapped.problem, swapped.overwritten)
+
+
+def _status(swapped: Swapped[State]) -> Status:
+    if swapped.problem is None:
+        return Status.UNCHANGED if swapped.overwritten is None else Status.CHANGED
+    return Status.FAILED if swapped.overwritten is None else Status.UNKNOWN

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import functools
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import base, host_args, write_args
+from osc_traitsched.commands import arguments, base, host_args, write_args
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, refusals, results
 from osc_traitsched.views.traits import Table
@@ -39,11 +40,17 @@ class AddTraits(write_args.Writer):
         """Plan, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
+        arguments.check_columns(args, results.ADDED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
-        todo = trait_changes.plan_add(cloud, names, selectors, args.create, args.force)
+        plan = functools.partial(
+            trait_changes.plan_add, cloud, names, selectors, args.create, args.force
+        )
+        todo = plan()
         for reverted in todo.reverted:
             base.LOG.warning("%s", refusals.reverted(reverted, removing=False))
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
-        return results.added(self.carry_out(cloud, todo.plan, args))
+        return results.added(
+            self.carry_out(cloud, args, todo.plan, lambda: plan().plan)
+        )

@@ -7,7 +7,7 @@ import argparse
 from osc_traitsched.app import aggregates
 from osc_traitsched.commands import base
 from osc_traitsched.views import aggregates as views
-from osc_traitsched.views import left_out
+from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.traits import Table
 
 
@@ -16,7 +16,8 @@ class ListAggregates(base.Lister):
 
     The mirror is in step when Placement's aggregate of the same UUID has the compute
     nodes of the aggregate's hosts and no other; "missing" and "extra" count the
-    nodes where it is not. JSON and YAML always have the names.
+    nodes where it is not. JSON and YAML always have the names. It is unknown to a user
+    who may not read providers or hosts.
     """
 
     example = "aggregate list --long"
@@ -34,4 +35,7 @@ class ListAggregates(base.Lister):
         found = aggregates.compare(self.cloud())
         if found.snapshot.unlisted:
             base.LOG.warning("%s", left_out.unlisted(found.snapshot))
-        return views.rows(found.differences, args.long)
+        if found.unread is not None:
+            base.LOG.warning("mirror unknown: %s", problems.word(found.unread))
+        is_known = found.unread is None
+        return views.rows(found.differences, args.long, is_known)

@@ -30,7 +30,7 @@ from osc_traitsched.views.text import visible
 LOG = logging.getLogger(__name__)
 
 #: Formats for programs that quote for themselves; the others are for terminals.
-_QUOTING_FORMATS = frozenset({"json", "yaml"})
+QUOTING_FORMATS = frozenset({"json", "yaml"})
 
 #: Formats for a person, which begin with the cloud's name.
 _FOR_PEOPLE = frozenset({"table", "text"})
@@ -197,7 +197,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         """
         if parsed_args.formatter in _FLAT_FORMATS:
             data = [tuple(map(_flat, row)) for row in data]
-        if parsed_args.formatter not in _QUOTING_FORMATS:
+        if parsed_args.formatter not in QUOTING_FORMATS:
             data = [tuple(map(_shown, row)) for row in data]
         if parsed_args.formatter in _FOR_PEOPLE and self.says_where:
             self.app.stdout.write(self.where)

@@ -25,6 +25,7 @@ class _WriteConfig(Configuring):
             dest="wanted",
             action="append",
             required=True,
+            type=switch.known_name,
             choices=tuple(switch.SWITCHES),
             help="what to turn on; can be repeated",
         )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import functools
+from collections.abc import Sequence
 
 from osc_traitsched.app import isolation as app
 from osc_traitsched.app import settings
+from osc_traitsched.app.afterwards import look_again
 from osc_traitsched.commands import (
     base,
     isolation_args,
@@ -13,8 +16,11 @@ from osc_traitsched.commands import (
     scheduler_args,
     write_args,
 )
+from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.views import commands
 from osc_traitsched.views import isolation as words
+from osc_traitsched.views.afterwards import Way
 from osc_traitsched.views.traits import Table
 
 
@@ -25,7 +31,9 @@ class IsolateAggregate(write_args.Writer):
     Placement has the hosts in the aggregate, that flavors and images require
     them, and then that the aggregate does. What is so already is not written,
     and the same command again finishes what was interrupted. Exits 5 and
-    writes nothing if a flavor that has a host now would have none.
+    writes nothing if a flavor that has a host, or one in a zone or for a
+    project, would have none. It reads all again when it has written, and
+    exits 1 if others changed what it did.
     """
 
     example = "isolate east CUSTOM_GOLD --flavor gold --dry-run"
@@ -47,17 +55,54 @@ class IsolateAggregate(write_args.Writer):
         names = trait.parse(args.traits)
         write_args.check(args)
         cloud = self.cloud()
-        todo = app.plan_isolate(
-            cloud,
-            args.aggregate,
-            names,
-            settings.of_cloud(cloud, scheduler_args.sources(args)),
-            flavors=args.flavors,
-            images=args.images,
-            create=args.create,
-            force=args.force,
-        )
+        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args))
+
+        def plan(gone: Sequence[Object]) -> app.IsolationPlan:
+            return app.plan_isolate(
+                cloud,
+                args.aggregate,
+                names,
+                assumptions,
+                flavors=_without(args.flavors, Kind.FLAVOR, gone),
+                images=_without(args.images, Kind.IMAGE, gone),
+                create=args.create,
+                force=args.force,
+            )
+
+        todo = plan(())
         isolation_args.tell(todo, removing=False)
         for line in words.oddities(todo.state, names, todo.is_closed_to_all):
             base.LOG.warning("%s", line)
-        return words.rows(self.carry_out(cloud, todo.plan, args))
+        way = functools.partial(_way, args, str(todo.state.aggregate["id"]), names)
+        collation = todo.state.collation
+        look = functools.partial(look_again, cloud, collation, plan_again=plan)
+        found = self.execute(cloud, todo.plan, args)
+        return isolation_args.finish(self, found, args, look, way)
+
+
+def _without(names: Sequence[str], kind: Kind, gone: Sequence[Object]) -> list[str]:
+    known = {name for o in gone if o.kind is kind for name in (o.id, o.name)}
+    return [name for name in names if name not in known]
+
+
+def _way(
+    args: argparse.Namespace,
+    identity: str,
+    names: Sequence[str],
+    gone: Sequence[Object],
+) -> Way:
+    """Return the commands that lead on and back, without what is gone."""
+    aggregate = commands.printable(args.aggregate, identity)
+    chosen = (
+        ("--flavor", _without(args.flavors, Kind.FLAVOR, gone)),
+        ("--image", _without(args.images, Kind.IMAGE, gone)),
+    )
+    again = commands.openstack(
+        "trait-sched isolate",
+        aggregate,
+        *names,
+        *(commands.Option(flag, name) for flag, each in chosen for name in each),
+        *(commands.Option(f"--{o}") for o in ("create", "force") if getattr(args, o)),
+        *scheduler_args.repeated(args),
+    )
+    return Way(again, words.again(aggregate, names))

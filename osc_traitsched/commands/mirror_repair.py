@@ -8,7 +8,6 @@ from typing import Any
 
 from osc_traitsched.app import mirror as app
 from osc_traitsched.commands import arguments, base, write_args
-from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.views import left_out, mirror
 from osc_traitsched.views.traits import Table
 
@@ -40,11 +39,10 @@ class RepairMirror(write_args.Writer):
         if todo.snapshot.unlisted:
             base.LOG.warning("%s", left_out.unlisted(todo.snapshot))
         self.nothing = mirror.nothing(todo.snapshot)
-        outcomes = self.carry_out(cloud, todo.plan, args)
-        is_done = not args.dry_run and self.exit_code is ExitCode.DONE
-        if is_done and app.has_moved(cloud, todo):
-            base.LOG.warning("%s", mirror.CHANGED_MEANWHILE)
-        return mirror.rows(outcomes, todo.snapshot)
+        found = self.execute(cloud, todo.plan, args)
+        if not args.dry_run:
+            self.afterwards = lambda: _tell(app.check_repair(cloud, todo, found))
+        return mirror.rows(self.conclude(found, args), todo.snapshot)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
@@ -54,3 +52,11 @@ class RepairMirror(write_args.Writer):
             self.app.stdout.write(self.nothing + "\n")
             return 0
         return super().produce_output(parsed_args, column_names, data)
+
+
+def _tell(found: app.Repair) -> None:
+    """Say what Nova changed meanwhile."""
+    if found.unread is not None:
+        base.LOG.warning("%s", mirror.not_read_again(found.unread))
+    if found.has_moved:
+        base.LOG.warning("%s", mirror.CHANGED_MEANWHILE)

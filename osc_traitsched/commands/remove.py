@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import functools
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import base, host_args, write_args
+from osc_traitsched.commands import arguments, base, host_args, write_args
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.core.change.traits import TakenByOthers
-from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import effects, problems, refusals, results
 from osc_traitsched.views.traits import Table
@@ -44,21 +44,42 @@ class RemoveTraits(write_args.Writer):
         """Plan, and write or show."""
         names = trait.parse(args.traits)
         write_args.check(args)
+        arguments.check_columns(args, results.REMOVED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
-        todo = trait_changes.plan_remove(cloud, names, selectors, args.force)
+        plan = functools.partial(
+            trait_changes.plan_remove, cloud, names, selectors, args.force
+        )
+        try:
+            todo = plan()
+        except LastHolder as exc:
+            return self._requirers(args, exc)
         _warn(todo)
-        outcomes = self.carry_out(cloud, todo.plan, args)
-        if not (args.dry_run or args.force):
-            self._tell(trait_changes.taken_by_others(cloud, outcomes))
-        return results.removed(outcomes)
+        found = self.execute(cloud, todo.plan, args)
+        if not args.dry_run:
+            check = functools.partial(trait_changes.check_removal, cloud, todo, found)
+            self.afterwards = lambda: self._tell(check())
+        then = self.then(found, lambda: plan().plan)
+        return results.removed(self.conclude(found, args, then))
 
-    def _tell(self, found: tuple[TakenByOthers, ...] | CloudBroke) -> None:
+    def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:
+        """Return all that requires a trait where a program asks; else raise."""
+        is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
+        if args.columns or not is_asked:
+            raise refusal
+        base.LOG.error("%s", problems.word(refusal))
+        self.exit_code = ExitCode.REFUSED
+        return refusals.requirer_rows(refusal.requirers)
+
+    def _tell(self, found: trait_changes.Removal) -> None:
         """Say what others removed meanwhile, so that no host is left with a trait."""
-        if isinstance(found, CloudBroke):
-            base.LOG.warning("%s", results.not_read_again(found))
-            return
-        for taken in found:
+        if found.unread is not None:
+            base.LOG.warning("%s", results.not_read_again(found.unread))
+        if found.unchecked:
+            base.LOG.warning(
+                "%s", results.unchecked(found.unchecked, self.repeated_options)
+            )
+        for taken in found.taken:
             base.LOG.error("%s", results.taken_by_others(taken, self.repeated_options))
             self.exit_code = self.exit_code or ExitCode.ERROR
 
@@ -71,6 +92,8 @@ def _warn(todo: trait_changes.TraitPlan) -> None:
         base.LOG.warning("%s", refusals.reverted(reverted, removing=True))
     if todo.passed_over:
         base.LOG.warning("%s", refusals.passed_over(todo.passed_over))
+    if todo.servers:
+        base.LOG.warning("%s", refusals.without_image(todo.servers))
     if todo.unread is not None:
         base.LOG.warning("%s", results.effects_unread(todo.unread))
     for line in effects.losses(todo.effects):

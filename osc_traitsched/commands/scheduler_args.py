@@ -10,6 +10,7 @@ from osc_traitsched.config import baseline
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.views.commands import Option
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -88,6 +89,20 @@ def sources(args: argparse.Namespace) -> SettingsSources:
         control_plane=args.control_plane,
         options=tuple(args.given),
     )
+
+
+def repeated(args: argparse.Namespace) -> tuple[Option, ...]:
+    """Return the options that were given, for a command that is printed."""
+    release = releases.RELEASES.get(args.nova_release)
+    named = (
+        ("--nova-release", [release] if release else []),
+        ("--baseline", [args.baseline] if args.baseline else []),
+        ("--environment", args.environments),
+        ("--control-plane", [args.control_plane] if args.control_plane else []),
+        ("--nova-conf", args.nova_conf),
+        ("--set", [f"{name}={value}" for name, value in args.given]),
+    )
+    return tuple(Option(flag, value) for flag, values in named for value in values)
 
 
 def _release(text: str) -> int:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import functools
+from collections.abc import Sequence
 
 from osc_traitsched.app import isolation as app
 from osc_traitsched.app import settings
+from osc_traitsched.app.afterwards import look_again
 from osc_traitsched.commands import isolation_args, scheduler_args, write_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import commands
 from osc_traitsched.views import isolation as words
+from osc_traitsched.views.afterwards import Way
 from osc_traitsched.views.traits import Table
 
 
@@ -59,26 +63,42 @@ class UnisolateAggregate(write_args.Writer):
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()
-        todo = app.plan_unisolate(
-            cloud,
-            args.aggregate,
-            given,
-            settings.of_cloud(cloud, scheduler_args.sources(args)),
-            remove_traits=args.remove_traits,
-            all_images=args.all_images,
-            force=args.force,
-        )
-        isolation_args.tell(todo, removing=True)
-        again = self._again(todo, args)
-        return words.rows(self.carry_out(cloud, todo.plan, args, again))
+        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args))
 
-    def _again(self, todo: app.IsolationPlan, args: argparse.Namespace) -> str:
-        """Return the command that goes on after a stop."""
-        command = words.again(
-            commands.printable(args.aggregate, str(todo.state.aggregate["id"])),
-            todo.names,
-            args.remove_traits,
-            args.all_images,
-            args.force,
+        def plan(names: Sequence[str]) -> app.IsolationPlan:
+            return app.plan_unisolate(
+                cloud,
+                args.aggregate,
+                names,
+                assumptions,
+                remove_traits=args.remove_traits,
+                all_images=args.all_images,
+                force=args.force,
+            )
+
+        todo = plan(given)
+        isolation_args.tell(todo, removing=True)
+        isolation_args.tell_what_stays(todo, self.repeated_options)
+        again = _again(args, todo)
+
+        look = functools.partial(
+            look_again,
+            cloud,
+            todo.state.collation,
+            plan_again=lambda gone: plan(todo.names),
         )
-        return commands.line(command, self.repeated_options)
+        same = commands.line(again, self.repeated_options)
+        found = self.execute(cloud, todo.plan, args)
+        way = Way(again, again)
+        return isolation_args.finish(self, found, args, look, lambda gone: way, same)
+
+
+def _again(args: argparse.Namespace, todo: app.IsolationPlan) -> commands.Command:
+    """Return what goes on, since the aggregate may no longer say its traits."""
+    return words.again(
+        commands.printable(args.aggregate, str(todo.state.aggregate["id"])),
+        todo.names,
+        args.remove_traits,
+        args.all_images,
+        args.force,
+    )

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import tqdm
 
+from osc_traitsched.app import afterwards
 from osc_traitsched.app.execute import Execution, execute, foresee
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
-from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.errors import BadUsage, Unexpected
+from osc_traitsched.views import afterwards as words
 from osc_traitsched.views import problems
 
 _MOST_JOBS = 16
@@ -65,7 +70,14 @@ def _jobs(text: str) -> int:
 
 
 class Writer(base.Lister):
-    """A command that writes; it tries all, reports each, and fails once."""
+    """A command that writes; it tries all, reports each, and fails once.
+
+    :cvar unexpected: the exception that ended it; raised when the rows are printed
+    :cvar afterwards: what is to be read and said when the rows are printed
+    """
+
+    unexpected: Unexpected | None = None
+    afterwards: Callable[[], object] | None = None
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return a parser that takes no option for another that begins like it."""
@@ -77,26 +89,70 @@ class Writer(base.Lister):
     def carry_out(
         self,
         cloud: Cloud,
-        plan: Plan,
         args: argparse.Namespace,
-        again: str = problems.AGAIN,
+        plan: Plan,
+        plan_again: Callable[[], Plan] | None = None,
     ) -> tuple[Outcome, ...]:
         """Carry a plan out, or foresee it for a dry run, and set the exit code.
 
-        :param again: what goes on with a plan that is not carried out whole
+        :param plan_again: makes the plan once more, to see whether it could go on
         :returns: one outcome a change
         """
-        found = foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
+        found = self.execute(cloud, plan, args)
+        return self.conclude(found, args, self.then(found, plan_again))
+
+    def then(
+        self, found: Execution, plan_again: Callable[[], Plan] | None = None
+    ) -> str:
+        """Return what to do where a plan was not carried out whole.
+
+        Nothing is read again of a cloud that stopped it.
+
+        :param plan_again: makes the plan once more, to see whether it could go on
+        """
+        planner = None if found.stopped or found.interrupted else plan_again
+        return words.goes_on((), afterwards.refusal(found.outcomes, planner))
+
+    def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
+        """Carry a plan out, or foresee it for a dry run; :meth:`conclude` it then."""
+        return foresee(plan) if args.dry_run else _execute(cloud, plan, args.jobs)
+
+    def conclude(
+        self,
+        found: Execution,
+        args: argparse.Namespace,
+        then: str = problems.GOES_ON,
+    ) -> tuple[Outcome, ...]:
+        """Say how it ended, and set the exit code.
+
+        :param then: what to do where the plan was not carried out whole
+        :returns: one outcome a change
+        """
+        self.unexpected = found.unexpected
         if args.exit_code and found.count(Status.WOULD_CHANGE):
             self.exit_code = ExitCode.CHANGES_WANTED
-        if found.count(Status.FAILED):
-            base.LOG.error("%s", problems.failures(found.outcomes, again))
+        if any(outcome.problem is not None for outcome in found.outcomes):
+            base.LOG.error("%s", problems.failures(found.outcomes, then))
             self.exit_code = ExitCode.ERROR
         if found.interrupted:
             total = len(found.outcomes)
-            base.LOG.error("%s", problems.interrupted(found.done, total, again))
+            base.LOG.error("%s", problems.interrupted(found.done, total, then))
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the rows, which nothing that comes later can lose."""
+        super().produce_output(parsed_args, column_names, data)
+        # Whoever no longer reads the rows still gets what is said on standard error.
+        with contextlib.suppress(OSError):
+            self.app.stdout.flush()
+        if self.afterwards is not None:
+            self.afterwards()
+        if self.unexpected is not None:
+            raise self.unexpected.error
+        return 0
 
 
 def _execute(cloud: Cloud, plan: Plan, jobs: int) -> Execution:

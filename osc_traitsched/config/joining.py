@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.config import baseline, ini, nova_conf, tripleo
+from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,25 +39,44 @@ class Named:
 BY_HAND = "--set"
 
 
-def assumptions(named: Named, release: int, release_source: str) -> SchedulerSettings:
+def assumptions(
+    named: Named, release: int, release_source: str, others: Iterable[int] = ()
+) -> SchedulerSettings:
     """Join what was named: what comes later here has the last word.
 
     The release's defaults, the baseline, TripleO's files or the control plane,
-    nova.conf, and what was set by hand.
+    nova.conf, and what was set by hand. Each file is read once.
 
+    :param others: the releases that it may be as well; one whose Nova would not take
+        the files is left out
     :raises BadConfiguration: for a file or a value that can't be
     """
-    settings = dict(baseline.settings(_baseline(named)))
-    settings.update(tripleo.settings(named.environments))
+    below = dict(baseline.settings(_baseline(named)))
+    below.update(tripleo.settings(named.environments))
     # Its text becomes the last file of nova.conf.d on such a control plane.
     plane = [] if named.control_plane is None else [ini.parse(named.control_plane)]
     files = (*plane, *nova_conf.read(named.nova_conf), _by_hand(named))
-    settings.update(nova_conf.settings(files, release, settings))
+    found = _of_release(files, below, release, release_source)
+    possible = []
+    for other in others:
+        with contextlib.suppress(BadConfiguration):
+            possible.append(_of_release(files, below, other, release_source))
+    return dataclasses.replace(found, others=tuple(possible))
+
+
+def _of_release(
+    files: Sequence[ini.Ini], below: Mapping[str, Setting], release: int, source: str
+) -> SchedulerSettings:
+    """Return what the files come to in one release.
+
+    :raises BadConfiguration: for a value that can't be
+    """
+    settings = {**below, **nova_conf.settings(files, release, below)}
     known = {option.name for option in options_in(release)}
     return SchedulerSettings(
         release,
         {name: each for name, each in settings.items() if name in known},
-        release_source,
+        source,
         ignored=tuple(
             (name, each.source)
             for name, each in settings.items()

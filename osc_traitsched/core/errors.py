@@ -16,6 +16,17 @@ class TraitSchedError(Exception):
     """The root of all of this project's own errors."""
 
 
+class Unexpected(TraitSchedError):
+    """What no service and no user should be able to cause: this project's mistake.
+
+    :ivar error: the exception as it was raised
+    """
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.error = error
+
+
 class BadQuestion(TraitSchedError):
     """The user named something that is not there or that can't be."""
 
@@ -100,7 +111,16 @@ class Forbidden(CloudBroke):
 
 
 class ConcurrentUpdate(CloudBroke):
-    """A provider changed since its generation was read; nothing was written."""
+    """A provider changed since its generation was read; nothing was written.
+
+    :ivar times: how many times in one change
+    """
+
+    def __init__(
+        self, service: str, reason: str, status: int | None = None, times: int = 1
+    ) -> None:
+        super().__init__(service, reason, status)
+        self.times = times
 
 
 class TooOld(CloudBroke):

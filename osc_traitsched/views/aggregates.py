@@ -46,10 +46,24 @@ class Mirror(Cell):
         return [", ".join(parts) or "in step"]
 
 
-def rows(differences: Iterable[Difference], whole: bool) -> Table:
+class UnknownMirror(Cell):
+    """What stands for a mirror that could not be read; a program gets null."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def lines(self) -> Iterable[str]:
+        """Return the one word."""
+        return ["unknown"]
+
+
+def rows(
+    differences: Iterable[Difference], whole: bool, is_known: bool = True
+) -> Table:
     """One row an aggregate.
 
     :param whole: show hosts by name to a person, too
+    :param is_known: Placement's aggregates were read
     """
     found = []
     for difference in differences:
@@ -62,7 +76,7 @@ def rows(differences: Iterable[Difference], whole: bool) -> Table:
                 Names(sorted(isolating)),
                 Names(sorted(set(aggregate.projects.values()))),
                 Hosts(aggregate.hosts, whole),
-                Mirror(difference, whole),
+                Mirror(difference, whole) if is_known else UnknownMirror(),
             )
         )
     return ("name", "zone", "traits", "projects", "hosts", "mirror"), found

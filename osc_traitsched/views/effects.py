@@ -1,10 +1,16 @@
-"""What a plan does to the hosts that flavors can use, in words."""
+"""What becomes of the hosts that flavors can use, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.change.isolation import Effect, LeavesNoHost
+from osc_traitsched.core.change.isolation import (
+    Asked,
+    Course,
+    Effect,
+    LeavesNoHost,
+    most_general,
+)
 from osc_traitsched.views import problems
 from osc_traitsched.views.text import count, listed, quoted
 
@@ -14,53 +20,123 @@ def losses(
 ) -> list[str]:
     """Return a line for the flavors of each kind that lose hosts.
 
+    Of a zone, a project or a kind of images only where none would be left.
+
     :param inside: the roots of the aggregate's hosts; None where there is none
     """
-    lines = []
-    for kind in _kinds((e for e in effects if e.lost), inside or frozenset()):
-        effect = kind[0]
-        kept = len(effect.now & effect.then)
-        where = ""
-        if inside is not None:
-            there = len(effect.lost & inside) or "none"
-            where = f", {there} of them in the aggregate,"
-        lines.append(
-            f"{_flavors(kind)} will lose {len(effect.lost)} of "
-            f"{count(len(effect.now), 'host')}{where} and keep {kept or 'none'}"
-        )
-    return lines
+    found = tuple(effects)
+    stranded = most_general([each for each in found if each.leaves_no_host])
+    told = (e for e in found if e.asked.is_general or e in stranded)
+    losing = (each for each in told if each.room.lost or each.ever.lost)
+    return [
+        f"{_flavors(kind)} will lose {_lost(kind[0], inside)}"
+        for kind in _kinds(losing, inside or frozenset())
+    ]
 
 
 def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
     """Return a line for the flavors of each kind that gain hosts."""
+    gaining = (each for each in effects if each.asked.is_general and each.room.gained)
     return [
-        f"{_flavors(kind)} will gain {count(len(kind[0].gained), 'host')}, "
-        f"{len(kind[0].gained & inside) or 'none'} of them in the aggregate"
-        for kind in _kinds((e for e in effects if e.gained), inside)
+        f"{_flavors(kind)} will gain {count(len(kind[0].room.gained), 'host')}, "
+        f"{len(kind[0].room.gained & inside) or 'none'} of them in the aggregate"
+        for kind in _kinds(gaining, inside)
     ]
 
 
+def _lost(effect: Effect, inside: frozenset[str] | None) -> str:
+    """Return how many hosts are lost and kept, and how many of them are full now."""
+    room, ever = effect.room, effect.ever
+    if _numbers(room) == _numbers(ever):
+        return _share(room, "", inside)
+    if not room.now:
+        share = _share(ever, " that could ever take one", inside)
+        return f"{share}; none has room now"
+    return (
+        f"{_share(room, ' with room now', inside)}; of {count(len(ever.now), 'host')} "
+        f"that could ever take one, {_kept(ever) or 'none'} will be left"
+    )
+
+
+def _share(course: Course, which: str, inside: frozenset[str] | None) -> str:
+    where = ""
+    if inside is not None and course.lost:
+        there = len(course.lost & inside) or "none"
+        where = f", {there} of them in the aggregate,"
+    return (
+        f"{len(course.lost) or 'none'} of {count(len(course.now), 'host')}{which}"
+        f"{where} and keep {_kept(course) or 'none'}"
+    )
+
+
+def _kept(course: Course) -> int:
+    return len(course.now & course.then)
+
+
+def _numbers(course: Course) -> tuple[int, int]:
+    return len(course.now), _kept(course)
+
+
 def _kinds(effects: Iterable[Effect], inside: frozenset[str]) -> list[list[Effect]]:
-    """Return those together that have the same numbers, and the same image."""
+    """Return those together of which the same is said but for the flavor."""
     kinds: dict[tuple[object, ...], list[Effect]] = {}
     for effect in effects:
-        sets = (effect.now, effect.lost, effect.gained)
+        sets = (
+            found
+            for course in (effect.room, effect.ever)
+            for found in (course.now, course.lost, course.gained)
+        )
         numbers = tuple((len(each), len(each & inside)) for each in sets)
-        kinds.setdefault((effect.image, numbers), []).append(effect)
+        kinds.setdefault((_circumstances(effect.asked), numbers), []).append(effect)
     return list(kinds.values())
 
 
 def _flavors(effects: Sequence[Effect]) -> str:
     flavors = listed((quoted(effect.flavor) for effect in effects), "flavor")
-    image = effects[0].image
-    with_image = f" with image {quoted(image)}" if image is not None else ""
-    return f"{flavors}{with_image}"
+    return f"{flavors}{_circumstances(effects[0].asked)}"
+
+
+def _circumstances(asked: Asked) -> str:
+    return "".join(f" {each}" for each in _each_circumstance(asked))
+
+
+def _each_circumstance(asked: Asked) -> Iterator[str]:
+    if asked.image is not None:
+        yield f"with image {quoted(asked.image)}"
+    if asked.image_kind:
+        kind = listed(quoted(f"{key}={value}") for key, value in asked.image_kind)
+        yield f"with images of {kind}"
+    if asked.context.zone is not None:
+        yield f"in zone {quoted(asked.context.zone)}"
+    if asked.context.project is not None:
+        yield f"for project {quoted(asked.context.project)}"
 
 
 @problems.word.register
 def _(error: LeavesNoHost) -> str:
-    flavors = map(_flavors, _kinds(error.effects, frozenset()))
+    for_good = [each for each in error.effects if each.ever.becomes_empty]
+    for_now = [each for each in error.effects if not each.ever.becomes_empty]
+    reasons = []
+    if for_good:
+        reasons.append(f"no host would be left for {_stranded(for_good)}")
+    if for_now:
+        reasons.append(f"no host with room would be left for {_stranded(for_now)}")
+    return f"nothing written: {'; '.join(reasons)}; --force does it all the same"
+
+
+def _stranded(effects: Iterable[Effect]) -> str:
+    kinds = _kinds(effects, frozenset())
+    return "; ".join(f"{_flavors(kind)}{_of_those(kind[0])}" for kind in kinds)
+
+
+def _of_those(effect: Effect) -> str:
+    """Return how many hosts could take it, where some of them have no room now."""
+    room, ever = len(effect.now), len(effect.ever.now)
+    if room == ever:
+        return ""
+    left = _kept(effect.ever)
+    full = f"; {left} without room would be left" if left else ""
     return (
-        f"nothing written: no host would be left for {'; '.join(flavors)}; --force "
-        "does it all the same"
+        f" ({count(ever, 'host')} could ever take one, {room or 'none'} with room now"
+        f"{full})"
     )

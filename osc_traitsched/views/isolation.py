@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.core.change.isolation import (
     AggregateState,
@@ -14,7 +14,6 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import (
     Change,
-    ChangedMeanwhile,
     Kept,
     Kind,
     Object,
@@ -28,6 +27,7 @@ from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import problems, refusals
+from osc_traitsched.views.columns import Cell, Lists
 from osc_traitsched.views.commands import Command, Option, openstack
 from osc_traitsched.views.options import option
 from osc_traitsched.views.text import count, listed, quoted
@@ -44,8 +44,14 @@ _STEPS = {
 }
 
 
-def rows(outcomes: Iterable[Outcome]) -> Table:
-    """One row a change."""
+def rows(
+    outcomes: Iterable[Outcome], differing: Mapping[Object, Cell] | None = None
+) -> Table:
+    """One row a change.
+
+    :param differing: in what objects differ by now from what was to be, as one more
+        column; None without it
+    """
     outcomes = tuple(outcomes)
     images = (o.change.object for o in outcomes if o.change.object.kind is Kind.IMAGE)
     times = collections.Counter(image.name for image in images)
@@ -53,8 +59,11 @@ def rows(outcomes: Iterable[Outcome]) -> Table:
     for found in outcomes:
         changed = found.change.object
         name = _name(changed, times[changed.name] > 1)
-        table.append((_STEPS[changed.kind], name, found.status.value, _detail(found)))
-    return ("step", "object", "status", "detail"), table
+        more = () if differing is None else (differing.get(changed, Lists({})),)
+        status = found.status.value
+        table.append((_STEPS[changed.kind], name, status, _detail(found), *more))
+    column = () if differing is None else ("differs",)
+    return ("step", "object", "status", "detail", *column), table
 
 
 def _name(changed: Object, is_ambiguous: bool) -> str:
@@ -123,12 +132,14 @@ def misplaced(names: Iterable[str], found: MisplacedServers | CloudBroke) -> lis
         (found.outside, f"outside of the aggregate that require {traits}, and stay"),
         (found.unknown, "of which the compute API does not show what they require"),
     )
-    return [
+    said = [
         f"{count(len(servers), 'server')} {which}: "
         + listed(map(refusals.server, servers))
         for servers, which in lines
         if servers
     ]
+    unclear = found.without_image
+    return [*said, refusals.without_image(unclear)] if unclear else said
 
 
 def also_isolated(state: AggregateState, names: Iterable[str]) -> list[str]:
@@ -159,11 +170,16 @@ def oddities(
             "again after you add some",
         )
     if is_closed_to_all:
-        lines.append(
-            f"no flavor requires {listed(names)}: none could use these hosts unless "
-            "its image does; name some with --flavor, or images with --image"
-        )
+        lines.append(closed_to_all(names))
     return lines
+
+
+def closed_to_all(names: Iterable[str]) -> str:
+    """Return a line on an aggregate that no flavor could get into."""
+    return (
+        f"no flavor requires {listed(names)}: none could use these hosts unless "
+        "its image does; name some with --flavor, or images with --image"
+    )
 
 
 def again(
@@ -205,24 +221,19 @@ def _(error: HostsJoined) -> str:
 
 @problems.word.register
 def _(error: KeysCame) -> str:
-    return (
-        f"{listed(map(quoted, error.keys))} came to isolate the aggregate meanwhile; "
-        "run the command again"
-    )
+    return f"{listed(map(quoted, error.keys))} came to isolate the aggregate meanwhile"
 
 
 @problems.word.register
 def _(error: NotIsolated) -> str:
-    common = f" (its hosts all have {listed(error.common)})" if error.common else ""
+    custom = ""
+    if error.common:
+        custom = (
+            f"; all of its hosts have {listed(error.common)}, which may have other "
+            "purposes"
+        )
     return (
-        f"aggregate {quoted(error.name)} is isolated by no trait; to finish what was "
-        f"interrupted, name the traits{common}"
+        f"no trait isolates aggregate {quoted(error.name)}, so that it is not known "
+        "what to remove; if an earlier run was stopped half way, name the traits that "
+        f"it was to remove{custom}"
     )
-
-
-@problems.word.register
-def _(error: ChangedMeanwhile) -> str:
-    pairs = listed(
-        f"{quoted(key)} is {quoted(str(v))}" for key, v in error.keys.items()
-    )
-    return f"changed meanwhile: {pairs} now; run the command again"

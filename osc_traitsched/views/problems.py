@@ -6,19 +6,26 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Outcome, Status
+from osc_traitsched.core.change.model import ChangedMeanwhile, Outcome, Status
 from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 
-#: What goes on with a command that was not carried out whole.
 AGAIN = "the same command again"
+
+#: What to do where a command was not carried out whole.
+GOES_ON = f"{AGAIN} goes on"
 
 
 @functools.singledispatch
 def word(error: errors.TraitSchedError) -> str:
     """Return the line that tells the user what is wrong and what would be right."""
     return str(error)
+
+
+@word.register
+def _(error: errors.Unexpected) -> str:
+    return internal(error.error)
 
 
 @word.register
@@ -29,21 +36,31 @@ def _(error: errors.CloudBroke) -> str:
 
 @word.register
 def _(error: errors.Forbidden) -> str:
+    return f"{error.service}: {error.reason} (HTTP {error.status}); {_lacking(error)}"
+
+
+def _lacking(error: errors.Forbidden) -> str:
+    """Return what a login lacks: a project, or roles.
+
+    Whoever is no administrator would have to be one in the project, too.
+    """
     if error.roles is None:
-        why = "this user's roles are not enough"
-    elif error.scope != "project":
+        return "this user's roles are not enough"
+    is_elsewhere = error.scope != "project"
+    if is_elsewhere and ("admin" in error.roles or not error.scope):
         to = {"domain": "a domain", "system": "the system"}.get(error.scope, "nothing")
-        why = f"log in to a project; this login is to {to}"
-    else:
-        why = f"this user's roles are not enough: {listed(error.roles) or 'none'}"
-        if "admin" not in error.roles:
-            why += " (by default it takes admin)"
-    return f"{error.service}: {error.reason} (HTTP {error.status}); {why}"
+        return f"log in to a project; this login is to {to}"
+    where = f" in the {error.scope}" if is_elsewhere else ""
+    found = f"this user's roles{where} are not enough: {listed(error.roles) or 'none'}"
+    if "admin" in error.roles:
+        return found
+    return f"{found} (by default it takes admin{' in a project' * is_elsewhere})"
 
 
 @word.register
 def _(error: errors.ConcurrentUpdate) -> str:
-    return "others changed this provider during every try; run the command again"
+    when = "during every try" if error.times > 1 else "meanwhile"
+    return f"others changed this provider {when}; run the command again"
 
 
 @word.register
@@ -127,6 +144,15 @@ def _(error: errors.PlacementRefuses) -> str:
     if "No such trait" in error.reason and "CUSTOM_" in error.reason:
         return f"{what} (trait-sched add --create makes it, and gives it to hosts)"
     return what
+
+
+@word.register
+def _(error: ChangedMeanwhile) -> str:
+    changed = listed(
+        f"{quoted(key)} is {'gone' if value is None else quoted(str(value))}"
+        for key, value in error.keys.items()
+    )
+    return f"changed meanwhile: {changed} now; run the command again"
 
 
 @word.register
@@ -217,20 +243,21 @@ def would_create(names: Iterable[str]) -> str:
     return f"would create the trait {listed(names)}"
 
 
-def interrupted(done: int, total: int, again: str = AGAIN) -> str:
+def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
     """Return the line that ends a command that the user interrupted.
 
-    :param again: what to do once more
+    :param then: what to do
     """
-    return f"interrupted after {done} of {total}; {again} goes on"
+    return f"interrupted after {done} of {total}; {then}"
 
 
-def failures(outcomes: Sequence[Outcome], again: str = AGAIN) -> str:
-    """Return the line that ends a command of which some changes failed.
+def failures(outcomes: Sequence[Outcome], then: str = GOES_ON) -> str:
+    """Return the line that ends a command of which some changes failed, or may have.
 
-    :param again: what to do once more
+    :param then: what to do
     """
-    failed = sum(found.status is Status.FAILED for found in outcomes)
-    left = sum(found.status is Status.NOT_DONE for found in outcomes)
-    not_done = f", {left} not done" if left else ""
-    return f"{failed} of {len(outcomes)} failed{not_done}; {again} goes on"
+    told = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
+    counts = [(sum(o.status is each for o in outcomes), each) for each in told]
+    (number, status), *others = [each for each in counts if each[0]]
+    more = "".join(f", {number} {status.value}" for number, status in others)
+    return f"{number} of {len(outcomes)} {status.value}{more}; {then}"

@@ -8,7 +8,8 @@ from osc_traitsched.core.change import servers, traits
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.views import problems
-from osc_traitsched.views.text import count, listed, quoted, visible
+from osc_traitsched.views.text import count, is_abridged, listed, quoted, visible
+from osc_traitsched.views.traits import Table
 
 
 @problems.word.register
@@ -24,7 +25,9 @@ def _(error: traits.LastHolder) -> str:
         + requirers(found)
         for name, found in error.requirers.items()
     )
-    return f"nothing removed: {reasons}; --force removes all the same"
+    hides = any(is_abridged(found) for found in error.requirers.values())
+    where = "; --dry-run -f json lists them all" if hides else ""
+    return f"nothing removed: {reasons}{where}; --force removes all the same"
 
 
 @problems.word.register
@@ -71,6 +74,14 @@ def _(error: servers.ServersNeedTraits) -> str:
 
 
 @problems.word.register
+def _(error: servers.ComputesUnlisted) -> str:
+    return (
+        f"Nova does not list the compute nodes of {listed(map(visible, error.hosts))}, "
+        "nor their servers: a host may have no mapping, or its service was deleted"
+    )
+
+
+@problems.word.register
 def _(error: servers.ServersUnknown) -> str:
     return (
         f"nothing written: no host would have {listed(error.traits)} any more, and "
@@ -83,6 +94,14 @@ def _servers(found: Sequence[servers.Server]) -> str:
     return f"{count(len(found), 'server')}: {listed(map(server, found))}"
 
 
+def without_image(found: Sequence[servers.Server]) -> str:
+    """Return a line on servers of which it can't be seen what their image requires."""
+    return (
+        "what the image requires can't be seen, since it was deleted or the server "
+        f"boots from a volume, of {_servers(found)}"
+    )
+
+
 def server(found: servers.Server) -> str:
     """Return how one server is named: its name can be any project's choice."""
     return f"{quoted(found.name)} ({found.id}, on {visible(found.host)})"
@@ -91,6 +110,16 @@ def server(found: servers.Server) -> str:
 def requirers(found: Iterable[traits.Requirer]) -> str:
     """Return what requires a trait, each by its kind, name and key."""
     return listed(f"{r.kind} {quoted(r.name)} ({_which(r)})" for r in found)
+
+
+def requirer_rows(found: traits.Requirers) -> Table:
+    """One row for each that requires a trait, none left out."""
+    rows = [
+        (name, each.kind, each.name, each.key, each.id, each.owner)
+        for name, requiring in found.items()
+        for each in requiring
+    ]
+    return ("trait", "kind", "name", "key", "id", "owner"), rows
 
 
 def _which(found: traits.Requirer) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from osc_traitsched.core.change.model import Kind, Outcome
 from osc_traitsched.core.change.traits import TakenByOthers
@@ -10,21 +11,27 @@ from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.commands import Option, line, openstack
+from osc_traitsched.views.text import listed
 from osc_traitsched.views.traits import Table
+
+ADDED = ("host", "provider", "added", "status", "detail")
+REMOVED = ("host", "provider", "removed", "status", "detail")
 
 
 def added(outcomes: Iterable[Outcome]) -> Table:
     """One row a provider, with what was added."""
-    return _rows("added", ((each, each.added) for each in outcomes))
+    return ADDED, _rows((each, each.added) for each in outcomes)
 
 
 def removed(outcomes: Iterable[Outcome]) -> Table:
     """One row a provider, with what was removed."""
-    return _rows("removed", ((each, each.removed) for each in outcomes))
+    return REMOVED, _rows((each, each.removed) for each in outcomes)
 
 
-def _rows(verb: str, pairs: Iterable[tuple[Outcome, frozenset[str]]]) -> Table:
-    rows = [
+def _rows(
+    pairs: Iterable[tuple[Outcome, frozenset[str]]],
+) -> list[tuple[Any, ...]]:
+    return [
         (
             found.change.object.host,
             found.change.object.id,
@@ -35,7 +42,6 @@ def _rows(verb: str, pairs: Iterable[tuple[Outcome, frozenset[str]]]) -> Table:
         for found, traits in pairs
         if found.change.object.kind is Kind.PROVIDER_TRAITS
     ]
-    return ("host", "provider", verb, "status", "detail"), rows
 
 
 def _detail(found: Outcome) -> str:
@@ -55,6 +61,18 @@ def not_read_again(why: CloudBroke) -> str:
     """Return a line on removed traits whose other holders can't be read again."""
     reason = problems.word(why)
     return f"whether another host still has the traits can't be read ({reason})"
+
+
+def unchecked(traits: Sequence[str], options: Sequence[Option] = ()) -> str:
+    """Return a line on traits whose other holders were not read again.
+
+    :param options: the global ones of the printed command
+    """
+    look = openstack("trait-sched list", Option("--by-trait"))
+    return (
+        f"stopped: whether another host still has {listed(traits)} was not read again; "
+        f"{line(look, options)} shows it"
+    )
 
 
 def taken_by_others(found: TakenByOthers, options: Sequence[Option] = ()) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 
 _MOST_NAMES = 10
 _LONGEST_NAME = 80
@@ -71,6 +71,11 @@ def _runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
         else:
             runs.append((number, number))
     yield from runs
+
+
+def is_abridged(names: Sized) -> bool:
+    """Tell whether :func:`listed` leaves some of them out."""
+    return len(names) > _MOST_NAMES
 
 
 def count(number: int, noun: str) -> str:

@@ -42,7 +42,13 @@ class _Lists:
     bodies: Mapping[str, Any]
     requests: int = 0
 
-    def get(self, path: str, params: Any = None, microversion: Any = None) -> Any:
+    def get(
+        self,
+        path: str,
+        params: Any = None,
+        microversion: Any = None,
+        timeout: Any = None,
+    ) -> Any:
         self.requests += 1
         hidden = (params or {}).get("os_hidden") == "true"
         return {"images": []} if hidden else after(params, self.bodies[path])
@@ -55,7 +61,13 @@ class _Counted:
         self._placement = placement
         self.paths: list[tuple[str, Any]] = []
 
-    def get(self, path: str, params: Any = None, microversion: Any = None) -> Any:
+    def get(
+        self,
+        path: str,
+        params: Any = None,
+        microversion: Any = None,
+        timeout: Any = None,
+    ) -> Any:
         self.paths.append((path, params))
         return self._placement.get(path, params, microversion)
 

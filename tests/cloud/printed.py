@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import re
 import textwrap
 from collections.abc import Callable, Iterator
@@ -76,7 +77,8 @@ def blocks(page: str, verb: str) -> Iterator[Printed]:
 
 def scene_of(printed: Printed) -> Callable[[Maker], None]:
     """Return what makes the cloud that a block is of."""
-    return _SCENES.get((printed.scene, printed.number)) or _SCENES[(printed.scene, 0)]
+    where = (pathlib.PurePath(printed.page).stem, printed.scene)
+    return _SCENES.get((*where, printed.number)) or _SCENES[(*where, 0)]
 
 
 def _flavors(make: Maker) -> None:
@@ -104,6 +106,30 @@ def _busy(make: Maker) -> None:
     make.gives(GOLD, "cmp00", "cmp01")
 
 
+def _gold(make: Maker) -> None:
+    """Two of the hosts have the trait, and the image is raw."""
+    _with_silver(make)
+    make.image("rocky-raw")
+    make.gives(GOLD, "cmp00", "cmp01")
+
+
+def _east(make: Maker) -> None:
+    _gold(make)
+    make.aggregate("east", "cmp00", "cmp01", availability_zone="az-east")
+
+
+def _vip(make: Maker) -> None:
+    _gold(make)
+    demo = make.admin.identity.find_project("demo").id
+    make.aggregate("vip", "cmp02", filter_tenant_id=demo)
+
+
+def _golden(make: Maker) -> None:
+    _gold(make)
+    required = {f"trait:{GOLD}": "required"}
+    make.aggregate("golden", "cmp00", **required)
+
+
 def _isolated(make: Maker) -> None:
     _with_silver(make)
     required = {f"trait:{GOLD}": "required"}
@@ -119,16 +145,22 @@ def _zoned(make: Maker) -> None:
     make.unmirrored("cmp03", rack)
 
 
-_SCENES: dict[tuple[str, int], Callable[[Maker], None]] = {
-    ("osc-traitsched", 0): _busy,
-    ("One look at the whole", 0): _busy,
-    ("No host has the trait", 0): _alone,
-    ("No host has the trait", 2): _flavors,
-    ("Too much memory", 0): _alone,
-    ("A disabled service", 0): _busy,
-    ("Isolated aggregates", 0): _isolated,
-    ("An availability zone", 0): _zoned,
-    ("Nova refuses", 0): _alone,
-    ("One host", 0): _busy,
-    ("What if", 0): _busy,
+#: By the page's name, the heading and the number of the block below it; 0 is any.
+_SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
+    ("README", "osc-traitsched", 0): _busy,
+    ("explain", "One look at the whole", 0): _busy,
+    ("explain", "No host has the trait", 0): _alone,
+    ("explain", "No host has the trait", 2): _flavors,
+    ("explain", "Too much memory", 0): _alone,
+    ("explain", "A disabled service", 0): _busy,
+    ("explain", "Isolated aggregates", 0): _isolated,
+    ("explain", "An availability zone", 0): _zoned,
+    ("explain", "Nova refuses", 0): _alone,
+    ("explain", "One host", 0): _busy,
+    ("explain", "What if", 0): _busy,
+    ("traits", "See that it works", 0): _gold,
+    ("az", "See that it works", 0): _east,
+    ("image-type", "See that it works", 0): _gold,
+    ("project", "See that it works", 0): _vip,
+    ("isolation", "See that it works", 0): _golden,
 }

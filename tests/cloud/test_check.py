@@ -157,6 +157,23 @@ def an_image_with_a_device_that_has_no_trait(make):
     make.image("iommu", hw_viommu_model="virtio")
 
 
+def an_unknown_resource_class(make):
+    make.flavor("gpu", {"resources:CUSTOM_GPU": "1"})
+
+
+def an_amount_that_nova_ignores(make):
+    make.flavor("gpu", {"resources:CUSTOM_GPU": "some"})
+
+
+def groups_without_a_policy(make):
+    make.flavor("two", {"resources1:VCPU": "1", "resources2:VCPU": "1"})
+
+
+def a_flavor_that_asks_for_nothing(make):
+    classes = ("VCPU", "MEMORY_MB", "DISK_GB")
+    make.flavor("none", {f"resources:{name}": "0" for name in classes})
+
+
 FAULTS = [
     ("image-type-no-host", no_host_for_a_format, "error", (IMAGE_TYPE,)),
     ("image-type-few-hosts", few_hosts_for_a_format, "note", (IMAGE_TYPE,)),
@@ -180,10 +197,14 @@ FAULTS = [
     ),
     ("traits-refused", a_flavor_against_an_image, "note", ()),
     ("traits-unused", a_trait_that_nobody_names, "note", ()),
+    ("resources-unknown", an_unknown_resource_class, "error", ()),
+    ("resources-ignored", an_amount_that_nova_ignores, "error", ()),
+    ("resources-no-policy", groups_without_a_policy, "error", ()),
+    ("resources-none", a_flavor_that_asks_for_nothing, "error", ()),
     ("isolation-member-lacks-trait", a_member_without_the_trait, "error", ()),
     ("isolation-overlap", hosts_in_two_isolated_aggregates, "note", ()),
     ("isolation-off", an_isolated_aggregate, "error", (NO_ISOLATION,)),
-    ("isolation-nobody", an_aggregate_that_nobody_gets_into, "warning", ()),
+    ("isolation-not-required", an_aggregate_that_nobody_gets_into, "warning", ()),
     ("isolation-trait-outside", a_trait_outside_its_aggregate, "warning", ()),
     ("isolation-shuts-out", a_flavor_that_is_shut_out, "error", ()),
     (
@@ -191,6 +212,12 @@ FAULTS = [
         nothing,
         "note",
         ("scheduler.query_placement_for_availability_zone=true",),
+    ),
+    (
+        "config-filter-gone",
+        nothing,
+        "error",
+        ("filter_scheduler.enabled_filters=ComputeFilter,RetryFilter",),
     ),
     ("config-max-results", nothing, "warning", ("scheduler.max_placement_results=3",)),
     ("config-project-off", an_aggregate_for_a_project, "warning", ()),
@@ -202,7 +229,7 @@ FAULTS = [
     ),
     ("config-image-metadata-off", an_image_with_a_device, "warning", ()),
     (
-        "config-image-metadata-untold",
+        "config-image-metadata-no-trait",
         an_image_with_a_device_that_has_no_trait,
         "warning",
         (IMAGE_METADATA,),
@@ -251,6 +278,9 @@ def test_prefilters_that_nothing_needs_are_no_fault(make, check):
         (a_trait_on_no_host, "gold"),
         (traits_on_different_hosts, "both"),
         (a_flavor_that_is_shut_out, "plain"),
+        (an_unknown_resource_class, "gpu"),
+        (groups_without_a_policy, "two"),
+        (a_flavor_that_asks_for_nothing, "none"),
     ],
 )
 def test_nova_finds_no_host_where_check_says_that_there_is_none(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import threading
 import urllib.parse
@@ -431,7 +432,7 @@ def test_a_host_that_joins_meanwhile_is_not_closed_in_without_its_trait(
 
 
 def test_of_two_who_isolate_it_at_once_the_second_looks_again_whom_that_strands(
-    aggregate, admin, openstack, proxied
+    aggregate, admin, openstack, proxied, cloud, golden
 ):
     variables, (_, compute) = proxied
     silver = {f"trait:{SILVER}": "required"}
@@ -445,10 +446,63 @@ def test_of_two_who_isolate_it_at_once_the_second_looks_again_whom_that_strands(
     assert run.code == 1
     assert run.json[-1]["status"] == "failed"
     assert run.json[-1]["detail"] == (
-        f"'trait:{SILVER}' came to isolate the aggregate meanwhile; run the command "
-        "again"
+        f"'trait:{SILVER}' came to isolate the aggregate meanwhile"
     )
     assert metadata(admin, aggregate) == silver
+    compute.fault = lambda request: None
+    # What is printed to take it back does, with openstack's own commands, too.
+    said = run.err.splitlines()
+    assert "the same command again goes on" in "".join(said)
+    for command in said[said.index(next(s for s in said if "take it back" in s)) + 1 :]:
+        assert shell.run(cloud.environment, *shlex.split(command)[1:]).code == 0
+    assert (hosts_with(admin), specs(admin, golden)) == (set(), {})
+    assert metadata(admin, aggregate) == silver
+
+
+def test_a_trait_that_others_take_before_the_aggregate_is_closed_is_said(
+    aggregate, admin, openstack, proxied, make
+):
+    variables, (_, compute) = proxied
+
+    def take(request):
+        if request.is_write and request.number == 1:
+            make.takes(GOLD, "cmp01")
+
+    compute.fault = take
+    run = openstack(*ISOLATE, variables=variables)
+    mends = f"openstack trait-sched add {GOLD} --provider cmp01"
+    assert (run.code, {status for _, _, status in rows(run)} - {"unchanged"}) == (
+        1,
+        {"changed"},
+    )
+    assert run.json[2]["differs"] == {"overwritten": [mends]}
+    assert run.err.splitlines()[-1] == (
+        f"host cmp01 lacks {GOLD}: others changed it meanwhile; {mends} mends it"
+    )
+    assert openstack(*shlex.split(mends)[2:]).code == 0
+    assert hosts_with(admin) == INSIDE
+
+
+def test_without_a_flavor_that_is_deleted_before_its_step_it_goes_on(
+    aggregate, admin, openstack, proxied, make
+):
+    variables, (placement, _) = proxied
+    gone = admin.compute.create_flavor(name="gone", vcpus=1, ram=512, disk=1)
+
+    def delete(request):
+        if request.is_write and request.number == 1:
+            admin.compute.delete_flavor(gone)
+
+    placement.fault = delete
+    run = openstack(*ISOLATE, "--flavor", "gone", variables=variables)
+    assert run.code == 1
+    assert [row["differs"] for row in run.json if row["object"] == "gone"] == [
+        {"gone": []}
+    ]
+    on = f"openstack trait-sched isolate gold {GOLD} --flavor golden --nova-conf"
+    assert f"without flavor 'gone', deleted meanwhile, {on}" in run.err
+    assert openstack(*ISOLATE).code == 0
+    assert metadata(admin, aggregate) == REQUIRED
 
 
 def test_a_flavor_that_comes_to_forbid_the_trait_meanwhile_is_not_turned_round(
@@ -493,6 +547,16 @@ def test_nobody_is_left_without_a_host_unless_forced(
     assert run.code == 0
     assert "flavor 'small' will lose 4 of 4 hosts, 4 of them in the aggregate" in (
         run.err
+    )
+
+
+def test_a_zone_that_would_have_no_host_left_is_named(aggregate, openstack, make):
+    make.aggregate("zone", *sorted(INSIDE), availability_zone="az-gold")
+    run = openstack(*ISOLATE)
+    assert (run.code, run.out) == (5, "")
+    assert run.err == (
+        "nothing written: no host would be left for flavor 'small' in zone 'az-gold'; "
+        "--force does it all the same\n"
     )
 
 
@@ -664,6 +728,27 @@ def test_a_trait_that_a_server_requires_is_not_removed_from_the_last_hosts(
     assert not hosts_with(admin)
 
 
+def test_a_trait_that_a_server_needs_for_its_image_is_not_removed_while_that_shows(
+    aggregate, openstack, admin, make, small
+):
+    image = make.image("golden", **REQUIRED)
+    assert openstack(*ISOLATE).code == 0
+    boot = make.boot(small, image)
+    make.after(make.delete, boot)
+    assert boot.host in INSIDE
+    server = f"({boot.server}, on {boot.host})"
+    run = openstack(*UNISOLATE)
+    assert (run.code, run.out) == (5, "")
+    assert f"it is still required by 1 server: 'asked' {server}" in run.err
+    assert hosts_with(admin) == INSIDE
+    admin.image.delete(f"/images/{image}")
+    run = openstack(*UNISOLATE)
+    assert run.code == 0
+    assert "what the image requires can't be seen" in run.err
+    assert server in run.err
+    assert not hosts_with(admin)
+
+
 def test_isolating_names_the_servers_that_stay_on_the_other_side(
     aggregate, openstack, make, small, raw
 ):
@@ -684,8 +769,9 @@ def test_without_traits_it_knows_none_when_the_metadata_names_none(
     run = openstack("unisolate", "gold", "--remove-traits")
     assert run.code == 1
     assert run.err == (
-        "aggregate 'gold' is isolated by no trait; to finish what was interrupted, "
-        f"name the traits (its hosts all have {GOLD})\n"
+        "no trait isolates aggregate 'gold', so that it is not known what to remove; "
+        "if an earlier run was stopped half way, name the traits that it was to "
+        f"remove; all of its hosts have {GOLD}, which may have other purposes\n"
     )
 
 

@@ -150,7 +150,7 @@ def test_no_command_deletes_the_provider_of_the_one_left_out(hidden, openstack, 
     rows = openstack("check", "mirror", "-f", "json").json
     assert [(row["id"], row["severity"], row["object"]) for row in rows] == [
         ("mirror-no-hypervisor", "warning", "provider cmp00"),
-        ("mirror-no-node", "warning", "host cmp00"),
+        ("mirror-host-no-hypervisor", "warning", "host cmp00"),
     ]
     assert "Nova lists 4 of the 5 compute nodes" in rows[0]["problem"]
     assert "delete" not in rows[0]["fix"]

@@ -176,8 +176,8 @@ FAULTS = [
         WALLABY,
         ("mirror-missing", "warning", "aggregate east"),
     ),
-    (hosts_in_no_zone, (), ("az-nowhere", "warning", "zone nova")),
-    (hosts_in_no_zone, WALLABY, ("az-nowhere", "note", "zone nova")),
+    (hosts_in_no_zone, (), ("az-default-zone", "warning", "zone nova")),
+    (hosts_in_no_zone, WALLABY, ("az-default-zone", "note", "zone nova")),
     (
         zones,
         AZ_FILTER,
@@ -343,4 +343,4 @@ def test_a_host_of_an_aggregate_that_has_no_hypervisor(make, cloud, found):
     change(cloud, insert, "gone", plain.id)
     gone = "DELETE FROM aggregate_hosts WHERE host = ?"
     make.after(change, cloud, gone, "gone")
-    assert found() == [("mirror-no-node", "warning", "host gone")]
+    assert found() == [("mirror-host-no-hypervisor", "warning", "host gone")]

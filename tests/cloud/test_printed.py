@@ -8,7 +8,12 @@ from tests import scripts
 from tests.cloud.factory import factory
 from tests.cloud.printed import blocks, scene_of
 
-PAGES = ("README.rst", "doc/source/user/explain.rst")
+_PREFILTERS = ("traits", "az", "image-type", "project", "isolation")
+PAGES = (
+    "README.rst",
+    "doc/source/user/explain.rst",
+    *(f"doc/source/user/prefilters/{name}.rst" for name in _PREFILTERS),
+)
 PRINTED = [block for page in PAGES for block in blocks(page, "explain")]
 
 

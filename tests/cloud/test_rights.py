@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from osc_traitsched.cloud import lookup
@@ -83,3 +85,75 @@ def test_who_is_logged_in_to_the_system_is_told_to_log_in_to_a_project(cloud):
     assert done.err.endswith(
         "(HTTP 403); log in to a project; this login is to the system\n"
     )
+
+
+def test_a_reader_of_the_system_is_told_that_it_takes_a_role_in_a_project(
+    placer, admin
+):
+    variables = {k: v for k, v in placer("reader").items() if "PROJECT" not in k}
+    identity = admin.identity
+    user, role = identity.find_user("placer"), identity.find_role("reader")
+    identity.assign_system_role_to_user(user, role, "all")
+    done = run({**variables, "OS_SYSTEM_SCOPE": "all"}, "list")
+    assert done.err.endswith(
+        "(HTTP 403); this user's roles in the system are not enough: reader (by "
+        "default it takes admin in a project)\n"
+    )
+
+
+@pytest.mark.parametrize("user", ["reader", "demo"])
+def test_what_is_assumed_of_nova_is_shown_to_everybody(cloud, user):
+    done = run(cloud.environment_of(user), "config", "show", "-f", "json")
+    assert (done.code, done.err) == (0, "")
+    assert done.json[0]["option"] == "release"
+
+
+#: What the policies of Nova and Placement have to give a reader.
+READING = {
+    "os_compute_api:os-aggregates:index": "role:reader",
+    "os_compute_api:os-hypervisors:list-detail": "role:reader",
+    "os_compute_api:os-services:list": "role:reader",
+    "placement:allocation_candidates:list": "role:reader",
+    "placement:resource_classes:list": "role:reader",
+    "placement:resource_providers:aggregates:list": "role:reader",
+    "placement:resource_providers:inventories:list": "role:reader",
+    "placement:resource_providers:list": "role:reader",
+    "placement:resource_providers:traits:list": "role:reader",
+    "placement:resource_providers:usages": "role:reader",
+    "placement:traits:list": "role:reader",
+}
+
+
+@pytest.fixture
+def policies(cloud):
+    """Return a function that writes the policies which differ from the defaults."""
+    file = cloud.state / "policy.yaml"
+
+    def write(**rules):
+        file.write_text(json.dumps(rules))
+
+    yield write
+    write()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("list",),
+        ("list", "--by-trait"),
+        ("aggregate", "list"),
+        ("candidates", "gold", "-"),
+        ("explain", "gold", "-"),
+        ("explain", "gold", "-", "--host", "cmp01"),
+        ("check",),
+    ],
+    ids=" ".join,
+)
+def test_a_reader_reads_what_the_policies_let_him(make, cloud, policies, command):
+    make.traits(GOLD, "cmp00")
+    make.flavor("gold", {f"trait:{GOLD}": "required"})
+    make.aggregate("east", "cmp00", availability_zone="east")
+    policies(**READING)
+    done = run(cloud.environment_of("reader"), *command)
+    assert "HTTP 403" not in done.err
+    assert done.code == 0

@@ -151,7 +151,7 @@ def test_all_nodes_of_a_host_but_one_are_missing_and_mended(
     for name, identity in (first, *others):
         nova.runs(name, identity, "ironic")
     put(placement, first[1], nova.uuid("metal"))
-    assert check() == [("mirror-nodes", "warning", "host ironic")]
+    assert check() == [("mirror-node-missing", "warning", "host ironic")]
     run = openstack("mirror", "repair", "-f", "json")
     assert run.statuses == {"node1": "changed", "node2": "changed"}
     assert check() == []

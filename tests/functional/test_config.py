@@ -111,6 +111,16 @@ def test_without_a_release_or_a_login_there_is_one_line_on_what_is_missing(confi
     assert len(run.err.splitlines()) == 1
 
 
+def test_the_options_own_word_for_projects_turns_them_on_as_well(config):
+    release = ("--nova-release", "27")
+    found = [
+        config("nova-conf", "--enable", name, *release).out
+        for name in ("tenant", "projects")
+    ]
+    assert found[0] == found[1]
+    assert "limit_tenants_to_placement_aggregate = true" in found[0]
+
+
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_fragment_is_all_that_is_printed_and_show_reads_it(config, writer):
     base = {

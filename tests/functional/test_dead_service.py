@@ -79,9 +79,10 @@ def test_a_thousand_hosts_end_within_a_minute(
     plan = Plan.of(change(number, generation) for number in range(HOSTS))
     found = execute.execute(cloud, plan, jobs)
     assert time.monotonic() - begin < 60
-    failed = found.count(Status.FAILED)
-    assert 3 <= failed <= 2 + jobs
-    assert found.count(Status.NOT_DONE) == HOSTS - failed
+    # What was read before is written at once, and may be written.
+    given_up = found.count(Status.FAILED if generation is None else Status.UNKNOWN)
+    assert 3 <= given_up <= 2 + jobs
+    assert found.count(Status.NOT_DONE) == HOSTS - given_up
     # Ten tries of each that was under way at first, and one of each after them.
     assert cloud.placement.requests - before <= 20 * jobs + 2
 

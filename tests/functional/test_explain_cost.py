@@ -52,7 +52,7 @@ def explained(placement, nova, flavor, release=33, **options):
     service = cloud.placement
     get = service.get
 
-    def count(path, params=None, microversion=None):
+    def count(path, params=None, microversion=None, timeout=None):
         sent.append(path)
         return get(path, params, microversion)
 
@@ -186,7 +186,7 @@ def test_a_host_that_is_deleted_meanwhile_ends_nothing_and_is_said(
     cloud = HalfCloud(placement.url, nova)
     get = cloud.placement.get
 
-    def vanish(path, params=None, microversion=None):
+    def vanish(path, params=None, microversion=None, timeout=None):
         if path.endswith(when) and (gone in path or path == when):
             placement.try_call("DELETE", f"/resource_providers/{gone}")
         return get(path, params, microversion)

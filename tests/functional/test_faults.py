@@ -98,6 +98,22 @@ def test_trouble_that_does_not_pass_ends_after_ten_tries(hosts, proxy, openstack
     assert len(proxy.writes) == 10
 
 
+def test_a_write_of_which_every_answer_is_lost_is_no_failure(
+    hosts, placement, proxy, openstack
+):
+    def lose(request):
+        if request.is_write:
+            return CutAfter()
+        return Instead(503) if proxy.writes else None
+
+    proxy.fault = lose
+    run = openstack("add", "CUSTOM_GOLD", "--host", "cmp01", "-f", "json")
+    assert (run.code, run.statuses) == (1, {"cmp01": "unknown"})
+    assert run.err == "1 of 1 unknown; the same command again goes on\n"
+    assert run.json[0]["added"] == []
+    assert "CUSTOM_GOLD" in placement.traits(hosts["cmp01"])
+
+
 def test_a_provider_that_vanishes_half_way_fails_alone(
     hosts, placement, proxy, openstack
 ):

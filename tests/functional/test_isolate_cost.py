@@ -61,7 +61,7 @@ def cost(tmp_path_factory):
             effects = foresee(cloud.placement, clouds, ISOLATING)
             assert len(effects) == number_of_flavors
             # It could see what there is to see.
-            assert any(effect.lost for effect in effects)
+            assert any(effect.room.lost for effect in effects)
             return cloud.placement.requests
 
     return count

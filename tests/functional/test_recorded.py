@@ -33,7 +33,7 @@ class Recording:
         self.bodies = {}
         self._service = service
 
-    def get(self, path, params=None, microversion=None):
+    def get(self, path, params=None, microversion=None, timeout=None):
         body = self._service.get(path, params, microversion)
         # As a file would have it.
         text = json.dumps(body)

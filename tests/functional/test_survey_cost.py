@@ -17,8 +17,8 @@ from tests.services.placement import PlacementServer
 
 HOSTS, FULL, AGGREGATES = 1000, 50, 60
 
-#: All providers, those that others share, and all traits.
-LISTS = 3
+#: All providers, those that others share, all traits, and all resource classes.
+LISTS = 4
 #: More than these are too many, whatever the hosts have.
 MOST = 19
 
@@ -29,7 +29,7 @@ class Service:
     def __init__(self, bodies):
         self.bodies = bodies
 
-    def get(self, path, params=None, microversion=None):
+    def get(self, path, params=None, microversion=None, timeout=None):
         return after(params, self.bodies[path])
 
 

@@ -11,6 +11,7 @@ import importlib.resources
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import sysconfig
@@ -20,6 +21,7 @@ from collections.abc import Iterator
 
 import pytest
 from cliff.command import Command
+from packaging.requirements import Requirement
 from packaging.version import Version
 
 trove_classifiers = pytest.importorskip(
@@ -85,6 +87,24 @@ def test_the_description_is_the_readme(metadata):
     readme = (REPOSITORY / "README.rst").read_text("utf-8")
     assert metadata.get_payload(decode=True).decode().strip() == readme.strip()
     assert metadata["Description-Content-Type"] == "text/x-rst; charset=UTF-8"
+
+
+def test_no_link_of_the_description_leads_to_a_file_that_an_index_lacks(metadata):
+    readme = metadata.get_payload(decode=True).decode()
+    link = r"`[^`]*<([^`>]+)>`_|^\.\. (?:_[^:\n]+|(?:\|\w+\| )?\w+:): *(\S+)"
+    targets = [a or b for a, b in re.findall(link, readme, re.M)]
+    assert [each for each in targets if "://" not in each] == []
+    assert re.findall(link, "`a <doc/b.rst>`__\n") == [("doc/b.rst", "")]
+
+
+def test_the_lowest_versions_of_the_description_are_the_required_ones(metadata):
+    readme = metadata.get_payload(decode=True).decode()
+    table = readme.partition("Package       Lowest\n")[2].split("\n\n")[0]
+    rows = dict(re.findall(r"^([a-z][\w-]+) +(\S+)$", table, re.M))
+    required = map(Requirement, metadata.get_all("Requires-Dist"))
+    lowest = {r.name: str(r.specifier).removeprefix(">=") for r in required}
+    assert rows
+    assert rows.items() <= lowest.items()
 
 
 def test_the_license_is_named_and_in_the_wheel(metadata, wheel, info):

@@ -1,7 +1,8 @@
 """What isolate and unisolate say of flavors beforehand, and Placement afterwards.
 
-On random clouds, flavors and aggregates. Placement is real; flavors and aggregates
-are values, since no Nova is needed to ask Placement what Nova would ask.
+On random clouds, flavors and aggregates, with zones and a project's hosts. Placement
+is real; flavors and aggregates are values, since no Nova is needed to ask Placement
+what Nova would ask.
 ``TRAITSCHED_CLOUDS`` says how many clouds to try.
 """
 
@@ -32,6 +33,7 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import Placement
@@ -39,10 +41,15 @@ from tests.property import building, clouds
 
 CLOUDS = int(os.environ.get("TRAITSCHED_CLOUDS", "12"))
 
-ISOLATING = SchedulerSettings.of(33, enable_isolated_aggregate_filtering=True)
+ISOLATING = SchedulerSettings.of(
+    33,
+    enable_isolated_aggregate_filtering=True,
+    limit_tenants_to_placement_aggregate=True,
+)
 #: The last does not exist at first.
 BY = ("CUSTOM_A", "CUSTOM_B", "HW_CPU_X86_AVX", "CUSTOM_NEW")
 REQUIRED, FORBIDDEN = "required", "forbidden"
+PROJECT = "a project"
 WINDOWS = {"id": "image", "name": "windows", "disk_format": "raw"}
 
 
@@ -104,6 +111,44 @@ def usable(node):
     )
 
 
+def filled(node):
+    """Return a host all of whose processors are in use."""
+    full = dataclasses.replace(PLENTY, used=PLENTY.total)
+    return dataclasses.replace(node, inventories={**node.inventories, "VCPU": full})
+
+
+def units_go_by_size(nodes):
+    """Tell whether those with the same capacities give the same amounts."""
+    kinds = {}
+    for node in every(nodes):
+        sizes = {
+            name: int((each.total - each.reserved) * each.ratio)
+            for name, each in node.inventories.items()
+        }
+        units = {
+            name: (each.min_unit, each.max_unit, each.step_size)
+            for name, each in node.inventories.items()
+        }
+        key = tuple(sorted(sizes.items()))
+        if kinds.setdefault(key, units) != units:
+            return False
+    return True
+
+
+def every(nodes):
+    for node in nodes:
+        yield node
+        yield from every(node.children)
+
+
+def empty(placement, providers):
+    """Delete all that is in use."""
+    for provider in providers:
+        path = f"/resource_providers/{provider.uuid}/allocations"
+        for consumer in placement.call("GET", path)["allocations"]:
+            placement.call("DELETE", f"/allocations/{consumer}")
+
+
 #: Any cloud, with some hosts more that servers can really be on.
 NODES = st.tuples(
     st.lists(clouds.nodes(0).map(usable), min_size=2, max_size=4), clouds.CLOUDS
@@ -116,11 +161,17 @@ class Case:
 
     :ivar metadata: of each aggregate the traits that it is isolated by
     :ivar hosts: of each aggregate the numbers of the hosts that Nova has in it
+    :ivar zones: of each aggregate the zone that it makes
+    :ivar theirs: of each aggregate whether it is a project's
+    :ivar full: the numbers of the hosts that have no processor left
     """
 
     flavors: list
     metadata: list
     hosts: list
+    zones: list
+    theirs: list
+    full: frozenset
     names: list
     named: frozenset
     windows: bool
@@ -138,6 +189,9 @@ CASES = st.builds(
     hosts=st.lists(
         st.frozensets(st.integers(0, 5), max_size=3), min_size=3, max_size=3
     ),
+    zones=st.lists(st.sampled_from([None, None, "az1", "az2"]), min_size=3, max_size=3),
+    theirs=st.lists(st.sampled_from([False, False, True]), min_size=3, max_size=3),
+    full=st.one_of(st.just(frozenset(range(6))), st.frozensets(st.integers(0, 5))),
     names=st.lists(st.sampled_from(BY), min_size=1, max_size=2, unique=True),
     named=st.frozensets(st.integers(0, 3), max_size=2),
     windows=st.booleans(),
@@ -154,10 +208,14 @@ def bodies(nodes, case):
             "uuid": uuid,
             "name": f"aggregate{number}",
             "hosts": sorted(hosts & {f"host{n}" for n in numbers}),
-            "metadata": {f"trait:{name}": REQUIRED for name in traits},
+            "metadata": {
+                **{f"trait:{name}": REQUIRED for name in traits},
+                **({"availability_zone": zone} if zone else {}),
+                **({"filter_tenant_id": PROJECT} if is_theirs else {}),
+            },
         }
-        for number, (uuid, numbers, traits) in enumerate(
-            zip(clouds.AGGREGATES, case.hosts, case.metadata)
+        for number, (uuid, numbers, traits, zone, is_theirs) in enumerate(
+            zip(clouds.AGGREGATES, case.hosts, case.metadata, case.zones, case.theirs)
         )
     ]
 
@@ -183,8 +241,14 @@ class RealCloud:
         first = aggregates[0]
         roots = [snapshot.by_name[name] for name in first["hosts"]]
         inside = memberships.members(placement, {first["uuid"]: frozenset()})
+        nodes = (
+            Compute(p.uuid, p.name, p.name)
+            for p in snapshot.providers
+            if p.parent is None and p.uuid not in snapshot.sharing
+        )
+        nova = read.view(nodes, aggregates)
         return AggregateState(
-            snapshot=snapshot,
+            snapshot=dataclasses.replace(snapshot, nova=nova),
             aggregate=first,
             aggregates=aggregates,
             members=tuple(
@@ -217,16 +281,26 @@ class RealCloud:
                 pairs[key] = value
         bodies[change.object.id] = {**body, part: pairs} if part else pairs
 
-    def hosts(self, roots):
-        """Return whom Placement gives for each flavor and image."""
+    def hosts(self, roots, cases):
+        """Return the hosts that Placement gives for what is asked for."""
         answers = {}
         aggregates = tuple(self.aggregates.values())
+        flavors = {each["name"]: each for each in self.flavors.values()}
+        images = {None: {}, **{each["name"]: each for each in self.images.values()}}
         return {
-            (flavor["name"], image.get("name")): self._given(
-                Question(flavor, image, aggregates, ISOLATING), answers, roots
+            asked: self._given(
+                Question(
+                    flavors[asked.flavor],
+                    images[asked.image],
+                    aggregates,
+                    ISOLATING,
+                    zone=asked.context.zone,
+                    project=asked.context.project or "another project",
+                ),
+                answers,
+                roots,
             )
-            for flavor in self.flavors.values()
-            for image in ({}, *self.images.values())
+            for asked in cases
         }
 
     def _given(self, question, answers, roots):
@@ -245,20 +319,23 @@ def check(real, state, plan):
     now = PredictedCloud.now(state, real.images.values())
     clouds = predicted_stages(now, plan)
     foreseen = {
-        (effect.flavor, effect.image): effect
+        effect.asked: effect
         for effect in foresee(real.cloud.placement, clouds, ISOLATING)
     }
+    named = {(asked.flavor, asked.image) for asked in foreseen}
+    assert len(named) == len(real.flavors) * (len(real.images) + 1)
     roots = {host.uuid for host in state.snapshot.hosts}
-    found = real.hosts(roots)
+    found = real.hosts(roots, foreseen)
     assert {case: effect.now for case, effect in foreseen.items()} == found
     for number, stage in enumerate(plan.stages, 1):
         for change in stage:
             real.carry_out(change)
-            found = real.hosts(roots) if change.is_needed else found
+            found = real.hosts(roots, foreseen) if change.is_needed else found
             for case, effect in foreseen.items():
                 # What had a host has one, or was said to be left without.
                 assert found[case] or not effect.now or effect.leaves_no_host
-        assert {c: effect.hosts[number] for c, effect in foreseen.items()} == found
+        assert {c: e.room.hosts[number] for c, e in foreseen.items()} == found
+    return foreseen
 
 
 @settings(
@@ -275,6 +352,10 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
 ):
     placement = Placement(server.url)
     try:
+        nodes = [
+            filled(node) if number in case.full and is_host(node) else node
+            for number, node in enumerate(nodes)
+        ]
         building.build(placement, nodes)
         real = RealCloud(cloud, case, bodies(nodes, case))
         isolate(real, case)
@@ -285,7 +366,17 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
             plan = unisolate_plan(state, case.names, held, images)
         else:
             plan = open_plan(state, case.names)
-        check(real, state, plan)
+        foreseen = check(real, state, plan)
+        emptied = {
+            asked: effect
+            for asked, effect in foreseen.items()
+            if effect.room.may_be_empty and effect.ever.now
+        }
+        if emptied and units_go_by_size(nodes):
+            empty(placement, state.snapshot.providers)
+            roots = {host.uuid for host in state.snapshot.hosts}
+            found = real.hosts(roots, emptied)
+            assert {case: e.ever.then for case, e in emptied.items()} == found
     finally:
         placement.wipe()
 

@@ -44,7 +44,13 @@ class MadeUpNova:
             "/flavors/detail": {"flavors": list(flavors)},
         }
 
-    def get(self, path: str, params: Any = None, microversion: Any = None) -> Any:
+    def get(
+        self,
+        path: str,
+        params: Any = None,
+        microversion: Any = None,
+        timeout: Any = None,
+    ) -> Any:
         """Return what the compute API would answer."""
         return after(params, self._bodies[path])
 

@@ -30,21 +30,26 @@ class PlacementServer:
 
     SQLite refuses some of several writers at once, and they get status 500, "database
     is locked". With ``writers_wait`` they wait for each other instead.
+
+    :param options: more of placement.conf, as it is written there
     """
 
-    def __init__(self, state: pathlib.Path, writers_wait: bool = False) -> None:
+    def __init__(
+        self, state: pathlib.Path, writers_wait: bool = False, options: str = ""
+    ) -> None:
         self.state = state.absolute()
         self.database = self.state / "placement.db"
         self.log = self.state / "placement.log"
         self.url = ""
         self._before = [children.WRITERS_WAIT] if writers_wait else []
+        self._options = options
         self._children = children.Children(self.state)
 
     def start(self) -> PlacementServer:
         """Return when the server answers. Raises ChildFailed."""
         self.state.mkdir(parents=True, exist_ok=True)
         text = CONFIGURATION.format(database=self.database)
-        (self.state / "placement.conf").write_text(text)
+        (self.state / "placement.conf").write_text(text + self._options)
         self._children = children.Children(self.state)
         listener = process.listen()
         self.url = process.url_of(listener)

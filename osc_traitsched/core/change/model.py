@@ -117,7 +117,7 @@ class Change:
 
     :ivar found: the object as it was read when the change was planned
     :ivar after: each key with the value it shall have; those that have it already are
-        among them, so that a later writer sees that they are wanted
+        among them, so that it is seen if somebody changes them first
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
     """
@@ -150,6 +150,11 @@ class Change:
         """Whether the object was not yet as wanted."""
         return not self.holds_in(self.found)
 
+    @property
+    def is_sent(self) -> bool:
+        """Whether a service is asked for it: it is needed, and it can be done."""
+        return self.is_needed and self.problem is None
+
     def holds_in(self, state: State) -> bool:
         """Tell whether an object in this state is as wanted."""
         return not _differing(state.keys, self.after)
@@ -168,9 +173,9 @@ class Change:
         if self.guard is not None and (refusal := self.guard.refusal(now)):
             return refusal
         others = {
-            key: now.keys[key]
+            key: now.keys.get(key)
             for key, value in self.after.items()
-            if now.keys.get(key) not in (None, value, self.found.keys.get(key))
+            if now.keys.get(key) not in (value, self.found.keys.get(key))
         }
         return ChangedMeanwhile(self.object, others) if others else None
 
@@ -180,7 +185,7 @@ def _differing(keys: Keys, after: Keys) -> frozenset[str]:
 
 
 class ChangedMeanwhile(AnswerIsNo):
-    """Somebody set a key otherwise since the change was planned; nothing was written.
+    """Somebody set or removed a key since the change was planned.
 
     :ivar keys: those, with the values that they have now
     """
@@ -210,7 +215,7 @@ class Plan:
     @property
     def has_changes(self) -> bool:
         """Whether carrying it out would write anything."""
-        return any(c.is_needed for c in self.changes if c.problem is None)
+        return any(change.is_sent for change in self.changes)
 
 
 class Status(enum.Enum):
@@ -222,7 +227,8 @@ class Status(enum.Enum):
     FAILED = "failed"
     #: It was not begun: what it depends on failed, or all was ended before.
     NOT_DONE = "not done"
-    #: All was ended while it was under way: it may be written or not.
+    #: It may be written, whole or in part, or not: no answer says which, or all was
+    #: ended while it was under way.
     UNKNOWN = "unknown"
 
 
@@ -230,30 +236,30 @@ class Status(enum.Enum):
 class Outcome:
     """What became of a change.
 
-    :ivar problem: why it failed, for a failed one
-    :ivar over: of a changed object, what it was right before it was written
+    :ivar problem: why it failed, or why it is not known whether it did
+    :ivar overwritten: what the object was right before it was written, or may have been
     """
 
     change: Change
     status: Status
     problem: TraitSchedError | None = None
-    over: State | None = None
+    overwritten: State | None = None
 
     @property
     def written(self) -> Change:
         """The change as it was made of what there was, or would be made."""
-        if self.over is None:
+        if self.overwritten is None:
             return self.change
-        return dataclasses.replace(self.change, found=self.over)
+        return dataclasses.replace(self.change, found=self.overwritten)
 
     @property
     def added(self) -> frozenset[str]:
-        """The keys that got a value, or would get one; none of a failed change."""
+        """The keys that got a value, or would get one; those alone that surely did."""
         return self.written.added if self._is_of_effect else frozenset()
 
     @property
     def removed(self) -> frozenset[str]:
-        """The keys that were taken away, or would be."""
+        """The keys that were taken away, or would be; those alone that surely were."""
         return self.written.removed if self._is_of_effect else frozenset()
 
     @property

@@ -1,9 +1,14 @@
 """Servers that exist, and what a plan does to them.
 
 A server keeps the extra specs that its flavor had when the server was made or last
-resized, and so it requires their traits whatever becomes of the flavor
-(nova/scheduler/utils.py, ``ResourceRequest.from_request_spec``, and
-nova/objects/instance.py, ``Instance.get_flavor``).
+resized, and the properties that its image had when it was made or last rebuilt. So it
+requires their traits whatever becomes of flavor and image (nova/scheduler/utils.py,
+``ResourceRequest.from_request_spec``, and nova/objects/instance.py,
+``Instance.get_flavor``).
+
+The compute API shows that copy of the extra specs. Of the image's properties it shows
+none that is a trait, in no microversion (nova/api/openstack/compute/views/servers.py,
+``_get_image``). The evidence is the image in Glance, as it is now.
 """
 
 from __future__ import annotations
@@ -20,15 +25,28 @@ class Server:
 
     :ivar host: the service host
     :ivar project: its ID
-    :ivar required: the traits that the server's own copy of its flavor requires; None
+    :ivar of_flavor: the traits that the server's own copy of its flavor requires; None
         where the compute API's policy hides that
+    :ivar of_image: the traits that its image requires now; None where Glance has the
+        image no longer, or the server was booted from a volume
     """
 
     id: str
     name: str
     host: str
     project: str
-    required: frozenset[str] | None
+    of_flavor: frozenset[str] | None
+    of_image: frozenset[str] | None = frozenset()
+
+    @property
+    def required(self) -> frozenset[str]:
+        """The traits that it is known to require."""
+        return (self.of_flavor or frozenset()) | (self.of_image or frozenset())
+
+    @property
+    def is_known_whole(self) -> bool:
+        """Whether it is known to require no other traits."""
+        return self.of_flavor is not None and self.of_image is not None
 
 
 class ServersNeedTraits(errors.AnswerIsNo):
@@ -51,6 +69,17 @@ class ServersNeedTraits(errors.AnswerIsNo):
         self.unknown = unknown
 
 
+class ComputesUnlisted(errors.CloudBroke):
+    """Nova does not list compute nodes that Placement has.
+
+    :ivar hosts: the names of their providers
+    """
+
+    def __init__(self, hosts: tuple[str, ...]) -> None:
+        super().__init__("compute", f"does not list {', '.join(hosts)}")
+        self.hosts = hosts
+
+
 class ServersUnknown(errors.AnswerIsNo):
     """No host would have traits any more, and the servers there can't be read."""
 
@@ -69,11 +98,17 @@ def without_place(
     :param servers: those on the hosts that lose them
     """
     traits, servers = tuple(orphaned), tuple(servers)
-    stranded = tuple(s for s in servers if s.required and s.required & {*traits})
-    unknown = tuple(s for s in servers if s.required is None)
+    stranded = tuple(s for s in servers if not s.required.isdisjoint(traits))
+    others = (s for s in servers if s.required.isdisjoint(traits))
+    unknown = tuple(s for s in others if s.of_flavor is None)
     if not traits or not (stranded or unknown):
         return None
     return ServersNeedTraits(traits, stranded, unknown)
+
+
+def without_image(servers: Iterable[Server]) -> tuple[Server, ...]:
+    """Return the servers of which it can't be seen what their image requires."""
+    return tuple(s for s in servers if s.of_image is None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,12 +117,14 @@ class MisplacedServers:
 
     :ivar inside: those in the aggregate that do not require all of the traits
     :ivar outside: those on other hosts with the traits that do
-    :ivar unknown: those of which the compute API hides what they require
+    :ivar unknown: those of which the compute API hides what their flavor requires
+    :ivar without_image: others of which it can't be seen what their image requires
     """
 
     inside: tuple[Server, ...] = ()
     outside: tuple[Server, ...] = ()
     unknown: tuple[Server, ...] = ()
+    without_image: tuple[Server, ...] = ()
 
 
 NO_SERVERS = MisplacedServers()
@@ -103,18 +140,12 @@ def misplaced(
     :param outside: those on the other hosts that have the traits
     """
     wanted, inside, outside = frozenset(names), tuple(inside), tuple(outside)
+    free = [s for s in (*inside, *outside) if not s.required >= wanted]
     return MisplacedServers(
-        _known(inside, wanted, requiring=False),
-        _known(outside, wanted, requiring=True),
-        tuple(s for s in (*inside, *outside) if s.required is None),
-    )
-
-
-def _known(
-    servers: Iterable[Server], wanted: frozenset[str], requiring: bool
-) -> tuple[Server, ...]:
-    return tuple(
-        server
-        for server in servers
-        if server.required is not None and (server.required >= wanted) is requiring
+        inside=tuple(
+            s for s in inside if s.is_known_whole and not s.required >= wanted
+        ),
+        outside=tuple(s for s in outside if s.required >= wanted),
+        unknown=tuple(s for s in free if s.of_flavor is None),
+        without_image=without_image(s for s in free if s.of_flavor is not None),
     )

@@ -179,11 +179,11 @@ class TakenByOthers:
 
 
 def removed_from(outcomes: Iterable[Outcome]) -> dict[str, tuple[str, ...]]:
-    """Return the traits that were removed, each with the providers' names."""
+    """Return the traits that were or may have been removed, with providers' names."""
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
-        if outcome.status is Status.CHANGED:
-            for name in sorted(outcome.removed):
+        if outcome.status in (Status.CHANGED, Status.UNKNOWN):
+            for name in sorted(outcome.written.removed):
                 found.setdefault(name, []).append(outcome.change.object.name)
     return {name: tuple(providers) for name, providers in found.items()}
 

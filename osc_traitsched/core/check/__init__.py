@@ -28,6 +28,7 @@ from osc_traitsched.core.check.rules import (
     isolation,
     mirror,
     project,
+    resources,
     traits,
 )
 from osc_traitsched.core.check.survey import Survey
@@ -41,6 +42,7 @@ __all__ = ["AREAS", "RULES", "concerning", "named", "rule_id", "run", "select"]
 RULES: tuple[Rule, ...] = (
     *image_type.RULES,
     *traits.RULES,
+    *resources.RULES,
     *isolation.RULES,
     *az.RULES,
     *project.RULES,

@@ -33,6 +33,7 @@ class Kind(enum.Enum):
     HOST = "host"
     PROVIDER = "provider"
     TRAIT = "trait"
+    RESOURCE_CLASS = "resource class"
     ZONE = "zone"
     OPTION = "option"
 

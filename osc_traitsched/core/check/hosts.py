@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
@@ -11,7 +10,8 @@ from typing import Union
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Amount, Facts, Stock
+from osc_traitsched.core.placement import capacity
+from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher, amounts
 
 Condition = Union[Resource, Trait, RootTrait]
@@ -34,7 +34,11 @@ class _Kinds:
         self, conditions: tuple[Condition, ...], group_policy: str | None
     ) -> frozenset[str]:
         """Return the roots of the hosts that could meet all conditions together."""
-        offers = {amount: self._givers(amount) for amount in amounts(conditions)}
+        providers, stock = self.facts.snapshot.by_uuid, self.facts.stock
+        offers = {
+            amount: capacity.givers(amount, providers, stock)
+            for amount in amounts(conditions)
+        }
         facts = dataclasses.replace(self.facts, offers=offers)
         matcher = Matcher(conditions, group_policy, facts)
         found = (
@@ -43,21 +47,6 @@ class _Kinds:
             if matcher.meets(matcher.host(root), matcher.everything)
         )
         return _NO_HOSTS.union(*found)
-
-    def _givers(self, amount: Amount) -> frozenset[str]:
-        """Return the providers that can give an amount at all.
-
-        One whose figures were not read may be able to give anything.
-        """
-        name, wanted = amount
-        stock = {
-            uuid: self.facts.stock.get(uuid) for uuid in self.facts.snapshot.by_uuid
-        }
-        return frozenset(
-            uuid
-            for uuid, known in stock.items()
-            if known is None or (name in known and known[name].capacity >= wanted)
-        )
 
 
 class Hosts:
@@ -76,7 +65,7 @@ class Hosts:
             shared=survey.shared,
             stock=survey.stock,
             candidates=_NO_HOSTS,
-            limits=_limits(survey.stock),
+            limits=capacity.limits(survey.stock),
         )
         self._kinds = functools.cache(functools.partial(_kinds, self._facts))
         self._meeting = functools.cache(self._judge)
@@ -115,17 +104,6 @@ class Hosts:
         return self._kinds(self._names | named).matching_hosts(conditions, group_policy)
 
 
-def _limits(
-    stock: Mapping[str, Mapping[str, Stock]],
-) -> Mapping[str, Mapping[str, int]]:
-    """Return by class the capacities of providers, where they were read."""
-    limits: dict[str, dict[str, int]] = collections.defaultdict(dict)
-    for uuid, known in stock.items():
-        for name, each in known.items():
-            limits[name][uuid] = each.capacity
-    return limits
-
-
 def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:
     """Tell hosts apart by these traits, and by what they can give."""
     alike: dict[object, list[str]] = {}
@@ -133,7 +111,7 @@ def _kinds(facts: Facts, names: frozenset[str]) -> _Kinds:
         providers = []
         for uuid in facts.reachable(host.uuid):
             traits = facts.traits.get(uuid, frozenset()) & names
-            providers.append((traits, _figures(facts.stock.get(uuid))))
+            providers.append((traits, capacity.sizes(facts.stock.get(uuid))))
         alike.setdefault(tuple(providers), []).append(host.uuid)
     first = {roots[0]: frozenset(roots) for roots in alike.values()}
     return _Kinds(_only(facts, first), first)
@@ -145,9 +123,3 @@ def _only(facts: Facts, roots: Iterable[str]) -> Facts:
     providers = tuple(p for p in facts.snapshot.providers if p.uuid in kept)
     snapshot = dataclasses.replace(facts.snapshot, providers=providers)
     return dataclasses.replace(facts, snapshot=snapshot)
-
-
-def _figures(stock: Mapping[str, Stock] | None) -> frozenset[tuple[str, int]] | None:
-    if stock is None:
-        return None
-    return frozenset((name, each.capacity) for name, each in stock.items())

@@ -14,8 +14,8 @@ class Rule:
     """One check: a pure function from the analysis of a survey to findings.
 
     :ivar finding: the class of its findings; its ``rule`` is the rule's ID
-    :ivar area: what the ID begins with: ``image-type``, ``traits``, ``isolation``,
-        ``az``, ``project``, ``mirror`` or ``config``
+    :ivar area: what the ID begins with: ``image-type``, ``traits``, ``resources``,
+        ``isolation``, ``az``, ``project``, ``mirror`` or ``config``
     :ivar find: yields what it finds, in an order that is always the same
     :ivar looks_at: what it goes through: flavors, images, aggregates, hosts, traits
         or options

@@ -22,6 +22,7 @@ class Survey:
     :ivar images: the image API's bodies of active images, hidden ones too
     :ivar traits: of every provider, nested ones too, by UUID
     :ivar known_traits: all names that this Placement knows
+    :ivar known_classes: all resource classes that this Placement knows
     :ivar members: for each host aggregate's UUID the UUIDs of the providers that
         Placement has in the aggregate of that UUID: the mirror
     :ivar shared: for each sharing provider the UUIDs of the providers that are
@@ -40,6 +41,7 @@ class Survey:
     images: tuple[Body, ...] = ()
     traits: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     known_traits: frozenset[str] = frozenset()
+    known_classes: frozenset[str] = frozenset()
     members: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     shared: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     stock: Mapping[str, Mapping[str, Stock]] = dataclasses.field(default_factory=dict)

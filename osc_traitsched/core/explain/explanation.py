@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.fix import Fix
-from osc_traitsched.core.explain.option_impact import OptionImpact
+from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.explain.verdict import (
     ClauseCount,
     Rejection,
@@ -56,6 +56,7 @@ class Explanation:
     named: tuple[Provider, ...] = ()
     allocation_request_count: int = 0
     option_impacts: tuple[OptionImpact, ...] = ()
+    release_impacts: tuple[ReleaseImpact, ...] = ()
     fixes: tuple[Fix, ...] = ()
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
 
@@ -115,7 +116,10 @@ class Explanation:
 
     @functools.cached_property
     def candidates(self) -> tuple[Provider, ...]:
-        """The hosts that Placement gave, by name: Placement is believed."""
+        """The hosts that Placement gave, by name: Placement is believed.
+
+        Those that it gave only when it was asked for them alone are among them.
+        """
         if self.facts is None:
             return ()
         return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
@@ -126,6 +130,14 @@ class Explanation:
         if self.request is None or self.request.fallback is None:
             return ()
         return tuple(h for h in self.candidates if self.rejection_by_clauses(h))
+
+    @property
+    def cut_off_candidates(self) -> tuple[Provider, ...]:
+        """The candidates that Placement's answer had left out, by name.
+
+        It cuts its answers at a number of its own, those to Nova as well.
+        """
+        return self._named(self.facts.cut_off if self.facts else ())
 
     @property
     def computes_without_provider(self) -> tuple[Compute, ...]:
@@ -260,7 +272,13 @@ class Explanation:
         """Whether there may be hosts for as many servers as were asked for."""
         if self.question.count == 1:
             return bool(self.candidates)
-        return self.max_servers >= self.question.count
+        return self._lacks_figures or self.max_servers >= self.question.count
+
+    @property
+    def _lacks_figures(self) -> bool:
+        """Whether candidates are left that :attr:`max_servers` does not count."""
+        facts = self.facts
+        return facts is not None and not facts.cut_off <= facts.stock.keys()
 
     @property
     def total_hosts(self) -> int:

@@ -33,6 +33,21 @@ class OptionImpact:
     refused: bool = False
 
 
+@dataclasses.dataclass(frozen=True)
+class ReleaseImpact:
+    """A release that the cloud can be of, and that would change the verdict.
+
+    :ivar gained: hosts that could take the request then and can't now
+    :ivar lost: hosts that can take it now and could not then
+    :ivar refused: Nova would refuse the request then
+    """
+
+    release: int
+    gained: int
+    lost: int
+    refused: bool = False
+
+
 _AFTER_PLACEMENT = frozenset([Consumer.FILTER, Consumer.WEIGHER])
 
 
@@ -64,49 +79,91 @@ def _others(option: Option, value: Value) -> Iterator[Value]:
 
 @dataclasses.dataclass(frozen=True)
 class Variation:
-    """The question with one option switched.
+    """The question with one option switched, or of another release.
 
+    :ivar name: the option's; empty for a release
     :ivar request: None where Nova would refuse it
+    :ivar release: the one that it is of
     """
 
     name: str
     request: Request | None
+    release: int
 
 
 def variations(question: Question, request: Request) -> tuple[Variation, ...]:
-    """Return the switched questions that Nova would ask Placement otherwise."""
+    """Return the questions that Nova would ask Placement otherwise.
+
+    With one option switched each, and of each other release that it may be.
+    """
+    tried = (*switches(question), *_other_releases(question))
     found = []
-    for name, other in switches(question):
-        try:
-            switched: Request | None = other.request()
-        except Refusal:
-            switched = None
+    for name, other in tried:
+        switched = _request(other)
         if switched is None or switched.query() != request.query():
             # Which of its new aggregates a host is in does not matter.
-            found.append(
-                Variation(name, switched and switched.forbidding_at_once(request))
-            )
+            single = switched and switched.forbidding_at_once(request)
+            found.append(Variation(name, single, other.assumptions.release))
     return tuple(found)
+
+
+def _other_releases(question: Question) -> Iterator[tuple[str, Question]]:
+    for assumptions in question.assumptions.others:
+        yield "", dataclasses.replace(question, assumptions=assumptions)
+
+
+def _request(question: Question) -> Request | None:
+    try:
+        return question.request()
+    except Refusal:
+        return None
 
 
 def option_impacts(
     question: Question, found: tuple[Variation, ...], facts: Facts, verdict: Verdict
 ) -> tuple[OptionImpact, ...]:
     """Return the switched options with which other hosts match."""
+    return tuple(
+        OptionImpact(
+            each.name,
+            question.assumptions.setting(each.name),
+            gained,
+            lost,
+            refused=each.request is None,
+        )
+        for each, gained, lost in _changing(found, facts, verdict)
+        if each.name
+    )
+
+
+def release_impacts(
+    found: tuple[Variation, ...], facts: Facts, verdict: Verdict
+) -> tuple[ReleaseImpact, ...]:
+    """Return the releases that it may be as well, and in which other hosts match."""
+    return tuple(
+        ReleaseImpact(each.release, gained, lost, refused=each.request is None)
+        for each, gained, lost in _changing(found, facts, verdict)
+        if not each.name
+    )
+
+
+def not_refusing(question: Question) -> tuple[ReleaseImpact, ...]:
+    """Return the releases that it may be as well, and that do not refuse a question."""
+    others = (other for _, other in _other_releases(question))
+    return tuple(
+        ReleaseImpact(other.assumptions.release, 0, 0)
+        for other in others
+        if _request(other) is not None
+    )
+
+
+def _changing(
+    found: tuple[Variation, ...], facts: Facts, verdict: Verdict
+) -> Iterator[tuple[Variation, int, int]]:
+    """Yield those with which other hosts match: how many more, and how many fewer."""
     roots = {host.uuid for host in facts.snapshot.hosts}
     now = roots - set(verdict.rejections)
-    changed = []
-    for variation in found:
-        then = matching_hosts(variation.request, facts) if variation.request else set()
-        if then != now or variation.request is None:
-            setting = question.assumptions.setting(variation.name)
-            changed.append(
-                OptionImpact(
-                    variation.name,
-                    setting,
-                    gained=len(then - now),
-                    lost=len(now - then),
-                    refused=variation.request is None,
-                )
-            )
-    return tuple(changed)
+    for each in found:
+        then = matching_hosts(each.request, facts) if each.request else set[str]()
+        if then != now or each.request is None:
+            yield each, len(then - now), len(now - then)

@@ -34,6 +34,18 @@ def required_by(specs: Mapping[str, str]) -> frozenset[str]:
     return frozenset(name for name in found if name)
 
 
+def required_by_image(properties: Mapping[str, object]) -> frozenset[str]:
+    """Return the traits that an image requires; its keys know no groups.
+
+    nova/objects/image_meta.py, ``ImageMetaProps._set_attr_from_trait_names``
+    """
+    return frozenset(
+        key[len(_PREFIX) :]
+        for key, value in properties.items()
+        if key.startswith(_PREFIX) and value == REQUIRED
+    )
+
+
 def names_trait(key: str, collation: Collation) -> bool:
     """Tell whether a key of an aggregate's metadata names a trait.
 

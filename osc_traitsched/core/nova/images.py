@@ -34,6 +34,20 @@ def of_others(images: Iterable[Body], project: str | None) -> dict[str, str]:
     return {k: owner for k, owner in owners.items() if owner and owner != project}
 
 
+def public_or_own(images: Iterable[Body], project: str | None) -> tuple[Body, ...]:
+    """Return the images that are public, or the caller's own: any user can make others.
+
+    :param project: the caller's, by its ID
+    """
+    images = tuple(images)
+    others = of_others(images, project)
+    return tuple(
+        each
+        for each in images
+        if each["id"] not in others or each["visibility"] == "public"
+    )
+
+
 def likeliest(
     found: Sequence[Body], is_open: Callable[[Body], bool]
 ) -> tuple[Body, ...]:

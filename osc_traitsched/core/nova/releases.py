@@ -105,3 +105,10 @@ def release_behind(microversion: str, likely: int | None = None) -> tuple[int, s
         known = RELEASES[likely]
         return likely, f"{said}, which is that of {names}; {known} is likely here"
     return found[-1], f"{said}, which is that of {names}; the later is taken"
+
+
+def others_behind(microversion: str, release: int) -> tuple[int, ...]:
+    """Return the other releases whose compute API has the same highest microversion."""
+    number = int(microversion.partition(".")[2])
+    alike = (each for each, most in MICROVERSIONS.items() if most == number)
+    return tuple(each for each in alike if each != release)

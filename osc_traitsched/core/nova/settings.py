@@ -38,6 +38,8 @@ class SchedulerSettings:
         what the release's owner_nova_filter waits for; None if unknown
     :ivar ignored: the name and the source of each option that somebody set and
         the release does not have, so that its Nova does not look at it
+    :ivar others: the same for each other release that the cloud can be of, since it
+        has the same compute API and nobody named the release
     """
 
     release: int = NEWEST
@@ -45,6 +47,7 @@ class SchedulerSettings:
     release_source: str = "the newest release that is known"
     all_computes_new: bool | None = None
     ignored: tuple[tuple[str, str], ...] = ()
+    others: tuple[SchedulerSettings, ...] = ()
 
     @classmethod
     def of(cls, release: int = NEWEST, **options: Value) -> SchedulerSettings:

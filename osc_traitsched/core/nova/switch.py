@@ -21,10 +21,13 @@ SWITCHES: Mapping[str, tuple[str, ...]] = {
     "image-metadata": (options.IMAGE_METADATA,),
     "isolation": (options.ISOLATION,),
     AZ: (options.AZ_QUERY,),
-    "tenant": (options.TENANT,),
-    "tenant-required": (options.TENANT, options.TENANT_REQUIRED),
+    "projects": (options.TENANT,),
+    "projects-required": (options.TENANT, options.TENANT_REQUIRED),
     "routed-networks": (options.ROUTED_NETWORKS,),
 }
+
+#: Other names for some of them, in the options' own word.
+_ALIASES = {"tenant": "projects", "tenant-required": "projects-required"}
 
 #: The host filter that does after Placement what :data:`AZ` does in Placement.
 AZ_FILTER = "AvailabilityZoneFilter"
@@ -44,6 +47,11 @@ class Switched:
     assumptions: SchedulerSettings
 
 
+def known_name(name: str) -> str:
+    """Return the name out of :data:`SWITCHES` that an alias stands for."""
+    return _ALIASES.get(name, name)
+
+
 def az_is_always_on(release: int) -> bool:
     """Tell whether Nova asks Placement for the zone without any option.
 
@@ -51,6 +59,12 @@ def az_is_always_on(release: int) -> bool:
     with that name in enabled_filters.
     """
     return release >= OPTIONS[options.AZ_QUERY].until
+
+
+def az_is_on(assumptions: SchedulerSettings) -> bool:
+    """Tell whether Nova asks Placement for an availability zone's hosts."""
+    always = az_is_always_on(assumptions.release)
+    return always or bool(assumptions.value(options.AZ_QUERY))
 
 
 def switched(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 
@@ -40,6 +40,16 @@ class Stock:
         most = self.free if self.max_unit is None else min(self.free, self.max_unit)
         return most - most % (self.step_size or 1)
 
+    @property
+    def most(self) -> int:
+        """What it gives at most at once if nothing is in use, as far as was read."""
+        return min(self.capacity, self.max_unit or self.capacity)
+
+    def could_give(self, amount: int) -> bool:
+        """Tell whether it gives an amount if nothing is in use, as far as was read."""
+        units = amount >= (self.min_unit or 0) and not amount % (self.step_size or 1)
+        return units and amount <= self.most
+
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
@@ -61,6 +71,8 @@ class Facts:
     :ivar limits: for each class that several clauses ask for, by provider, the most
         that it can give at once, of amounts that it can give each alone; a provider
         that is not there can give them all
+    :ivar cut_off: those of the candidates that Placement gives only if it is asked for
+        them alone, since it cuts its answers at a number of its own
     """
 
     snapshot: Snapshot
@@ -72,6 +84,14 @@ class Facts:
     candidates: frozenset[str]
     vanished: tuple[str, ...] = ()
     limits: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
+    cut_off: frozenset[str] = frozenset()
+
+    def with_cut_off(self, roots: Iterable[str]) -> Facts:
+        """Return the facts with more candidates, which Placement's answer cut off."""
+        cut_off = self.cut_off.union(roots)
+        return dataclasses.replace(
+            self, candidates=self.candidates | cut_off, cut_off=cut_off
+        )
 
     @functools.cached_property
     def trees(self) -> Mapping[str, tuple[Provider, ...]]:

@@ -17,6 +17,7 @@ from osc_traitsched.views.check import (  # noqa: F401
     isolation,
     mirror,
     project,
+    resources,
     traits,
 )
 from osc_traitsched.views.check.wording import word

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from osc_traitsched.core.check.rules.az import (
+    AzDefaultZone,
     AzFilter,
     AzIgnored,
     AzMirror,
-    AzNowhere,
     AzSeveral,
     DefaultZone,
 )
@@ -50,7 +50,7 @@ _GIVEN = {
 
 
 @word.register
-def _(finding: AzNowhere) -> Words:
+def _(finding: AzDefaultZone) -> Words:
     return Words(
         f"in it by default, for want of a zone's aggregate: the "
         f"{ranges(finding.hosts, 'host')}; {_GIVEN[finding.given]}",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from osc_traitsched.core.check.rules.config import (
+    ConfigFilterGone,
     ConfigIgnored,
+    ConfigImageMetadataNoTrait,
     ConfigImageMetadataOff,
-    ConfigImageMetadataUntold,
     ConfigMaxResults,
     ConfigProjectOff,
     ConfigProjectRequired,
@@ -27,6 +28,36 @@ def _(finding: ConfigIgnored) -> Words:
     )
 
 
+_RATIOS = "the allocation ratios of Placement's inventories do its work"
+_BARE_METAL = "resource classes of bare metal nodes do its work"
+_AMOUNTS = "Placement does its work"
+
+#: What became of the filters that Nova does not have any more.
+_SUCCESSORS = {
+    "TrustedFilter": "traits can do its work",
+    "TypeAffinityFilter": "nothing does its work",
+    "ExactCoreFilter": _BARE_METAL,
+    "ExactDiskFilter": _BARE_METAL,
+    "ExactRamFilter": _BARE_METAL,
+    "CoreFilter": _AMOUNTS,
+    "DiskFilter": _AMOUNTS,
+    "RamFilter": _AMOUNTS,
+    "AggregateCoreFilter": _RATIOS,
+    "AggregateDiskFilter": _RATIOS,
+    "AggregateRamFilter": _RATIOS,
+    "RetryFilter": "the alternate hosts that Nova chooses at once do its work",
+}
+
+
+@word.register
+def _(finding: ConfigFilterGone) -> Words:
+    return Words(
+        f"Nova {release(finding.release)} has no {finding.filter}, and nova-scheduler "
+        f"does not start ({finding.setting.source})",
+        f"take it out of the list: {_SUCCESSORS[finding.filter]}",
+    )
+
+
 @word.register
 def _(finding: ConfigMaxResults) -> Words:
     return Words(
@@ -43,7 +74,7 @@ def _(finding: ConfigProjectOff) -> Words:
         f"{off(finding.setting)}, and no host filter looks at "
         f"{TENANT_KEY}: all projects get into "
         f"{listed(finding.aggregates, 'aggregate')}, and those named get anywhere",
-        openstack("trait-sched config nova-conf", Option("--enable", "tenant")),
+        openstack("trait-sched config nova-conf", Option("--enable", "projects")),
     )
 
 
@@ -53,7 +84,7 @@ def _(finding: ConfigProjectRequired) -> Words:
         f"on ({finding.setting.source}), and without effect as long as "
         f"{option(options.TENANT)} is off",
         openstack(
-            "trait-sched config nova-conf", Option("--enable", "tenant-required")
+            "trait-sched config nova-conf", Option("--enable", "projects-required")
         ),
     )
 
@@ -70,7 +101,7 @@ def _(finding: ConfigImageMetadataOff) -> Words:
 
 
 @word.register
-def _(finding: ConfigImageMetadataUntold) -> Words:
+def _(finding: ConfigImageMetadataNoTrait) -> Words:
     return Words(
         f"no trait stands for {finding.key}={finding.value}, so that "
         "image_metadata_prefilter looks at none of the image's properties",

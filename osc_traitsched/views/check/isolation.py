@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from osc_traitsched.core.check.rules.isolation import (
     IsolationMemberLacksTrait,
-    IsolationNobody,
+    IsolationNotRequired,
     IsolationOff,
     IsolationOverlap,
     IsolationShutsOut,
@@ -57,7 +57,7 @@ def _(finding: IsolationOff) -> Words:
 
 
 @word.register
-def _(finding: IsolationNobody) -> Words:
+def _(finding: IsolationNotRequired) -> Words:
     names = finding.traits
     what = " and ".join(f"{key}=required" for key in finding.keys)
     problem = (

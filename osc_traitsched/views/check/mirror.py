@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from osc_traitsched.core.check.rules.mirror import (
     MirrorExtra,
+    MirrorHostNoHypervisor,
     MirrorMissing,
-    MirrorNodes,
-    MirrorNoNode,
+    MirrorNodeMissing,
     OutOfStep,
     Repair,
     Use,
@@ -18,6 +18,7 @@ from osc_traitsched.core.check.rules.mirror_providers import (
     MirrorOtherUuid,
     Own,
 )
+from osc_traitsched.core.inventory.trait import Ownership, ownership
 from osc_traitsched.views.check.wording import Words, word
 from osc_traitsched.views.commands import Command, Option, openstack
 from osc_traitsched.views.text import listed, quoted, ranges
@@ -59,7 +60,20 @@ _UNUSED = "no prefilter that is on looks there now"
 def _(finding: MirrorMissing) -> Words:
     isolated = finding.use is Use.ISOLATION
     then = "not isolated by it" if isolated else _UNUSED
-    return Words(_lacks(finding.hosts, then), _REPAIRS[finding.repair])
+    parts = [_lacks(finding.hosts, then)]
+    for trait, hosts in finding.lacking:
+        lack = "lack" if len(hosts) > 1 else "lacks"
+        parts.append(
+            f"the {ranges(hosts, 'host')} also {lack} {trait}, so that no server gets "
+            "there once Placement has it right"
+        )
+    names = [trait for trait, _ in finding.lacking]
+    if names and all(ownership(name) is Ownership.OPERATOR for name in names):
+        # It gives the trait before the place, so that they are never closed to all.
+        return Words(
+            "; ".join(parts), openstack("trait-sched isolate", finding.name, *names)
+        )
+    return Words("; ".join(parts), _REPAIRS[finding.repair])
 
 
 @word.register
@@ -70,7 +84,7 @@ def _(finding: MirrorExtra) -> Words:
 
 
 @word.register
-def _(finding: MirrorNodes) -> Words:
+def _(finding: MirrorNodeMissing) -> Words:
     return Words(
         f"Placement lacks the {ranges(finding.nodes, 'node')} in the "
         f"{listed(finding.aggregates, 'aggregate')}: Nova mirrors one node of a "
@@ -143,7 +157,7 @@ def _show(provider: str) -> Command:
 
 
 @word.register
-def _(finding: MirrorNoNode) -> Words:
+def _(finding: MirrorHostNoHypervisor) -> Words:
     return Words(
         f"in the {listed(finding.aggregates, 'aggregate')}, and Nova has no hypervisor "
         "on it: there is nothing to mirror",

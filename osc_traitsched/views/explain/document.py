@@ -11,6 +11,7 @@ from osc_traitsched.core.explain.breakdown import breakdown
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
+from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait
 from osc_traitsched.core.nova.options import options_in
@@ -48,11 +49,7 @@ def document(
             for share in breakdown(explanation)
         ],
         "request": _request(explanation),
-        "release": {
-            "major": explanation.question.assumptions.release,
-            "name": RELEASES[explanation.question.assumptions.release],
-            "source": explanation.question.assumptions.release_source,
-        },
+        "release": _release(explanation),
         "assumptions": list(_assumptions(explanation)),
         "refusal": _refusal(explanation),
         "query": request.query() if request else None,
@@ -60,6 +57,7 @@ def document(
         "total_hosts": explanation.total_hosts,
         "candidates": _names(explanation.candidates),
         "fallback_candidates": _names(explanation.fallback_candidates),
+        "cut_off_candidates": _names(explanation.cut_off_candidates),
         "max_servers": explanation.max_servers,
         "allocation_request_count": explanation.allocation_request_count,
         "clauses": list(_clauses(explanation)),
@@ -122,6 +120,31 @@ def _request(explanation: Explanation) -> dict[str, Any]:
     }
 
 
+def _release(explanation: Explanation) -> dict[str, Any]:
+    assumptions = explanation.question.assumptions
+    impacts = {each.release: each for each in explanation.release_impacts}
+    others = (each.release for each in assumptions.others)
+    return {
+        "major": assumptions.release,
+        "name": RELEASES[assumptions.release],
+        "source": assumptions.release_source,
+        "others": [
+            {"major": n, "name": RELEASES[n], "impact": _impact(impacts.get(n))}
+            for n in others
+        ],
+    }
+
+
+def _impact(impact: OptionImpact | ReleaseImpact | None) -> dict[str, Any] | None:
+    if impact is None:
+        return None
+    return {
+        "gained": impact.gained,
+        "lost": impact.lost,
+        "refused": impact.refused,
+    }
+
+
 def _assumptions(explanation: Explanation) -> Iterator[dict[str, Any]]:
     assumptions = explanation.question.assumptions
     option_impacts = {each.name: each for each in explanation.option_impacts}
@@ -134,12 +157,7 @@ def _assumptions(explanation: Explanation) -> Iterator[dict[str, Any]]:
             "value": list(value) if isinstance(value, tuple) else value,
             "source": setting.source,
             "given": setting.given,
-            "impact": impact
-            and {
-                "gained": impact.gained,
-                "lost": impact.lost,
-                "refused": impact.refused,
-            },
+            "impact": _impact(impact),
         }
 
 

@@ -12,7 +12,7 @@ from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.explain import reasons, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.terminal import Line, Tone
-from osc_traitsched.views.text import count, listed, ranges
+from osc_traitsched.views.text import listed, ranges
 
 _MOST_SHARES = 5
 
@@ -97,11 +97,13 @@ def _doubts(explanation: Explanation) -> Iterator[str]:
         )
     if explanation.is_in_doubt:
         yield "So the verdict is in doubt, even after a second reading."
+    yield from words.other_releases(explanation)
+    yield from words.cut_off(explanation)
     for impact in explanation.option_impacts:
         if not impact.setting.given and _turns(impact, explanation):
             yield (
                 f"ASSUMED: {option(impact.name)} = {words.value(impact.setting.value)} "
-                f"({impact.setting.source}); otherwise: {effect(impact)}"
+                f"({impact.setting.source}); otherwise: {words.effect(impact)}"
             )
 
 
@@ -110,13 +112,6 @@ def _turns(impact: OptionImpact, explanation: Explanation) -> bool:
     found = len(explanation.candidates)
     then = 0 if impact.refused else found + impact.gained - impact.lost
     return bool(found) is not bool(then)
-
-
-def effect(impact: OptionImpact) -> str:
-    """Return what would be if an option were otherwise."""
-    if impact.refused:
-        return "Nova would refuse"
-    return f"{count(impact.gained, 'more host')}, {impact.lost} fewer"
 
 
 def _remarks(explanation: Explanation) -> Iterator[str]:

@@ -20,7 +20,7 @@ from osc_traitsched.views.explain import (
     reasons,
     words,
 )
-from osc_traitsched.views.options import option
+from osc_traitsched.views.options import option, release
 from osc_traitsched.views.terminal import Line, Tone
 from osc_traitsched.views.text import ranges, visible
 
@@ -69,8 +69,9 @@ def _assumptions(explanation: Explanation) -> Iterator[Line]:
 
 def _assumed(explanation: Explanation) -> Iterator[str]:
     assumptions = explanation.question.assumptions
-    release = releases.RELEASES[assumptions.release]
-    yield f"  Nova {assumptions.release} ({release}): {assumptions.release_source}"
+    name = releases.RELEASES[assumptions.release]
+    known = release(assumptions.release)
+    yield f"  Nova {known}: {assumptions.release_source}"
     if assumptions.all_computes_new is not None:
         how_many = "every" if assumptions.all_computes_new else "not every"
         yield f"  {how_many} nova-compute is of 2026.2 or later, as OWNER_NOVA shows"
@@ -79,10 +80,10 @@ def _assumed(explanation: Explanation) -> Iterator[str]:
         sure = "" if setting.given else ", assumed"
         yield (
             f"  {option(impact.name)} = {words.value(setting.value)} "
-            f"({setting.source}{sure}); otherwise: {headline.effect(impact)}"
+            f"({setting.source}{sure}); otherwise: {words.effect(impact)}"
         )
-    for name, source in assumptions.ignored:
-        yield f"  {option(name)} ({source}): ignored, not in {release}"
+    for ignored, source in assumptions.ignored:
+        yield f"  {option(ignored)} ({source}): ignored, not in {name}"
     if not explanation.option_impacts and explanation.refusal is None:
         yield "  No prefilter's option, by itself, would change this verdict."
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.nova.clause import (
     Clause,
     MemberOf,
@@ -15,7 +16,8 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Stock
-from osc_traitsched.views.text import count
+from osc_traitsched.views.options import release
+from osc_traitsched.views.text import count, ranges
 
 _MEASURED = {"MEMORY_MB": ("MB", "memory"), "DISK_GB": ("GB", "disk")}
 
@@ -72,6 +74,37 @@ def place(asked: MemberOf, explanation: Explanation) -> str:
 
 def _group(group: str) -> str:
     return f" (group {group})" if group else ""
+
+
+def effect(impact: OptionImpact | ReleaseImpact, is_judged: bool = True) -> str:
+    """Return what the verdict would be otherwise.
+
+    :param is_judged: as things are, Nova does not refuse the request at once
+    """
+    if not is_judged:
+        return "Nova does not refuse it"
+    if impact.refused:
+        return "Nova would refuse"
+    return f"{count(impact.gained, 'more host')}, {impact.lost} fewer"
+
+
+def other_releases(explanation: Explanation) -> Iterator[str]:
+    """Yield a line for each release that it may be and that changes the verdict."""
+    for impact in explanation.release_impacts:
+        yield (
+            f"If Nova is {release(impact.release)}, which has the same compute API: "
+            f"{effect(impact, explanation.is_judged)} (see --nova-release)."
+        )
+
+
+def cut_off(explanation: Explanation) -> Iterator[str]:
+    """Yield lines on the candidates that Placement's answer left out."""
+    names = ranges(host.name for host in explanation.cut_off_candidates)
+    if names:
+        yield (
+            "Placement cuts its answers ([placement]max_allocation_candidates). Only "
+            f"asked for them alone it gives {names}. Nova may not see them."
+        )
 
 
 def clause_ids(clauses: Sequence[Clause]) -> tuple[str, ...]:

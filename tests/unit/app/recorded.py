@@ -33,14 +33,18 @@ class RecordedService:
 
     :param bodies: by path and query; an exception is raised instead
     :ivar asked: what was asked for so far
+    :ivar written: paths and bodies of what was put
+    :ivar when_put: is called with the path before a PUT is carried out
     """
 
     def __init__(self, service_type, bodies):
         self.service_type = service_type
         self.asked = []
+        self.written = []
+        self.when_put = lambda path: None
         self._bodies = {_normal(key): body for key, body in bodies.items()}
 
-    def get(self, path, params=None, microversion=None):
+    def get(self, path, params=None, microversion=None, timeout=None):
         query = {**(params or {})}
         marker = query.pop("marker", None)
         if query:
@@ -50,6 +54,13 @@ class RecordedService:
         if isinstance(body, Exception):
             raise body
         return body if marker is None else after({"marker": marker}, body)
+
+    def now_has(self, path, body):
+        self._bodies[_normal(path)] = body
+
+    def put(self, path, body=None, timeout=None):
+        self.when_put(path)
+        self.written.append((path, body))
 
 
 class RecordedCloud:
@@ -192,6 +203,11 @@ BODIES = {
                 "CUSTOM_SILVER",
                 "HW_CPU_X86_AVX512F",
                 "HW_CPU_X86_VMX",
+            ]
+        },
+        "/resource_classes": {
+            "resource_classes": [
+                {"name": name} for name in ("VCPU", "MEMORY_MB", "DISK_GB")
             ]
         },
         "/resource_providers": providers(CMP01, CMP02, CMP03, GPU),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import threading
@@ -20,7 +21,7 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
 )
-from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.errors import CloudBroke, NoProvider
 from tests.interrupting import ctrl_c_interrupts
 
 
@@ -52,6 +53,8 @@ class Applying:
         self.problem = problem or broken(403)
 
     def __call__(self, change, patience):
+        if change.problem is not None:
+            return Outcome(change, Status.FAILED, change.problem)
         self.asked.append(change.object.name)
         if change.object.name in self.failing:
             return Outcome(change, Status.FAILED, self.problem)
@@ -116,6 +119,14 @@ def test_three_changes_in_a_row_without_any_answer_end_it():
     ]
 
 
+def test_hosts_that_nobody_asks_do_not_count_as_an_answer():
+    apply = Applying(failing="abcdef", problem=broken())
+    changes = plan("abcdef").changes
+    unasked = dataclasses.replace(change("x"), problem=NoProvider("x"))
+    todo = Plan.of([*changes[:2], unasked, *changes[2:]])
+    assert execute.run(todo, apply).count(Status.NOT_DONE) == 3
+
+
 def test_answers_that_are_errors_do_not_end_it():
     apply = Applying(failing="abcdefgh", problem=broken(503))
     assert execute.run(plan("abcdefgh"), apply).count(Status.FAILED) == 8
@@ -143,6 +154,31 @@ def test_interrupted_it_begins_nothing_more_and_tells_what_became_of_what(jobs):
     hanging.set()
 
 
+def test_outcomes_that_come_while_one_is_told_are_not_lost_at_the_end():
+    """Telling takes longer here than what is under way gets to end."""
+    all_begun = threading.Barrier(3, timeout=10)
+
+    def apply(change, patience):
+        all_begun.wait()
+        if change.object.name == "a":
+            os.kill(os.getpid(), signal.SIGINT)
+        assert patience.stopped.wait(10)
+        return Outcome(change, Status.CHANGED)
+
+    def watch(outcome):
+        time.sleep(execute._GRACE + 0.2)
+
+    found = execute.run(plan("abc"), apply, 3, watch)
+    assert (statuses(found), found.interrupted) == (["changed"] * 3, True)
+
+
+def test_a_handler_that_is_not_python_s_is_left_alone(monkeypatch):
+    monkeypatch.setattr(signal, "getsignal", lambda number: None)
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    assert execute.run(plan("ab"), Applying()).done == 2
+    assert signal.signal(signal.SIGINT, before) is signal.SIG_DFL
+
+
 def test_started_with_ctrl_c_ignored_it_goes_on():
     def apply(change, patience):
         os.kill(os.getpid(), signal.SIGINT)
@@ -164,13 +200,41 @@ def test_what_ends_right_after_the_interruption_is_told_as_it_ended():
     assert statuses(found) == ["failed", "not done"]
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
-def test_a_mistake_of_this_program_is_no_outcome_and_is_not_passed_over(jobs):
+def test_an_exception_ends_it_and_every_change_has_an_outcome():
     def apply(change, patience):
-        raise ZeroDivisionError("as the test wants it")
+        if change.object.name == "b":
+            raise ZeroDivisionError("as the test wants it")
+        return Outcome(change, Status.CHANGED)
 
-    with pytest.raises(ZeroDivisionError, match="as the test wants it"):
-        execute.run(plan("abc", "d"), apply, jobs)
+    found = execute.run(plan("abc", "d"), apply)
+    assert statuses(found) == ["changed", "unknown", "not done", "not done"]
+    assert (found.stopped, found.interrupted) == (True, False)
+    assert found.outcomes[1].problem is found.unexpected
+    assert isinstance(found.unexpected.error, ZeroDivisionError)
+
+
+def test_what_other_threads_write_after_an_exception_is_told():
+    raised = threading.Event()
+
+    def apply(change, patience):
+        if change.object.name == "a":
+            raised.wait(10)
+            raise ZeroDivisionError("as the test wants it")
+        raised.set()
+        assert patience.stopped.wait(10)
+        return Outcome(change, Status.CHANGED)
+
+    found = execute.run(plan("abc"), apply, jobs=2)
+    assert statuses(found) == ["unknown", "changed", "not done"]
+
+
+def test_after_a_change_of_which_nobody_knows_no_later_stage_is_begun():
+    def apply(change, patience):
+        return Outcome(change, Status.UNKNOWN, broken(504))
+
+    found = execute.run(plan("ab", "c"), apply)
+    assert statuses(found) == ["unknown", "unknown", "not done"]
+    assert not found.stopped
 
 
 def test_outside_of_the_main_thread_signals_are_left_alone():

@@ -10,7 +10,16 @@ from osc_traitsched.cloud import servers
 from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
-from tests.unit.app.recorded import CMP01, CMP02, CMP03, GPU, RecordedCloud, providers
+from tests.unit.app.recorded import (
+    CMP01,
+    CMP02,
+    CMP03,
+    GPU,
+    IMAGE,
+    ROCKY,
+    RecordedCloud,
+    providers,
+)
 
 A100 = {"trait1:CUSTOM_A100": "required"}
 GOLDEN = {"trait:CUSTOM_GOLD": "required"}
@@ -18,8 +27,11 @@ THE_GPU = Selectors(providers=("cmp01_gpu",))
 HOSTS = (CMP01, CMP02, CMP03)
 
 
-def body(name, host, extra_specs, node=None):
-    """Return what the compute API lists; without extra specs policy hides them."""
+def body(name, host, extra_specs, node=None, image=IMAGE):
+    """Return what the compute API lists; without extra specs policy hides them.
+
+    :param image: its ID; None for a server that boots from a volume
+    """
     shown = {} if extra_specs is None else {"extra_specs": extra_specs}
     return {
         "id": f"{name}-id",
@@ -28,6 +40,7 @@ def body(name, host, extra_specs, node=None):
         "OS-EXT-SRV-ATTR:host": host,
         "OS-EXT-SRV-ATTR:hypervisor_hostname": node or host,
         "flavor": {"original_name": "any", **shown},
+        "image": {"id": image} if image else "",
     }
 
 
@@ -35,7 +48,13 @@ def page(host):
     return f"/servers/detail?all_tenants=1&host={host}&limit=1000"
 
 
-def cloud(compute, placement=None):
+def images_of_ids(*found, ids=(IMAGE,)):
+    """Return what Glance lists where it is asked for images by their IDs."""
+    asked = f"/images?id=in:{','.join(ids)}&visibility=all&limit=1000&os_hidden="
+    return {f"{asked}false": {"images": [*found]}, f"{asked}true": {"images": []}}
+
+
+def cloud(compute, placement=None, image=None):
     """Return a cloud where CUSTOM_A100 is on one GPU, and nothing new requires it."""
     asked = "/images?trait:{}=required&visibility=all&limit=1000&os_hidden={}"
     return RecordedCloud(
@@ -48,7 +67,9 @@ def cloud(compute, placement=None):
             asked.format(name, hidden): {"images": []}
             for name in ("CUSTOM_A100", "CUSTOM_GOLD")
             for hidden in ("false", "true")
-        },
+        }
+        | images_of_ids(ROCKY)
+        | (image or {}),
     )
 
 
@@ -69,7 +90,7 @@ def test_the_servers_of_some_hosts_take_a_request_a_host_and_one_a_page():
         }
     )
     read = servers.on_nodes(found, HOSTS)
-    assert [(each.name, each.required) for each in read] == [
+    assert [(each.name, each.of_flavor) for each in read] == [
         ("a", frozenset()),
         ("b", {"CUSTOM_GOLD"}),
         ("c", None),
@@ -135,10 +156,83 @@ def test_where_servers_can_t_be_read_a_trait_does_not_go_from_its_last_host():
         remove(found)
 
 
+def test_a_trait_that_a_server_s_image_requires_does_not_go_from_its_last_host():
+    requiring = images_of_ids({**ROCKY, "trait:CUSTOM_A100": "required"})
+    compute = {page("cmp01"): listed(body("a", "cmp01", {}), body("b", "cmp01", {}))}
+    with pytest.raises(ServersNeedTraits) as caught:
+        remove(cloud(compute, image=requiring))
+    assert [each.name for each in caught.value.servers] == ["a", "b"]
+    forbidding = images_of_ids({**ROCKY, "trait:CUSTOM_A100": "forbidden"})
+    assert remove(cloud(compute, image=forbidding)).plan.has_changes
+
+
+@pytest.mark.parametrize(
+    ("image", "found"), [(IMAGE, images_of_ids()), (None, images_of_ids(ids=()))]
+)
+def test_a_server_without_an_image_to_look_at_is_said_and_not_in_the_way(image, found):
+    compute = {page("cmp01"): listed(body("a", "cmp01", {}, image=image))}
+    todo = remove(cloud(compute, image=found))
+    assert [each.name for each in todo.servers] == ["a"]
+    needed = {page("cmp01"): listed(body("a", "cmp01", A100, image=image))}
+    with pytest.raises(ServersNeedTraits):
+        remove(cloud(needed, image=found))
+
+
+def test_where_images_can_t_be_read_a_trait_does_not_go_from_its_last_host():
+    broken = dict.fromkeys(images_of_ids(), CloudBroke("image", "no", 403))
+    compute = {page("cmp01"): listed(body("a", "cmp01", {}))}
+    with pytest.raises(ServersUnknown):
+        remove(cloud(compute, image=broken))
+
+
+def test_the_images_of_many_servers_are_asked_for_by_the_hundred():
+    ids = [f"{number:08}-0000-4000-8000-000000000000" for number in range(150)]
+    known = [{**ROCKY, "id": each} for each in ids]
+    found = cloud(
+        {page("cmp01"): listed(*(body(i, "cmp01", {}, image=i) for i in ids))},
+        image={
+            **images_of_ids(*known[:100], ids=ids[:100]),
+            **images_of_ids(*known[100:], ids=ids[100:]),
+        },
+    )
+    assert {each.of_image for each in servers.on_nodes(found, [CMP01])} == {frozenset()}
+    # Each list ends with an empty page.
+    assert len(found.image.asked) == 6
+
+
+def without_node(host):
+    """Return what Nova lists where one host has no mapping."""
+    listed = RecordedCloud().compute.get("/os-hypervisors/detail")["hypervisors"]
+    return {
+        "/os-hypervisors/detail": {
+            "hypervisors": [each for each in listed if each["id"] != host]
+        }
+    }
+
+
+MARKED = "/resource_providers?required=COMPUTE_NODE"
+
+
+def test_a_host_that_nova_does_not_list_keeps_a_trait_that_no_other_has():
+    found = cloud(without_node(CMP01), {MARKED: providers(CMP01, CMP02, CMP03)})
+    with pytest.raises(ServersUnknown) as caught:
+        remove(found)
+    assert caught.value.why.hosts == ("cmp01",)
+    assert remove(found, force=True).plan.has_changes
+
+
+@pytest.mark.parametrize(
+    "marked", [providers(CMP02, CMP03), CloudBroke("placement", "no such trait", 400)]
+)
+def test_a_root_that_no_nova_compute_made_has_no_servers(marked):
+    found = cloud(without_node(CMP01), {MARKED: marked})
+    assert remove(found).plan.has_changes
+
+
 # Isolating
 
 
-def isolated(compute, outside=()):
+def isolated(compute, outside=(), image=None):
     """Return a cloud whose aggregate gold has cmp01 and cmp03."""
     return cloud(
         compute,
@@ -148,6 +242,7 @@ def isolated(compute, outside=()):
                 CMP01, CMP03, *outside
             ),
         },
+        image,
     )
 
 
@@ -173,6 +268,35 @@ def test_isolating_says_which_servers_stay_on_either_side():
         "cmp02",
         "cmp03",
     }
+
+
+def test_isolating_counts_what_the_images_of_servers_require():
+    golden = "1a000002-0000-4000-8000-000000000000"
+    bodies = {"a": {}, "b": {"image": golden}, "c": {"image": None}}
+    found = isolated(
+        {
+            page("cmp01"): listed(
+                *(body(n, "cmp01", {}, **b) for n, b in bodies.items())
+            ),
+            page("cmp02"): listed(
+                *(body(n, "cmp02", {}, **b) for n, b in bodies.items())
+            ),
+            page("cmp03"): listed(),
+        },
+        outside=[CMP02],
+        image=images_of_ids(
+            ROCKY,
+            {**ROCKY, "id": golden, "trait:CUSTOM_GOLD": "required"},
+            ids=(IMAGE, golden),
+        ),
+    )
+    said = isolate(found).servers
+    assert [(each.name, each.host) for each in said.inside] == [("a", "cmp01")]
+    assert [(each.name, each.host) for each in said.outside] == [("b", "cmp02")]
+    assert [(each.name, each.host) for each in said.without_image] == [
+        ("c", "cmp01"),
+        ("c", "cmp02"),
+    ]
 
 
 def test_hosts_outside_that_lack_the_trait_are_not_asked_for_their_servers():

@@ -7,10 +7,12 @@ import functools
 import pytest
 
 from osc_traitsched.app import isolation, settings, trait_changes
+from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.app.trait_changes import TraitPlan
 from osc_traitsched.cloud import requirers
 from osc_traitsched.core.change.isolation import LeavesNoHost
-from osc_traitsched.core.change.model import Outcome, State, Status
+from osc_traitsched.core.change.model import Outcome, Plan, State, Status
 from osc_traitsched.core.change.traits import LastHolder, Requirer, RoleChanged
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
@@ -68,8 +70,11 @@ def compute_asked(found):
 def test_a_flavor_that_would_lose_its_only_host_with_room_is_named():
     with pytest.raises(LeavesNoHost) as caught:
         remove(cloud())
-    (effect,) = caught.value.effects
+    effect, in_zone = caught.value.effects
     assert (effect.flavor, effect.now, effect.then) == ("gold", {CMP01}, frozenset())
+    # cmp03, which is full, is left for good; but it is not in the zone.
+    assert (effect.ever.now, effect.ever.then) == ({CMP01, CMP03}, {CMP03})
+    assert (in_zone.asked.context.zone, in_zone.ever.then) == ("zone1", frozenset())
 
 
 @pytest.mark.parametrize(
@@ -188,7 +193,7 @@ def test_an_image_that_any_user_could_make_is_not_asked_for_afterwards():
     done = outcomes(cloud())
     for image, wanted in ((THEIRS, 0), (PUBLIC, 1)):
         found = without_aggregates(image, holders=())
-        assert len(trait_changes.taken_by_others(found, done)) == wanted
+        assert len(checked(found, done).taken) == wanted
 
 
 def unisolate(image, **options):
@@ -213,18 +218,24 @@ def test_opening_leaves_an_image_that_any_user_could_make_and_is_not_stopped_by_
 def test_a_public_image_of_others_is_written_if_told_or_else_in_the_way():
     with pytest.raises(LeavesNoHost) as caught:
         unisolate(PUBLIC)
-    assert {effect.image for effect in caught.value.effects} == {"public"}
+    assert {each.asked.image for each in caught.value.effects} == {"public"}
     assert unisolate(PUBLIC, all_images=True).is_needed
+
+
+def checked(found, done, **ended):
+    """Return what is found once a removal has ended so."""
+    execution = Execution(tuple(done), **ended)
+    return trait_changes.check_removal(found, TraitPlan(Plan(())), execution)
 
 
 def outcomes(found, status=Status.CHANGED):
     (change,) = remove(found, force=True).plan.changes
-    return [Outcome(change, status, over=State(change.found.keys))]
+    return [Outcome(change, status, overwritten=State(change.found.keys))]
 
 
 def test_a_required_trait_that_others_took_from_the_other_hosts_is_found_afterwards():
     found = cloud(holders=())
-    (taken,) = trait_changes.taken_by_others(found, outcomes(found))
+    (taken,) = checked(found, outcomes(found)).taken
     assert (taken.name, taken.providers) == (GOLD, ("cmp01",))
     assert [(each.kind, each.name) for each in taken.requirers] == [
         ("flavor", "gold"),
@@ -232,15 +243,28 @@ def test_a_required_trait_that_others_took_from_the_other_hosts_is_found_afterwa
     ]
 
 
+def test_of_a_trait_that_may_have_been_removed_it_is_found_too():
+    found = cloud(holders=())
+    for done in (outcomes(found, Status.UNKNOWN), not_known(found)):
+        (taken,) = checked(found, done).taken
+        assert (taken.name, taken.providers) == (GOLD, ("cmp01",))
+
+
+def not_known(found):
+    """Return an outcome of a change that was under way when all was ended."""
+    (change,) = remove(found, force=True).plan.changes
+    return [Outcome(change, Status.UNKNOWN)]
+
+
 def test_what_can_t_be_read_again_is_said():
     found = cloud(holders=(), **{FLAVORS: CloudBroke("compute", "no", 403)})
-    assert isinstance(trait_changes.taken_by_others(found, outcomes(found)), CloudBroke)
+    assert isinstance(checked(found, outcomes(found)).unread, CloudBroke)
 
 
 @pytest.mark.parametrize("holders", [(CMP03,), (GPU,)])
 def test_a_trait_that_some_provider_still_has_is_left(holders):
     found = cloud(holders=holders)
-    assert trait_changes.taken_by_others(found, outcomes(found)) == ()
+    assert checked(found, outcomes(found)).taken == ()
     assert not found.compute.asked
 
 
@@ -248,5 +272,30 @@ def test_of_what_was_not_removed_nothing_is_read_again():
     found = cloud(holders=())
     unchanged = outcomes(found, Status.UNCHANGED)
     asked = len(found.placement.asked)
-    assert trait_changes.taken_by_others(found, unchanged) == ()
+    assert checked(found, unchanged).taken == ()
     assert len(found.placement.asked) == asked
+
+
+def test_of_a_removal_that_was_stopped_nothing_is_read_again():
+    found = cloud(holders=())
+    done = outcomes(found)
+    asked = len(found.placement.asked)
+    seen = checked(found, done, stopped=True)
+    assert (seen.unchecked, seen.taken, seen.unread) == ((GOLD,), (), None)
+    assert len(found.placement.asked) == asked
+
+
+def test_who_carries_a_removal_out_is_told_what_others_took():
+    found = cloud(holders=(CMP01, CMP03))
+    todo = remove(found, host="cmp03")
+    found.placement.when_put = lambda path: found.placement.now_has(HAVING, providers())
+    seen = trait_changes.carry_out_removal(found, todo)
+    assert seen.execution.done == 1
+    assert [(each.name, each.providers) for each in seen.taken] == [(GOLD, ("cmp03",))]
+
+
+def test_of_a_removal_by_force_nothing_is_read_again():
+    found = cloud(holders=())
+    seen = trait_changes.carry_out_removal(found, remove(found, force=True))
+    assert (seen.execution.done, seen.taken, seen.unchecked) == (1, (), ())
+    assert not found.compute.asked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import pathlib
@@ -29,6 +30,7 @@ from osc_traitsched.core.errors import (
     AmbiguousName,
     BadUsage,
     CloudBroke,
+    Forbidden,
     NotForProject,
     NothingMatches,
     PlacementRefuses,
@@ -36,6 +38,8 @@ from osc_traitsched.core.errors import (
     UnknownTrait,
 )
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.views import aggregates as views
 from osc_traitsched.views.explain import document, prose
 from tests.unit.app import recorded
 from tests.unit.app.recorded import (
@@ -146,6 +150,30 @@ def test_aggregates_are_compared_with_placements(cloud):
     assert [node.node for node in gold.missing] == ["cmp03"]
 
 
+@pytest.mark.parametrize(
+    ("service", "path"),
+    [
+        ("placement", "/resource_providers"),
+        ("compute", "/os-hypervisors/detail"),
+        ("compute", "/os-services?binary=nova-compute"),
+    ],
+)
+def test_aggregates_are_listed_to_who_may_read_no_more_of_the_cloud(service, path):
+    hidden = Forbidden(service, "Policy does not allow it", "project", ("reader",))
+    found = aggregates.compare(RecordedCloud(**{service: {path: hidden}}))
+    assert found.unread is hidden
+    assert [each.aggregate.name for each in found.differences] == ["gold", "zone1"]
+    columns, rows = views.rows(found.differences, whole=False, is_known=False)
+    shown = dict(zip(columns, rows[0]))["mirror"]
+    assert (shown.machine_readable(), shown.human_readable()) == (None, "unknown")
+
+
+def test_aggregates_that_may_not_be_read_are_an_error():
+    hidden = Forbidden("compute", "Policy doesn't allow os-aggregates:index")
+    with pytest.raises(Forbidden):
+        aggregates.compare(RecordedCloud(compute={"/os-aggregates": hidden}))
+
+
 def test_a_candidate_says_what_it_would_give_and_where_it_is(cloud):
     (found,) = candidates.candidates(cloud, ask(cloud)).hosts
     assert found.host.uuid == CMP01
@@ -205,7 +233,7 @@ def test_the_whole_cloud_is_checked(cloud):
     found = check.check(cloud, SettingsSources())
     assert [(each.rule, each.name) for each in found.findings] == [
         ("isolation-off", "scheduler.enable_isolated_aggregate_filtering"),
-        ("az-nowhere", "nova"),
+        ("az-default-zone", "nova"),
         ("mirror-missing", "gold"),
         ("traits-unused", "CUSTOM_SILVER"),
     ]
@@ -237,6 +265,12 @@ def test_ignored_rules_are_not_run(cloud):
             check.check(cloud, SettingsSources(), ignored=[name])
 
 
+IN_TREE = (
+    "/allocation_candidates?in_tree={}&required=CUSTOM_GOLD&root_required="
+    "!COMPUTE_STATUS_DISABLED&resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
+)
+
+
 MEMORY = "/resource_providers?resources=MEMORY_MB:4096"
 
 
@@ -254,7 +288,8 @@ def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_
 ):
     stock = cloud.placement.get(f"/resource_providers/{CMP03}/inventories")
     own = {f"/resource_providers/{u}/inventories": stock for u in (CMP01, GPU)}
-    cloud = RecordedCloud(placement={MEMORY: providers(*having), **own})
+    alone = {IN_TREE.format(CMP03): recorded.candidates(recorded.NEEDED)}
+    cloud = RecordedCloud(placement={MEMORY: providers(*having), **own, **alone})
     found = explain.explain(cloud, ask(cloud), want_fixes=False)
     assert exit_code(found) == code
     whole = document.document(found, found.hosts)
@@ -265,10 +300,44 @@ def test_hosts_that_changed_meanwhile_are_a_warning_unless_the_verdict_hangs_on_
     assert ("So the verdict is in doubt" in shown) is (code == 4)
 
 
-IN_TREE = (
-    "/allocation_candidates?in_tree={}&required=CUSTOM_GOLD&root_required="
-    "!COMPUTE_STATUS_DISABLED&resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
-)
+def test_hosts_that_placement_gives_only_when_asked_for_them_alone_are_candidates():
+    alone = {IN_TREE.format(CMP03): recorded.candidates(recorded.NEEDED, CMP03)}
+    having = providers(CMP01, CMP02, CMP03)
+    cloud = RecordedCloud(placement={MEMORY: having, **alone})
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert exit_code(found) == 0
+    whole = document.document(found, found.hosts)
+    assert whole["candidates"] == ["cmp01", "cmp03"]
+    assert whole["cut_off_candidates"] == ["cmp03"]
+    assert not any(whole["disagreement"].values())
+    shown = text(found)
+    assert "asked for them alone it gives cmp03. Nova may not see them." in shown
+    assert "By what was read" not in shown
+
+
+def test_another_release_that_would_not_refuse_is_said_beside_the_verdict():
+    cloud = RecordedCloud()
+    specs = {"hw:cpu_policy": "mixed", "hw:cpu_dedicated_mask": "0"}
+    assumed = SchedulerSettings(21, others=(SchedulerSettings(22),))
+    question = dataclasses.replace(ask(cloud).with_flavor(specs), assumptions=assumed)
+    found = explain.explain(cloud, question)
+    verdict, _, _, beside, *_ = text(found).splitlines()
+    assert verdict.startswith("Refused")
+    assert beside == (
+        "If Nova is 22 (victoria), which has the same compute API: Nova does "
+        "not refuse it (see --nova-release)."
+    )
+    (other,) = document.document(found, ())["release"]["others"]
+    assert (other["name"], other["impact"]["refused"]) == ("victoria", False)
+
+
+def test_a_placement_that_can_not_be_asked_for_a_host_alone_is_believed():
+    alone = {IN_TREE.format(CMP03): CloudBroke("placement", "no resources", 400)}
+    having = providers(CMP01, CMP02, CMP03)
+    cloud = RecordedCloud(placement={MEMORY: having, **alone})
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert [host.name for host in found.candidates] == ["cmp01"]
+    assert [host.name for host in found.wrongly_admitted] == ["cmp03"]
 
 
 @pytest.mark.parametrize(
@@ -351,6 +420,66 @@ def test_a_root_that_placement_gives_and_nova_does_not_list_is_said():
     assert whole["disagreement"]["unjudged_roots"] == ["cmp01"]
     said = "Nova does not list as hosts, and that were not judged: cmp01"
     assert said in text(found)
+
+
+class ChangingCloud(RecordedCloud):
+    """A cloud whose Nova changes once Placement was asked for candidates.
+
+    :param before: what Nova answers until then
+    :param after: what it answers then
+    """
+
+    def __init__(self, before=None, after=None, placement=None):
+        super().__init__(compute=after or {}, placement=placement or {})
+        self._earlier = RecordedCloud(compute=before or {}).compute
+        self._found = {}
+
+    @property
+    def compute(self):
+        asked = any("candidates" in path for path, _ in self.placement.asked)
+        return self._later if asked else self._earlier
+
+    @compute.setter
+    def compute(self, service):
+        self._later = service
+
+    def once(self, read):
+        if read not in self._found:
+            self._found[read] = read(self)
+        return self._found[read]
+
+
+def nodes_but(*uuids):
+    nodes = RecordedCloud().compute.get("/os-hypervisors/detail")["hypervisors"]
+    listed = [each for each in nodes if each["id"] not in uuids]
+    return {"/os-hypervisors/detail": {"hypervisors": listed}}
+
+
+@pytest.mark.parametrize("marked", [providers(), providers(CMP01)])
+def test_nova_is_read_again_before_a_verdict_is_called_in_doubt(marked):
+    cloud = ChangingCloud(
+        before={**nodes_but(CMP01), "/os-aggregates": {"aggregates": []}},
+        placement={"/resource_providers?required=COMPUTE_NODE": marked},
+    )
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert [each.name for each in found.candidates] == ["cmp01"]
+    assert (found.agrees, exit_code(found)) == (True, 0)
+    assert [each["name"] for each in found.question.aggregates] == ["gold", "zone1"]
+
+
+def test_a_host_that_was_named_and_is_gone_on_the_second_reading_is_refused():
+    figures = RecordedCloud().placement.get("/allocation_candidates?resources=VCPU:1")
+    cloud = ChangingCloud(
+        after=nodes_but(CMP01),
+        placement={
+            IN_TREE.format(CMP01): recorded.candidates(recorded.NEEDED),
+            "/allocation_candidates?limit=100000&resources=VCPU:1": figures,
+        },
+    )
+    question = ask(cloud, ServerRequest("gold", "rocky", zone="nova:cmp01"))
+    found = explain.explain(cloud, question)
+    assert found.refusal.keys == ("host: cmp01",)
+    assert not found.is_judged
 
 
 def test_a_zone_without_an_enabled_compute_is_refused_with_names_like_it(cloud):

@@ -15,6 +15,12 @@ class Answering:
     service_type: str = "compute"
     asked: list[tuple[str, dict[str, str]]] = dataclasses.field(default_factory=list)
 
-    def get(self, path: str, params: Any = None, microversion: Any = None) -> Any:
+    def get(
+        self,
+        path: str,
+        params: Any = None,
+        microversion: Any = None,
+        timeout: Any = None,
+    ) -> Any:
         self.asked.append((path, dict(params or {})))
         return self.answer(path, params or {})

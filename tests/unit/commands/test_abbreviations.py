@@ -37,7 +37,10 @@ def test_these_are_all_the_commands_that_write():
 
 @pytest.mark.parametrize("command", WRITING, ids=lambda each: each.__name__)
 def test_a_whole_option_is_taken(parser, command):
-    parser(command).parse_args(WRITING[command])
+    found = parser(command).parse_args(WRITING[command])
+    options = [each for each in WRITING[command] if each.startswith("--")]
+    names = [each.strip("-").replace("-", "_") for each in options]
+    assert [name for name in names if getattr(found, name) is not True] == []
 
 
 @pytest.mark.parametrize("command", WRITING, ids=lambda each: each.__name__)

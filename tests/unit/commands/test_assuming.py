@@ -186,3 +186,22 @@ def test_one_cloud_is_not_of_two_deployments():
 def test_a_baseline_that_is_not_known_is_a_mistake_of_use():
     with pytest.raises(SystemExit):
         parse("--baseline", "devstack")
+
+
+@pytest.mark.parametrize(
+    ("argv", "maximum", "others"),
+    [
+        ((), "2.96", [29]),
+        ((), "2.100", [31]),
+        ((), "2.93", []),
+        ((), "2.89", []),
+        (("--nova-release", "30"), "2.96", []),
+        # No RHOSO is of 2023.2.
+        (("--baseline", "rhoso"), "2.95", []),
+    ],
+)
+def test_releases_of_the_same_compute_api_are_possible_unless_one_is_named(
+    argv, maximum, others
+):
+    found = assume(*argv, maximum=maximum)
+    assert [each.release for each in found.others] == others

@@ -209,7 +209,7 @@ def test_filters_that_tripleo_would_take_for_novas_own_are_refused(write):
 
 
 def test_a_fragment_needs_no_baseline(write):
-    values = switch.switched(["isolation", "tenant"], SchedulerSettings(27)).values
+    values = switch.switched(["isolation", "projects"], SchedulerSettings(27)).values
     last = write("99.conf", fragment.nova_conf(values))
     for baseline in ("upstream", "tripleo", "rhoso"):
         named = joining.Named(nova_conf=(last,), baseline=baseline)

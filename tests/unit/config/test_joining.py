@@ -1,5 +1,7 @@
 """Which setting of an option wins, and where it is said to come from."""
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.config import baseline, joining, rhoso
@@ -108,3 +110,23 @@ def test_what_a_baseline_sets_for_other_releases_is_nobodys_mistake(name, releas
     found = join(release, baseline=name)
     assert found.ignored == ()
     assert all(options.OPTIONS[each].is_in(release) for each in found.settings)
+
+
+def test_what_holds_in_another_release_that_it_may_be_is_read_from_the_same_files():
+    named = joining.Named(nova_conf=("az.conf",))
+    found = joining.assumptions(named, BOBCAT, "a test", (ANTELOPE,))
+    assert found == dataclasses.replace(
+        join(BOBCAT, nova_conf=("az.conf",)), others=found.others
+    )
+    (other,) = found.others
+    assert other == join(ANTELOPE, nova_conf=("az.conf",))
+    assert (found.ignored, other.value(options.AZ_QUERY)) == (
+        ((options.AZ_QUERY, "az.conf:2"),),
+        False,
+    )
+
+
+def test_a_release_whose_nova_would_not_start_with_the_files_is_none_that_it_may_be():
+    given = (("scheduler.query_placement_for_availability_zone", "maybe"),)
+    named = joining.Named(given=given)
+    assert joining.assumptions(named, BOBCAT, "a test", (ANTELOPE,)).others == ()

@@ -1,5 +1,7 @@
 """Changes and plans: what is added and removed, and what speaks against it."""
 
+import dataclasses
+
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.model import (
     PRESENT,
@@ -90,8 +92,8 @@ def test_a_failed_change_says_that_it_changed_nothing():
 
 def test_what_was_written_is_told_from_what_there_was_then():
     (change,) = addition(["X", "Y"], holding("a"))
-    over = State({"X": PRESENT}, 9)
-    assert Outcome(change, Status.CHANGED, over=over).added == {"Y"}
+    before = State({"X": PRESENT}, 9)
+    assert Outcome(change, Status.CHANGED, overwritten=before).added == {"Y"}
 
 
 def test_a_key_that_somebody_else_gave_another_value_is_not_written():
@@ -100,10 +102,19 @@ def test_a_key_that_somebody_else_gave_another_value_is_not_written():
     )
     assert change.refusal(State({"a": "1"})) is None
     assert change.refusal(State({"a": "2"})) is None
-    assert change.refusal(State({})) is None
     refusal = change.refusal(State({"a": "3", "b": "4", "c": "5"}))
     assert isinstance(refusal, ChangedMeanwhile)
     assert refusal.keys == {"a": "3", "b": "4"}
+
+
+def test_a_key_that_somebody_else_removed_is_not_written():
+    change = Change(
+        Object(Kind.FLAVOR, "1", "small"), State({"a": "1", "b": "1"}), {"a": "2"}
+    )
+    assert change.refusal(State({})).keys == {"a": None}
+    new, gone = {"c": "1"}, {"b": None}
+    for after in (new, gone):
+        assert dataclasses.replace(change, after=after).refusal(State({})) is None
 
 
 def test_a_trait_is_orphaned_only_when_every_holder_loses_it():

@@ -9,7 +9,7 @@ import pytest
 from osc_traitsched.core.change.isolation import (
     AggregateState,
     PredictedCloud,
-    effects,
+    courses,
     isolate_plan,
     predicted_stages,
     queries,
@@ -69,12 +69,15 @@ def facts(found, lonely=frozenset()):
 
 def foreseen(found, plan, images=(), lonely=frozenset()):
     clouds = predicted_stages(PredictedCloud.now(found, images), plan)
-    said = effects(clouds, request_matrix(clouds, ON), facts(found, lonely))
-    return {(effect.flavor, effect.image): effect for effect in said}
+    rows = request_matrix(clouds, ON)
+    said = courses(clouds, rows, facts(found, lonely))
+    return {
+        (row.asked.flavor, row.asked.image): course for row, course in zip(rows, said)
+    }
 
 
-def counts(effect):
-    return [len(hosts) for hosts in effect.hosts]
+def counts(course):
+    return [len(hosts) for hosts in course.hosts]
 
 
 def test_others_lose_the_hosts_and_the_named_keep_only_them():
@@ -85,7 +88,7 @@ def test_others_lose_the_hosts_and_the_named_keep_only_them():
     assert counts(said["golden", None]) == [3, 3, 3, 3, 2, 2]
     assert said["small", None].lost == {"h1-uuid", "h2-uuid"}
     assert said["golden", None].lost == {"h3-uuid"}
-    assert not any(effect.leaves_no_host for effect in said.values())
+    assert not any(course.becomes_empty for course in said.values())
 
 
 def test_an_image_that_is_named_keeps_every_flavor_to_the_hosts():
@@ -99,7 +102,7 @@ def test_an_image_that_is_named_keeps_every_flavor_to_the_hosts():
 def test_who_would_have_no_host_leaves_no_host():
     found = cloud(flavor("small"), inside=("h1", "h2", "h3"))
     said = foreseen(found, isolate_plan(found, [GOLD], (), (), ()))
-    assert said["small", None].leaves_no_host
+    assert said["small", None].becomes_empty
 
 
 def test_who_would_have_no_host_half_way_only_leaves_no_host_too():
@@ -113,7 +116,7 @@ def test_who_would_have_no_host_half_way_only_leaves_no_host_too():
     )
     said = foreseen(found, isolate_plan(found, [GOLD], (), found.flavors, ()))
     assert counts(said["golden", None]) == [3, 3, 3, 0, 3, 3]
-    assert said["golden", None].leaves_no_host
+    assert said["golden", None].becomes_empty
     assert not said["golden", None].lost
 
 
@@ -138,9 +141,9 @@ def test_who_may_have_no_host_between_two_hosts_leaves_no_host_too():
         traits={uuid: holding.traits for uuid, holding in held.items()},
         members={},
     )
-    (effect,) = effects(clouds, request_matrix(clouds, ON), now)
-    assert (effect.now, effect.then) == ({"h1-uuid"}, {"h2-uuid"})
-    assert effect.leaves_no_host
+    (course,) = courses(clouds, request_matrix(clouds, ON), now)
+    assert (course.now, course.then) == ({"h1-uuid"}, {"h2-uuid"})
+    assert course.becomes_empty
 
 
 @pytest.mark.parametrize(
@@ -165,9 +168,9 @@ def test_what_is_refused_has_no_host_and_is_not_asked_for(odd):
 def test_a_flavor_that_forbids_a_new_trait_is_taken_once_there_is_one():
     found = cloud(flavor("small", **{"trait:CUSTOM_NEW": "forbidden"}))
     plan = isolate_plan(found, ["CUSTOM_NEW"], ["CUSTOM_NEW"], (), ())
-    effect = foreseen(found, plan)["small", None]
-    assert counts(effect) == [0, 3, 1, 1, 1]
-    assert not effect.leaves_no_host
+    course = foreseen(found, plan)["small", None]
+    assert counts(course) == [0, 3, 1, 1, 1]
+    assert not course.becomes_empty
 
 
 def test_flavors_that_ask_for_the_same_are_asked_for_once():

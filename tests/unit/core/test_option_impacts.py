@@ -1,13 +1,26 @@
 """The options that are tried otherwise, since they may change the verdict."""
 
+import dataclasses
+
 import pytest
 
-from osc_traitsched.core.explain.option_impact import switches, variations
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.explain.option_impact import (
+    ReleaseImpact,
+    not_refusing,
+    release_impacts,
+    switches,
+    variations,
+)
+from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.option import Consumer, Kind, Option
 from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.placement.matcher import Matcher
+from tests.cases.reading import Case
+from tests.unit.core.test_cases import facts_of
 
 FLAVOR = {"name": "f", "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {}}
 ON_OR_OFF = {
@@ -92,3 +105,41 @@ def test_the_database_matters_only_for_metadata_in_other_letters(value, matters)
     question = Question(FLAVOR, None, (aggregate,), assumed, boot_from_volume=True)
     names = [each.name for each in variations(question, question.request())]
     assert (options.COLLATION in names) is matters
+
+
+TPM = ["COMPUTE_SECURITY_TPM_2_0"]
+NEW_TPM = [*TPM, "COMPUTE_SECURITY_TPM_TIS"]
+
+
+def of_either_release(release, other, specs, cloud):
+    """Return what one release would change, of those that it can be."""
+    case = Case({"name": "made up", "cloud": cloud, "flavor": specs})
+    assumed = SchedulerSettings(release, others=(SchedulerSettings(other),))
+    question = dataclasses.replace(case.question, assumptions=assumed)
+    request = question.request()
+    tried = [each for each in variations(question, request) if not each.name]
+    asked = [request, *(each.request for each in tried if each.request)]
+    found = facts_of(case.cloud, asked)
+    verdict = reach(Matcher(request.clauses, request.group_policy, found), found)
+    return release_impacts(tuple(tried), found, verdict)
+
+
+def test_a_release_that_it_may_be_as_well_is_told_if_other_hosts_match():
+    cloud = {"old": {"traits": TPM}, "new": {"traits": NEW_TPM}}
+    specs = {"hw:tpm_version": "2.0"}
+    assert of_either_release(30, 29, specs, cloud) == (ReleaseImpact(29, 1, 0),)
+    assert of_either_release(29, 30, specs, cloud) == (ReleaseImpact(30, 0, 1),)
+    assert of_either_release(30, 29, {}, cloud) == ()
+
+
+def test_where_nova_refuses_the_releases_are_told_that_would_not():
+    # The policy is new in 22.
+    specs = {"hw:cpu_policy": "mixed", "hw:cpu_dedicated_mask": "0"}
+    flavor = {**FLAVOR, "vcpus": 2, "extra_specs": specs}
+    assumed = SchedulerSettings(21, others=(SchedulerSettings(22),))
+    question = Question(flavor, None, (), assumed)
+    with pytest.raises(Refusal):
+        question.request()
+    assert not_refusing(question) == (ReleaseImpact(22, 0, 0),)
+    refusing = dataclasses.replace(assumed, others=(SchedulerSettings(20),))
+    assert not_refusing(dataclasses.replace(question, assumptions=refusing)) == ()

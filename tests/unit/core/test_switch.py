@@ -37,8 +37,8 @@ def test_what_is_on_already_is_set_all_the_same():
 
 
 def test_an_aggregate_is_only_required_of_tenants_that_are_limited():
-    assert values("tenant") == {options.TENANT: True}
-    assert values("tenant-required") == {
+    assert values("projects") == {options.TENANT: True}
+    assert values("projects-required") == {
         options.TENANT: True,
         options.TENANT_REQUIRED: True,
     }
@@ -91,5 +91,21 @@ def test_what_a_release_does_not_have_is_refused(wanted, release):
 
 
 def test_a_name_counts_once():
-    found = switch.switched(["isolation", "tenant", "isolation"], SchedulerSettings(27))
-    assert found.wanted == ("isolation", "tenant")
+    found = switch.switched(
+        ["isolation", "projects", "isolation"], SchedulerSettings(27)
+    )
+    assert found.wanted == ("isolation", "projects")
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("tenant", "projects"),
+        ("tenant-required", "projects-required"),
+        ("isolation", "isolation"),
+        ("unknown", "unknown"),
+    ],
+)
+def test_the_options_own_word_for_projects_is_known(alias, name):
+    assert switch.known_name(alias) == name
+    assert (name in switch.SWITCHES) is (name != "unknown")

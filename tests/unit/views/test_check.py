@@ -12,9 +12,13 @@ import pytest
 
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rules.config import ConfigFilterGone
 from osc_traitsched.core.check.rules.traits import TraitsUnused
 from osc_traitsched.core.check.rules.traits_together import TraitsNotTogether
 from osc_traitsched.core.nova.clause import Trait
+from osc_traitsched.core.nova.removed_filters import REMOVED_FILTERS
+from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.switch import AZ_FILTER
 from osc_traitsched.views import check
 from osc_traitsched.views.check.wording import word
 from tests.unit.core.check import test_config, test_isolation, test_traits
@@ -164,3 +168,14 @@ def test_no_finding_is_one_line_with_how_many_rules_looked_at_what():
     assert check.nothing(chosen, of) == (
         "Nothing found: 4 rules looked at 0 images, 1 flavor."
     )
+
+
+@pytest.mark.parametrize("name", sorted(set(REMOVED_FILTERS) - {AZ_FILTER}))
+def test_of_every_host_filter_that_is_gone_it_is_said_what_does_its_work(name):
+    setting = Setting((name,), "nova.conf:7", given=True)
+    _, (row,) = check.rows([ConfigFilterGone(name, 34, setting)])
+    assert row[3] == (
+        f"Nova 34 (2026.2) has no {name}, and nova-scheduler does not start "
+        "(nova.conf:7)"
+    )
+    assert row[4].startswith("take it out of the list: ")

@@ -83,6 +83,15 @@ def test_a_host_that_one_aggregate_does_not_isolate_may_be_isolated_by_another()
     assert problem == "Placement lacks the host a in it: not isolated by it"
 
 
+def test_a_host_that_was_made_again_gets_the_trait_before_its_place_in_the_mirror():
+    ((_, problem, fix),) = rows(test_mirror.isolated("a", having="a"), "mirror")
+    assert problem == (
+        "Placement lacks the host b in it: not isolated by it; the host b also lacks "
+        "CUSTOM_GOLD, so that no server gets there once Placement has it right"
+    )
+    assert fix == "openstack trait-sched isolate isolated CUSTOM_GOLD"
+
+
 @pytest.mark.parametrize(
     ("assumptions", "names", "words"),
     [
@@ -95,7 +104,7 @@ def test_what_the_default_zone_means_depends(assumptions, names, words):
     zones = [test_az.EAST, aggregate("in-the-west", "b", availability_zone=names)]
     found = test_az.of(assumptions, aggregates=zones, hosts="abcd")
     ((rule, problem, _),) = rows(found)
-    assert rule == "az-nowhere"
+    assert rule == "az-default-zone"
     assert "the hosts c, d" in problem
     assert words in problem
 

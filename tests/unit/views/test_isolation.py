@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import isolation
-from osc_traitsched.core.change.isolation import Effect
+from osc_traitsched.core.change.isolation import Asked, Context, Course, Effect
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -29,8 +29,13 @@ from tests.unit.core.isolated import GOLD, SILVER, aggregate, host, state
 INSIDE = frozenset({"a", "b"})
 
 
-def effect(flavor, now, then, image=None):
-    return Effect(flavor, image, (frozenset(now), frozenset(then)))
+def effect(flavor, now, then, image=None, ever=None, **asked):
+    """Return an effect; what could ever take it are the same hosts unless said."""
+    room, most = (
+        Course(tuple(map(frozenset, hosts)))
+        for hosts in ((now, then), ever or (now, then))
+    )
+    return Effect(Asked(flavor, image, **asked), room, most)
 
 
 def test_flavors_that_lose_as_many_hosts_are_in_one_line():
@@ -51,6 +56,62 @@ def test_flavors_that_lose_as_many_hosts_are_in_one_line():
         "flavor 'small' with image 'windows' will lose 4 of 4 hosts, 2 of them in the "
         "aggregate, and keep none",
     ]
+
+
+def test_hosts_that_are_full_now_are_told_apart_where_that_makes_a_difference():
+    effects = [
+        effect("same", "ab", "b", ever=("ab", "b")),
+        effect("some", "abc", "bc", ever=("abcde", "bcd")),
+        effect("kept", "bc", "bc", ever=("abcd", "bcd")),
+        effect("full", "", "", ever=("abcd", "cd")),
+        effect("last", "a", "", ever=("ac", "c")),
+    ]
+    assert effect_words.losses(effects, INSIDE) == [
+        "flavor 'same' will lose 1 of 2 hosts, 1 of them in the aggregate, and keep 1",
+        "flavor 'some' will lose 1 of 3 hosts with room now, 1 of them in the "
+        "aggregate, and keep 2; of 5 hosts that could ever take one, 3 will be left",
+        "flavor 'kept' will lose none of 2 hosts with room now and keep 2; of 4 hosts "
+        "that could ever take one, 3 will be left",
+        "flavor 'full' will lose 2 of 4 hosts that could ever take one, 2 of them in "
+        "the aggregate, and keep 2; none has room now",
+        "flavor 'last' will lose 1 of 1 host with room now, 1 of them in the "
+        "aggregate, and keep none; of 2 hosts that could ever take one, 1 will be left",
+    ]
+
+
+def test_of_zones_and_projects_only_those_without_a_host_are_said():
+    effects = [
+        effect("small", "ab", "b"),
+        effect("small", "ab", "b", context=Context("az1")),
+        effect("small", "a", "", context=Context("az2", "p1")),
+        effect("small", "a", "", image_kind=(("disk_format", "q\x1b"),)),
+        effect("small", "a", "ab", context=Context("az3")),
+    ]
+    assert effect_words.losses(effects) == [
+        "flavor 'small' will lose 1 of 2 hosts and keep 1",
+        "flavor 'small' in zone 'az2' for project 'p1' will lose 1 of 1 host and keep "
+        "none",
+        "flavor 'small' with images of 'disk_format=q\\x1b' will lose 1 of 1 host and "
+        "keep none",
+    ]
+    assert effect_words.gains(effects, INSIDE) == []
+
+
+def test_the_refusal_names_zone_and_project_and_hosts_that_are_full():
+    stranded = [
+        effect("f", "a", "", context=Context("az2")),
+        effect("g", "b", "", context=Context("az2")),
+        effect("f", "a", "", context=Context(None, "p1")),
+        effect("full", "", "", ever=("abc", "")),
+        effect("last", "a", "", ever=("abc", "bc")),
+    ]
+    assert problems.word(isolation.LeavesNoHost(stranded)) == (
+        "nothing written: no host would be left for flavors 'f', 'g' in zone 'az2'; "
+        "flavor 'f' for project 'p1'; flavor 'full' (3 hosts could ever take one, none "
+        "with room now); no host with room would be left for flavor 'last' (3 hosts "
+        "could ever take one, 1 with room now; 2 without room would be left); --force "
+        "does it all the same"
+    )
 
 
 def test_what_is_gained_is_said_too():
@@ -189,6 +250,7 @@ def test_servers_that_stay_on_the_other_side_are_counted_and_named():
         inside=(server("a"), server("b", "cmp\n01")),
         outside=(server("c"),),
         unknown=(server("d"),),
+        without_image=(server("e"),),
     )
     assert words.misplaced([GOLD], found) == [
         f"2 servers in the aggregate that do not require {GOLD}, and stay: 'a' (a-id, "
@@ -197,6 +259,8 @@ def test_servers_that_stay_on_the_other_side_are_counted_and_named():
         "on cmp00)",
         "1 server of which the compute API does not show what they require: 'd' (d-id, "
         "on cmp00)",
+        "what the image requires can't be seen, since it was deleted or the server "
+        "boots from a volume, of 1 server: 'e' (e-id, on cmp00)",
     ]
     assert words.misplaced([GOLD], MisplacedServers()) == []
 

@@ -4,18 +4,29 @@ import pytest
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import isolation, servers, traits
-from osc_traitsched.core.change.model import ChangedMeanwhile, Kind, Object
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    ChangedMeanwhile,
+    Kind,
+    Object,
+    Outcome,
+    State,
+    Status,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.views import problems
 
 BROKE = errors.CloudBroke("compute", "no rights", 400)
+EMPTIED = isolation.Course((frozenset("a"), frozenset()))
 SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
 ERRORS = [
     errors.BadUsage("name the hosts"),
     errors.NotInRelease("image-metadata", "scheduler.image_metadata_prefilter", 20),
     errors.NoParameter("filter_scheduler.enabled_filters", ()),
+    errors.Unexpected(KeyError("a\nb\x1b")),
     BROKE,
     errors.Forbidden("placement", "no rights"),
     errors.ConcurrentUpdate("placement", "changed", 409),
@@ -42,10 +53,11 @@ ERRORS = [
     ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
     isolation.NotIsolated("gold", ("CUSTOM_X",)),
     isolation.LeavesNoHost(
-        (isolation.Effect("f", "i", (frozenset("a"), frozenset())),)
+        (isolation.Effect(isolation.Asked("f", "i"), EMPTIED, EMPTIED),)
     ),
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
+    servers.ComputesUnlisted(("cmp1\n",)),
     traits.LastHolder(
         {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X"),)}
     ),
@@ -118,6 +130,15 @@ def test_who_is_in_no_project_is_told_to_log_in_to_one(scope, what):
     assert words.endswith(f"; log in to a project; this login is to {what}")
 
 
+@pytest.mark.parametrize("scope", ["system", "domain"])
+def test_a_reader_in_no_project_is_not_sent_to_one_without_the_role(scope):
+    words = problems.word(errors.Forbidden("placement", "no", scope, ("reader",)))
+    assert words.endswith(
+        f"; this user's roles in the {scope} are not enough: reader (by default it "
+        "takes admin in a project)"
+    )
+
+
 def test_where_roles_are_not_known_nothing_is_said_of_them():
     words = problems.word(errors.Forbidden("placement", "no"))
     assert words == "placement: no (HTTP 403); this user's roles are not enough"
@@ -146,3 +167,32 @@ def test_a_server_in_the_way_is_named_with_its_id_and_its_host():
     words = problems.word(ERRORS[-1])
     assert "1 server: 'db\\x1b' (id1, on cmp1)" in words
     assert "--force" in words
+
+
+def test_a_provider_that_others_changed_once_was_not_changed_during_every_try():
+    once, often = (errors.ConcurrentUpdate("placement", "no", 409, n) for n in (1, 10))
+    assert problems.word(once) == (
+        "others changed this provider meanwhile; run the command again"
+    )
+    assert problems.word(often) == (
+        "others changed this provider during every try; run the command again"
+    )
+
+
+def test_a_key_that_somebody_removed_is_gone():
+    error = ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"a": None, "b": "2"})
+    assert problems.word(error) == (
+        "changed meanwhile: 'a' is gone, 'b' is '2' now; run the command again"
+    )
+
+
+def test_what_failed_what_nobody_knows_and_what_was_not_done_are_counted():
+    def line(*statuses):
+        change = Change(Object(Kind.TRAIT, "X", "X"), State({}), {"X": PRESENT})
+        return problems.failures([Outcome(change, each) for each in statuses])
+
+    known, unknown = (Status.FAILED, Status.CHANGED), (Status.UNKNOWN, Status.NOT_DONE)
+    again = "the same command again goes on"
+    assert line(*known) == f"1 of 2 failed; {again}"
+    assert line(*unknown) == f"1 of 2 unknown, 1 not done; {again}"
+    assert line(*known, *unknown) == f"1 of 4 failed, 1 unknown, 1 not done; {again}"

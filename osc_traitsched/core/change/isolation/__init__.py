@@ -6,12 +6,16 @@ is without one on the way.
 
 from __future__ import annotations
 
+from osc_traitsched.core.change.isolation.context import (
+    ANYWHERE,
+    Context,
+    image_kinds,
+)
+from osc_traitsched.core.change.isolation.course import Course, courses
 from osc_traitsched.core.change.isolation.effect import (
     Effect,
     LeavesNoHost,
-    effects,
-    queries,
-    request_matrix,
+    most_general,
 )
 from osc_traitsched.core.change.isolation.guards import (
     Contradiction,
@@ -19,6 +23,12 @@ from osc_traitsched.core.change.isolation.guards import (
     KeysCame,
 )
 from osc_traitsched.core.change.isolation.isolate import isolate_plan
+from osc_traitsched.core.change.isolation.matrix import (
+    Asked,
+    MatrixRow,
+    queries,
+    request_matrix,
+)
 from osc_traitsched.core.change.isolation.predicted import (
     PredictedCloud,
     predicted_stages,
@@ -37,19 +47,26 @@ from osc_traitsched.core.change.isolation.unisolate import (
 )
 
 __all__ = [
+    "ANYWHERE",
     "AggregateState",
+    "Asked",
     "CloudState",
+    "Context",
     "Contradiction",
+    "Course",
     "Effect",
     "HostsJoined",
     "KeysCame",
     "LeavesNoHost",
+    "MatrixRow",
     "Member",
     "NotIsolated",
     "PredictedCloud",
-    "effects",
+    "courses",
+    "image_kinds",
     "isolate_plan",
     "isolating",
+    "most_general",
     "open_plan",
     "predicted_stages",
     "queries",

@@ -40,6 +40,11 @@ class CloudState:
     traits: frozenset[str]
     classes: frozenset[str]
 
+    @property
+    def members_concerned(self) -> frozenset[str]:
+        """UUIDs of the providers in the aggregate that a plan is about; here none."""
+        return frozenset()
+
     def after_joining(self, facts: Facts, joined: frozenset[str]) -> Facts:
         """Return the facts when providers have joined an aggregate; here none can."""
         return facts
@@ -74,6 +79,11 @@ class AggregateState(CloudState):
             for sharer, users in facts.shared.items()
         }
         return dataclasses.replace(facts, members=members, shared=shared)
+
+    @property
+    def members_concerned(self) -> frozenset[str]:
+        """UUIDs of the providers in the aggregate, as Nova or Placement has them."""
+        return self.roots | self.mirrored
 
     @property
     def others(self) -> tuple[Body, ...]:

@@ -13,7 +13,7 @@ from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on
+from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on, az_is_on
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,13 +86,13 @@ class DefaultZone(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class AzNowhere(Finding):
+class AzDefaultZone(Finding):
     """A zone that hosts are in by default, in a cloud that has zones' aggregates.
 
     :ivar given: what a request for the zone gets
     """
 
-    rule = "az-nowhere"
+    rule = "az-default-zone"
     kind = Kind.ZONE
     severity: Severity
     name: str
@@ -100,7 +100,7 @@ class AzNowhere(Finding):
     given: DefaultZone
 
 
-def nowhere(analysis: Analysis) -> Iterator[AzNowhere]:
+def default_zone(analysis: Analysis) -> Iterator[AzDefaultZone]:
     """Find hosts in no zone's aggregate, in a cloud that has such aggregates.
 
     They are in the default zone by having no other. Where no aggregate has its
@@ -120,12 +120,12 @@ def nowhere(analysis: Analysis) -> Iterator[AzNowhere]:
         given = _given(analysis, folded(zone) in zones)
         filtered = given is DefaultZone.FILTERED
         severity = Severity.NOTE if filtered else Severity.WARNING
-        yield AzNowhere(severity, zone, tuple(sorted(hosts)), given)
+        yield AzDefaultZone(severity, zone, tuple(sorted(hosts)), given)
 
 
 def _given(analysis: Analysis, has_aggregate: bool) -> DefaultZone:
     """Tell what becomes of requests for the zone that hosts are in by default."""
-    if has_aggregate and mirror.az_is_on(analysis.survey.assumptions):
+    if has_aggregate and az_is_on(analysis.survey.assumptions):
         return DefaultZone.OTHERS
     is_filtered = analysis.has_filter(AZ_FILTER)
     return DefaultZone.FILTERED if is_filtered else DefaultZone.ANY
@@ -156,7 +156,7 @@ def filtered(analysis: Analysis) -> Iterator[AzFilter]:
     (nova/scheduler/host_manager.py, ``_choose_host_filters``).
     """
     assumptions = analysis.survey.assumptions
-    if analysis.has_filter(AZ_FILTER) and mirror.az_is_on(assumptions):
+    if analysis.has_filter(AZ_FILTER) and az_is_on(assumptions):
         stops = az_is_always_on(assumptions.release)
         severity = Severity.ERROR if stops else Severity.WARNING
         setting = analysis.setting(options.ENABLED_FILTERS)
@@ -178,7 +178,7 @@ class AzIgnored(Finding):
 def ignored(analysis: Analysis) -> Iterator[AzIgnored]:
     """Find that neither Placement nor a filter looks at zones."""
     zones = _zones(analysis)
-    is_on = mirror.az_is_on(analysis.survey.assumptions)
+    is_on = az_is_on(analysis.survey.assumptions)
     if zones and not is_on and not analysis.has_filter(AZ_FILTER):
         yield AzIgnored(zones, analysis.setting(options.AZ_QUERY))
 
@@ -191,7 +191,7 @@ def _zones(analysis: Analysis) -> tuple[str, ...]:
 RULES = (
     Rule(AzMirror, "az", differing, Kind.AGGREGATE, also=("mirror",)),
     Rule(AzSeveral, "az", several, Kind.HOST),
-    Rule(AzNowhere, "az", nowhere, Kind.HOST),
+    Rule(AzDefaultZone, "az", default_zone, Kind.HOST),
     Rule(AzFilter, "az", filtered, Kind.OPTION),
     Rule(AzIgnored, "az", ignored, Kind.OPTION),
 )

@@ -15,8 +15,10 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules.project import PROJECT_FILTER
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
+from osc_traitsched.core.nova.removed_filters import is_removed
 from osc_traitsched.core.nova.server import not_evaluated
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.switch import AZ_FILTER
 
 #: The property that a host filter looks at, too (ImagePropertiesFilter), and its old
 #: name.
@@ -44,6 +46,36 @@ def ignored(analysis: Analysis) -> Iterator[ConfigIgnored]:
     assumptions = analysis.survey.assumptions
     for name, source in assumptions.ignored:
         yield ConfigIgnored(name, source, assumptions.release)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigFilterGone(Finding):
+    """A host filter that is on and that this release of Nova does not have.
+
+    :ivar filter: its name
+    :ivar release: Nova's
+    """
+
+    rule = "config-filter-gone"
+    severity = Severity.ERROR
+    kind = Kind.OPTION
+    name = options.ENABLED_FILTERS
+    filter: str
+    release: int
+    setting: Setting
+
+
+def filter_gone(analysis: Analysis) -> Iterator[ConfigFilterGone]:
+    """Find host filters that this release of Nova does not have any more.
+
+    ``az-filter`` has that of zones.
+    """
+    release = analysis.survey.assumptions.release
+    setting = analysis.setting(options.ENABLED_FILTERS)
+    names = setting.value if isinstance(setting.value, tuple) else ()
+    for name in dict.fromkeys(names):
+        if is_removed(name, release) and name != AZ_FILTER:
+            yield ConfigFilterGone(name, release, setting)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,14 +214,14 @@ def _is_filtered(clause: RootTrait) -> bool:
 
 
 @dataclasses.dataclass(frozen=True)
-class ConfigImageMetadataUntold(Finding):
+class ConfigImageMetadataNoTrait(Finding):
     """An image of which one property has no trait, so that none of them counts.
 
     :ivar key: of the property, with its value
     :ivar id: the image's
     """
 
-    rule = "config-image-metadata-untold"
+    rule = "config-image-metadata-no-trait"
     severity = Severity.WARNING
     kind = Kind.IMAGE
     name: str
@@ -198,7 +230,7 @@ class ConfigImageMetadataUntold(Finding):
     id: str
 
 
-def image_metadata_untold(analysis: Analysis) -> Iterator[ConfigImageMetadataUntold]:
+def image_metadata_no_trait(analysis: Analysis) -> Iterator[ConfigImageMetadataNoTrait]:
     """Find images of which one value has no trait, so that none of them counts.
 
     nova/scheduler/request_filter.py, ``transform_image_metadata``.
@@ -209,16 +241,17 @@ def image_metadata_untold(analysis: Analysis) -> Iterator[ConfigImageMetadataUnt
         for each in image.not_evaluated:
             if each.kind == not_evaluated.IMAGE_METADATA:
                 identity = str(image.body["id"])
-                yield ConfigImageMetadataUntold(
+                yield ConfigImageMetadataNoTrait(
                     image.name, each.key, each.value, identity
                 )
 
 
 RULES = (
     Rule(ConfigIgnored, "config", ignored, Kind.OPTION),
+    Rule(ConfigFilterGone, "config", filter_gone, Kind.OPTION),
     Rule(ConfigMaxResults, "config", max_results, Kind.HOST),
     Rule(ConfigProjectOff, "config", project_off, Kind.AGGREGATE),
     Rule(ConfigProjectRequired, "config", project_required, Kind.OPTION),
     Rule(ConfigImageMetadataOff, "config", image_metadata_off, Kind.IMAGE),
-    Rule(ConfigImageMetadataUntold, "config", image_metadata_untold, Kind.IMAGE),
+    Rule(ConfigImageMetadataNoTrait, "config", image_metadata_no_trait, Kind.IMAGE),
 )

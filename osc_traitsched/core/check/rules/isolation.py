@@ -115,7 +115,7 @@ def off(analysis: Analysis) -> Iterator[IsolationOff]:
 
 
 @dataclasses.dataclass(frozen=True)
-class IsolationNobody(Finding):
+class IsolationNotRequired(Finding):
     """An isolated aggregate whose traits no flavor and image require together.
 
     :ivar keys: of its metadata, those whose traits are not required; all of them
@@ -125,7 +125,7 @@ class IsolationNobody(Finding):
     :ivar hosts: in the aggregate
     """
 
-    rule = "isolation-nobody"
+    rule = "isolation-not-required"
     kind = Kind.AGGREGATE
     severity: Severity
     name: str
@@ -135,7 +135,7 @@ class IsolationNobody(Finding):
     hosts: tuple[str, ...]
 
 
-def nobody(analysis: Analysis) -> Iterator[IsolationNobody]:
+def not_required(analysis: Analysis) -> Iterator[IsolationNotRequired]:
     """Find isolated aggregates whose traits no flavor and image require together."""
     severity = _severity(analysis, Severity.WARNING, Severity.NOTE)
     required = frozenset().union(*analysis.closed_to)
@@ -146,7 +146,7 @@ def nobody(analysis: Analysis) -> Iterator[IsolationNobody]:
             left = {key: name for key, name in names.items() if name not in required}
             hosts = analysis.host_names(analysis.inside(each.uuid))
             closing = left or names
-            yield IsolationNobody(
+            yield IsolationNotRequired(
                 severity,
                 each.name,
                 tuple(closing),
@@ -269,7 +269,7 @@ RULES = (
     Rule(IsolationMemberLacksTrait, "isolation", member_lacks_trait, Kind.AGGREGATE),
     Rule(IsolationOverlap, "isolation", overlap, Kind.AGGREGATE),
     Rule(IsolationOff, "isolation", off, Kind.AGGREGATE),
-    Rule(IsolationNobody, "isolation", nobody, Kind.AGGREGATE),
+    Rule(IsolationNotRequired, "isolation", not_required, Kind.AGGREGATE),
     Rule(IsolationTraitOutside, "isolation", trait_outside, Kind.AGGREGATE),
     Rule(IsolationShutsOut, "isolation", shuts_out, Kind.FLAVOR),
 )

@@ -17,8 +17,7 @@ from osc_traitsched.core.check.rules import mirror_providers
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import az_is_always_on
+from osc_traitsched.core.nova.switch import az_is_on
 
 
 class Use(enum.Enum):
@@ -64,12 +63,6 @@ def use(aggregate: Aggregate, analysis: Analysis) -> Use:
     return Use.NONE
 
 
-def az_is_on(assumptions: SchedulerSettings) -> bool:
-    """Tell whether Nova asks Placement for an availability zone's hosts."""
-    always = az_is_always_on(assumptions.release)
-    return always or bool(assumptions.value(options.AZ_QUERY))
-
-
 def differing(analysis: Analysis, wanted: Use) -> Iterator[tuple[Aggregate, OutOfStep]]:
     """Yield each aggregate of a use that differs either way."""
     nova = analysis.survey.nova
@@ -84,7 +77,10 @@ def differing(analysis: Analysis, wanted: Use) -> Iterator[tuple[Aggregate, OutO
 
 @dataclasses.dataclass(frozen=True)
 class MirrorMissing(Finding):
-    """An aggregate with hosts that Placement does not have in it."""
+    """An aggregate with hosts that Placement does not have in it.
+
+    :ivar lacking: where it isolates, for each of its traits the hosts that lack it
+    """
 
     rule = "mirror-missing"
     kind = Kind.AGGREGATE
@@ -93,6 +89,7 @@ class MirrorMissing(Finding):
     hosts: tuple[str, ...]
     use: Use
     repair: Repair
+    lacking: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 def missing(analysis: Analysis) -> Iterator[MirrorMissing]:
@@ -102,8 +99,31 @@ def missing(analysis: Analysis) -> Iterator[MirrorMissing]:
         nodes = _of_one_node(found.missing, nova)
         if nodes:
             repair = _repair(nova, removing=False)
-            name, hosts = found.aggregate.name, _names(nodes, nova)
-            yield MirrorMissing(_severity(its_use), name, hosts, its_use, repair)
+            in_use = its_use is Use.ISOLATION
+            lacking = _lacking(analysis, found.aggregate, nodes) if in_use else ()
+            yield MirrorMissing(
+                _severity(its_use),
+                found.aggregate.name,
+                _names(nodes, nova),
+                its_use,
+                repair,
+                tuple(lacking),
+            )
+
+
+def _lacking(
+    analysis: Analysis, aggregate: Aggregate, nodes: Iterable[Compute]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the traits that isolate an aggregate with the nodes that lack them.
+
+    A provider that nova-compute made again has lost its aggregates and such traits.
+    """
+    uuids = frozenset(node.uuid for node in nodes)
+    isolating = (e.traits for e in analysis.isolated if e.uuid == aggregate.uuid)
+    for name in sorted(frozenset[str]().union(*isolating)):
+        lacking = uuids - analysis.hosts.having(name)
+        if lacking:
+            yield name, analysis.host_names(lacking)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,10 +160,10 @@ def _severity(its_use: Use) -> Severity:
 
 
 @dataclasses.dataclass(frozen=True)
-class MirrorNodes(Finding):
+class MirrorNodeMissing(Finding):
     """A host with several nodes, of which Placement lacks some in aggregates."""
 
-    rule = "mirror-nodes"
+    rule = "mirror-node-missing"
     kind = Kind.HOST
     severity: Severity
     name: str
@@ -151,7 +171,7 @@ class MirrorNodes(Finding):
     aggregates: tuple[str, ...]
 
 
-def nodes(analysis: Analysis) -> Iterator[MirrorNodes]:
+def node_missing(analysis: Analysis) -> Iterator[MirrorNodeMissing]:
     """Find nodes that Placement lacks in an aggregate, of hosts with several nodes.
 
     nova-api mirrors the first node alone (nova/compute/api.py,
@@ -166,7 +186,7 @@ def nodes(analysis: Analysis) -> Iterator[MirrorNodes]:
                 lacking.setdefault(node.service_host, []).append(pair)
     for host, pairs in sorted(lacking.items()):
         uses = {use(aggregate, analysis) for _, aggregate in pairs}
-        yield MirrorNodes(
+        yield MirrorNodeMissing(
             Severity.WARNING if uses == {Use.NONE} else Severity.ERROR,
             host,
             tuple(sorted({node.node for node, _ in pairs})),
@@ -175,17 +195,17 @@ def nodes(analysis: Analysis) -> Iterator[MirrorNodes]:
 
 
 @dataclasses.dataclass(frozen=True)
-class MirrorNoNode(Finding):
+class MirrorHostNoHypervisor(Finding):
     """A host of aggregates that Nova has no hypervisor for."""
 
-    rule = "mirror-no-node"
+    rule = "mirror-host-no-hypervisor"
     severity = Severity.WARNING
     kind = Kind.HOST
     name: str
     aggregates: tuple[str, ...]
 
 
-def no_node(analysis: Analysis) -> Iterator[MirrorNoNode]:
+def host_no_hypervisor(analysis: Analysis) -> Iterator[MirrorHostNoHypervisor]:
     """Find hosts of an aggregate that Nova has no hypervisor for."""
     nova = analysis.survey.nova
     empty: dict[str, set[str]] = {}
@@ -194,7 +214,7 @@ def no_node(analysis: Analysis) -> Iterator[MirrorNoNode]:
             if host not in nova.by_service_host:
                 empty.setdefault(host, set()).add(aggregate.name)
     for host, aggregates in sorted(empty.items()):
-        yield MirrorNoNode(host, tuple(sorted(aggregates)))
+        yield MirrorHostNoHypervisor(host, tuple(sorted(aggregates)))
 
 
 def _of_one_node(nodes: Iterable[Compute], nova: Nova) -> list[Compute]:
@@ -223,7 +243,7 @@ def _names(nodes: Iterable[Compute], nova: Nova) -> tuple[str, ...]:
 RULES = (
     Rule(MirrorMissing, "mirror", missing, Kind.AGGREGATE),
     Rule(MirrorExtra, "mirror", extra, Kind.AGGREGATE),
-    Rule(MirrorNodes, "mirror", nodes, Kind.HOST),
+    Rule(MirrorNodeMissing, "mirror", node_missing, Kind.HOST),
     *mirror_providers.RULES,
-    Rule(MirrorNoNode, "mirror", no_node, Kind.AGGREGATE),
+    Rule(MirrorHostNoHypervisor, "mirror", host_no_hypervisor, Kind.AGGREGATE),
 )

@@ -18,6 +18,9 @@ from osc_traitsched.core.nova.server.image import read as read_image
 #: The keys that no check of nova-api looks at.
 _UNCHECKED = re.compile(r"(trait|resources)(?!.*(HYPERTHREADING|VCPU|PCPU))")
 
+#: An image without properties: some checks are made only where there is an image.
+_PLAIN: Body = {"disk_format": "raw"}
+
 
 @dataclasses.dataclass(frozen=True)
 class TraitsRefused(Finding):
@@ -42,23 +45,29 @@ def refused(analysis: Analysis) -> Iterator[TraitsRefused]:
     contradict each other: that an image needs a larger flavor is no fault.
     """
     for flavor in analysis.flavors:
-        if flavor.refusal is not None:
+        refusal = flavor.refusal or _refusal(analysis, flavor.body, _PLAIN)
+        if refusal is not None:
             images = (decisive(image.body) for image in analysis.images)
-            yield from _of_one(analysis, flavor, ((flavor.body, i) for i in images))
+            servers = ((flavor.body, each) for each in images)
+            yield from _of_one(analysis, flavor, refusal, servers)
     for image in analysis.images:
         if image.refusal is not None and analysis.flavors:
             flavors = (flavor.body for flavor in analysis.flavors)
             body = decisive(image.body)
-            yield from _of_one(analysis, image, ((each, body) for each in flavors))
+            servers = ((each, body) for each in flavors)
+            yield from _of_one(analysis, image, image.refusal, servers)
     yield from _pairs(analysis)
 
 
 def _of_one(
-    analysis: Analysis, demand: Demand, servers: Iterable[tuple[Body, Body]]
+    analysis: Analysis,
+    demand: Demand,
+    refusal: Refusal,
+    servers: Iterable[tuple[Body, Body]],
 ) -> Iterator[TraitsRefused]:
     """Yield a finding unless Nova takes it with something."""
-    if demand.refusal and all(_refusal(analysis, *server) for server in servers):
-        yield TraitsRefused(Severity.ERROR, demand.kind, demand.name, demand.refusal)
+    if all(_refusal(analysis, *server) for server in servers):
+        yield TraitsRefused(Severity.ERROR, demand.kind, demand.name, refusal)
 
 
 def _pairs(analysis: Analysis) -> Iterator[TraitsRefused]:

@@ -30,12 +30,14 @@ class Prefilter:
         what it adds; the origins are those that fed it, without itself
     :ivar since: the first release that has it
     :ivar option: the option that switches it on; empty where it always runs
+    :ivar image_keys: where it looks at nothing but the image, the keys that it knows
     """
 
     name: str
     function: Callable[[SoFar, Server, SchedulerSettings], Iterable[Found]]
     since: int = OLDEST
     option: str = ""
+    image_keys: tuple[str, ...] = ()
 
     def option_in(self, release: int) -> str:
         """Return the option, or nothing in a release that does not have it."""
@@ -72,6 +74,12 @@ def run(server: Server, assumptions: SchedulerSettings) -> SoFar:
     return so_far
 
 
+def image_keys(assumptions: SchedulerSettings) -> tuple[str, ...]:
+    """Return the keys of images that the prefilters look at which look at images."""
+    on = (each for each in PREFILTERS if each.is_on(assumptions))
+    return tuple(key for prefilter in on for key in prefilter.image_keys)
+
+
 def _come_from(origin: Origin, found: Found) -> Found:
     if isinstance(found, NotEvaluated):
         return found
@@ -94,6 +102,7 @@ PREFILTERS: tuple[Prefilter, ...] = (
         "require_image_type_support",
         roots.require_image_type_support,
         option=options.IMAGE_TYPE,
+        image_keys=("disk_format",),
     ),
     Prefilter("compute_status_filter", roots.compute_status_filter),
     Prefilter(
@@ -104,6 +113,7 @@ PREFILTERS: tuple[Prefilter, ...] = (
         image_metadata.transform_image_metadata,
         since=21,
         option=options.IMAGE_METADATA,
+        image_keys=image_metadata.KEYS,
     ),
     Prefilter("accelerators_filter", roots.accelerators_filter, since=21),
     Prefilter("packed_virtqueue_filter", roots.packed_virtqueue_filter, since=29),

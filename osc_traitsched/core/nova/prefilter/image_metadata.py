@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.nova.clause import RootTrait
-from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.core.nova.server import not_evaluated, properties
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server
@@ -46,6 +46,15 @@ _TOLD = (
     ),
     # os-traits calls them COMPUTE_VIOMMU_MODEL_*, and Nova looks for COMPUTE_VIOMMU_*.
     _Told("hw_viommu_model", "COMPUTE_VIOMMU", 26, only=frozenset()),
+)
+
+_NAMES = frozenset(told.name for told in _TOLD)
+
+#: The properties under all their names.
+KEYS = (
+    *sorted(_NAMES),
+    *(old for old, name in properties.OLD_NAMES.items() if name in _NAMES),
+    properties.OLD_ADAPTER,
 )
 
 

@@ -48,6 +48,27 @@ class Request:
             if isinstance(clause, Resource) and clause.group == group
         }
 
+    @property
+    def groups_without_amounts(self) -> tuple[str, ...]:
+        """The groups that ask for no amount; the unsuffixed one where none does.
+
+        Placement refuses a request with any (placement/lib.py,
+        ``_check_for_orphans`` and ``_check_for_one_resources``).
+        """
+        groups = self.groups or ("",)
+        return tuple(group for group in groups if not self.resources(group))
+
+    @property
+    def lacks_group_policy(self) -> bool:
+        """Whether it says nothing of how its groups may share providers, and must.
+
+        Placement refuses it (placement/handlers/allocation_candidate.py,
+        ``list_allocation_candidates``). Nova helps out only where ports or devices
+        bring the second group (nova/scheduler/utils.py,
+        ``resources_from_request_spec``).
+        """
+        return self.group_policy is None and len(set(self.groups) - {""}) > 1
+
     def query(self) -> str:
         """Return the query string, each byte as Nova sends it.
 

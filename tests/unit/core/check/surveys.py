@@ -22,6 +22,8 @@ from osc_traitsched.core.placement.facts import Stock
 
 #: What nova-compute gives each host, as far as rules look at it.
 OWN = frozenset({"COMPUTE_NODE", "COMPUTE_IMAGE_TYPE_RAW", "COMPUTE_IMAGE_TYPE_QCOW2"})
+#: The resource classes that every Placement knows, as far as tests name them.
+CLASSES = frozenset({"VCPU", "PCPU", "MEMORY_MB", "DISK_GB", "MEM_ENCRYPTION_CONTEXT"})
 _SIZE = {"VCPU": 16, "MEMORY_MB": 8192, "DISK_GB": 100}
 
 
@@ -115,6 +117,7 @@ def survey(
         "images": tuple(images),
         "traits": traits,
         "known_traits": OWN.union(known, *traits.values()),
+        "known_classes": CLASSES.union(*(s for s in sizes.values())),
         "members": dict(nova.members),
         "stock": {
             uuid: {name: Stock(amount, 0) for name, amount in size.items()}

@@ -134,7 +134,7 @@ def test_a_host_in_two_aggregates_of_one_zone_is_no_finding():
 )
 def test_hosts_in_no_zone_are_in_the_default_one(assumptions, severity, given):
     (found,) = findings(of(assumptions, hosts="abcd"))
-    assert (found.rule, found.severity) == ("az-nowhere", severity)
+    assert (found.rule, found.severity) == ("az-default-zone", severity)
     assert (found.kind, found.name) == (Kind.ZONE, "nova")
     assert (found.hosts, found.given) == (("c", "d"), given)
 
@@ -142,7 +142,7 @@ def test_hosts_in_no_zone_are_in_the_default_one(assumptions, severity, given):
 def test_a_default_zone_that_an_aggregate_has_as_well_does_not_get_them():
     named = aggregate("named", "b", availability_zone="nova")
     (found,) = findings(of(aggregates=[EAST, named], hosts="abc"))
-    assert (found.rule, found.given) == ("az-nowhere", DefaultZone.OTHERS)
+    assert (found.rule, found.given) == ("az-default-zone", DefaultZone.OTHERS)
 
 
 def test_without_any_zone_nobody_is_out_of_one():

@@ -15,7 +15,7 @@ from osc_traitsched.core.check.rules.image_type import (
 )
 from osc_traitsched.core.check.rules.isolation import (
     IsolationMemberLacksTrait,
-    IsolationNobody,
+    IsolationNotRequired,
     IsolationShutsOut,
 )
 from osc_traitsched.core.check.rules.traits import TraitsFewHosts, TraitsNoHost
@@ -223,7 +223,7 @@ def _(found: IsolationShutsOut, truth):
 
 
 @disproved.register(IsolationMemberLacksTrait)
-@disproved.register(IsolationNobody)
+@disproved.register(IsolationNotRequired)
 def _(found, truth):
     hosts = {identity(name) for name in found.hosts}
     is_on = truth.of.assumptions.value(options.ISOLATION)

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import (
     aggregate,
@@ -36,6 +37,39 @@ def test_an_option_that_the_release_does_not_have_is_a_note():
     (found,) = findings(survey([host("a")], assumptions=assumptions))
     assert (found.rule, found.severity) == ("config-ignored", Severity.NOTE)
     assert found.source == "nova.conf:3"
+
+
+def with_filters(release, *names):
+    setting = Setting(names, "nova.conf:7", given=True)
+    return SchedulerSettings(release, {options.ENABLED_FILTERS: setting}, "given")
+
+
+@pytest.mark.parametrize(
+    ("name", "until"),
+    [
+        ("CoreFilter", 20),
+        ("ExactRamFilter", 20),
+        ("TrustedFilter", 20),
+        ("RetryFilter", 22),
+        ("AggregateCoreFilter", 22),
+        ("AggregateDiskFilter", 22),
+        ("AggregateRamFilter", 22),
+    ],
+)
+def test_a_host_filter_that_the_release_does_not_have_any_more_is_an_error(name, until):
+    of = survey([host("a")], assumptions=with_filters(until, "ComputeFilter", name))
+    (found,) = findings(of)
+    assert (found.rule, found.severity) == ("config-filter-gone", Severity.ERROR)
+    assert (found.filter, found.release) == (name, until)
+    assert found.setting.source == "nova.conf:7"
+    if until > 20:
+        before = with_filters(until - 1, "ComputeFilter", name)
+        assert ids(dataclasses.replace(of, assumptions=before)) == []
+
+
+def test_that_of_zones_and_those_of_other_projects_are_not_the_rules_matter():
+    assumptions = with_filters(28, "AvailabilityZoneFilter", "BlazarFilter")
+    assert ids(survey([host("a")], assumptions=assumptions)) == ["az-filter"]
 
 
 @pytest.mark.parametrize(
@@ -114,7 +148,7 @@ def test_one_value_without_a_trait_turns_the_prefilter_off_for_its_image():
     hosts = [host("a", "COMPUTE_STORAGE_BUS_VIRTIO")]
     (found,) = findings(survey(hosts, images=images, assumptions=on))
     assert (found.rule, found.severity) == (
-        "config-image-metadata-untold",
+        "config-image-metadata-no-trait",
         Severity.WARNING,
     )
     assert (found.name, found.key, found.value) == ("i", "hw_viommu_model", "virtio")

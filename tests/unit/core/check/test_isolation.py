@@ -84,7 +84,7 @@ def test_isolation_that_is_off_and_not_wanted_is_no_finding():
 
 def test_nobody_gets_in_where_no_flavor_or_image_requires_the_trait():
     (found,) = findings(of([host("a", GOLD), host("b")], [OF_GOLD], [flavor("f")]))
-    assert (found.rule, found.severity) == ("isolation-nobody", Severity.WARNING)
+    assert (found.rule, found.severity) == ("isolation-not-required", Severity.WARNING)
     assert (found.keys, found.is_each_required) == ((f"trait:{GOLD}",), False)
 
 
@@ -100,15 +100,15 @@ def test_flavors_that_each_require_one_of_two_traits_do_not_get_in():
     )
     flavors = [NEEDS_GOLD, NEEDS_SILVER]
     hosts = [host("a", GOLD, SILVER), host("b")]
-    (found,) = findings(of(hosts, [two], flavors), "isolation-nobody")
+    (found,) = findings(of(hosts, [two], flavors), "isolation-not-required")
     assert found.is_each_required is True
     images = [image("i", trait__CUSTOM_SILVER="required")]
-    assert ids(of(hosts, [two], flavors, images=images), "isolation-nobody") == []
+    assert ids(of(hosts, [two], flavors, images=images), "isolation-not-required") == []
 
 
 @pytest.mark.parametrize(
     ("collation", "found"),
-    [("case-sensitive", ["isolation-nobody"]), ("case-insensitive", [])],
+    [("case-sensitive", ["isolation-not-required"]), ("case-insensitive", [])],
 )
 def test_a_key_in_other_letters_lets_nobody_in_where_case_counts(collation, found):
     shouted = aggregate("g", "a", TRAIT__CUSTOM_GOLD="required")
@@ -116,12 +116,14 @@ def test_a_key_in_other_letters_lets_nobody_in_where_case_counts(collation, foun
     survey = of([host("a", GOLD), host("b")], [shouted], [golden])
     assumptions = survey.assumptions.changed(options.COLLATION, collation)
     survey = dataclasses.replace(survey, assumptions=assumptions)
-    assert ids(survey, "isolation-nobody") == found
+    assert ids(survey, "isolation-not-required") == found
 
 
 def test_nobody_is_told_by_the_name_of_the_trait_and_by_the_key():
     odd = aggregate("g", "a", Trait__custom_gold="Required")
-    (found,) = findings(of([host("a", GOLD)], [odd], [flavor("f")]), "isolation-nobody")
+    (found,) = findings(
+        of([host("a", GOLD)], [odd], [flavor("f")]), "isolation-not-required"
+    )
     assert (found.keys, found.traits) == (("Trait:custom_gold",), (GOLD,))
 
 

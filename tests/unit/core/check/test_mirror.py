@@ -39,14 +39,14 @@ def of(*hosts, **more):
     return survey(HOSTS, aggregates=[PLAIN], members=inside(PLAIN, *hosts), **more)
 
 
-def isolated(*hosts):
+def isolated(*hosts, having="ab", assumptions=ISOLATION):
     """Return the same of an aggregate that is isolated."""
     return survey(
-        [host(name, GOLD) for name in "ab"] + [host("c")],
+        [host(name, *([GOLD] if name in having else [])) for name in "abc"],
         [flavor("gold", trait__CUSTOM_GOLD="required")],
         aggregates=[ISOLATED],
         members=inside(ISOLATED, *hosts),
-        assumptions=ISOLATION,
+        assumptions=assumptions,
     )
 
 
@@ -89,6 +89,19 @@ def test_a_member_that_only_placement_has():
     assert (found.name, found.hosts) == ("plain", ("c",))
 
 
+def test_a_provider_that_was_made_again_lacks_the_aggregate_and_its_trait():
+    (found,) = findings(isolated("a", having="a"))
+    assert (found.rule, found.hosts) == ("mirror-missing", ("b",))
+    assert found.lacking == ((GOLD, ("b",)),)
+    # Back in the aggregate it is isolation's matter.
+    (found,) = findings(isolated("a", "b", having="a"))
+    assert (found.rule, found.hosts) == ("isolation-member-lacks-trait", ("b",))
+    off = assumed(enable_isolated_aggregate_filtering=False)
+    for each in (isolated("a"), isolated("a", having="a", assumptions=off)):
+        found = findings(each, "mirror")
+        assert [(f.rule, f.lacking) for f in found] == [("mirror-missing", ())]
+
+
 @pytest.mark.parametrize(
     ("members", "rule"), [("a", "mirror-missing"), ("abc", "mirror-extra")]
 )
@@ -115,7 +128,7 @@ def test_all_nodes_of_a_host_are_in_its_aggregate():
 
 def test_nova_mirrors_one_node_of_a_host_with_several():
     (found,) = findings(several_nodes("a", "d1"))
-    assert (found.rule, found.severity) == ("mirror-nodes", Severity.WARNING)
+    assert (found.rule, found.severity) == ("mirror-node-missing", Severity.WARNING)
     assert (found.kind, found.name) == (Kind.HOST, "d")
     assert found.nodes == ("d2",)
     assert found.aggregates == ("both",)
@@ -203,7 +216,10 @@ def test_nested_providers_have_no_hypervisor_of_their_own():
 def test_a_host_of_an_aggregate_that_has_no_hypervisor():
     gone = aggregate("gone", "a", "z")
     (found,) = findings(survey(HOSTS, aggregates=[gone], members=inside(gone, "a")))
-    assert (found.rule, found.severity) == ("mirror-no-node", Severity.WARNING)
+    assert (found.rule, found.severity) == (
+        "mirror-host-no-hypervisor",
+        Severity.WARNING,
+    )
     assert (found.name, found.aggregates) == ("z", ("gone",))
 
 

@@ -80,7 +80,7 @@ def test_an_unknown_trait_of_an_aggregate_is_an_error_if_it_closes_hosts(
 ):
     isolated = aggregate("gold", *members, trait__CUSTOM_GOLT="required")
     of = survey([host("a")], aggregates=[isolated], assumptions=assumptions)
-    found = only(findings(of, "traits", "isolation-nobody"))
+    found = only(findings(of, "traits", "isolation-not-required"))
     assert (found.rule, found.severity) == ("traits-unknown", severity)
     assert found.aggregates == ("gold",)
 
@@ -353,6 +353,33 @@ def test_a_flavor_that_some_image_makes_possible_is_no_finding():
     assert ids(survey([host("a")], flavors)) == ["traits-refused"]
     images = [image("i", hw_cpu_policy="dedicated")]
     assert ids(survey([host("a")], flavors, images), "traits-refused") == []
+
+
+@pytest.mark.parametrize(
+    "specs",
+    [
+        {"hw:numa_nodes": "3"},
+        {"hw:numa_cpus.0": "0", "hw:numa_nodes": "1"},
+        {"hw:mem_page_size": "some"},
+        {"hw:cpu_dedicated_mask": "0", "hw:cpu_policy": "dedicated"},
+        {"hw:cpu_policy": "dedicated", "resources:PCPU": "2"},
+        {"hw:pci_numa_affinity_policy": "often"},
+        {"pci_passthrough:alias": "gpu"},
+    ],
+    ids=" ".join,
+)
+def test_keys_of_one_flavor_that_contradict_each_other_are_an_error(specs):
+    flavors = [flavor("f", {"vcpus": 2}, **specs)]
+    found = only(findings(survey([host("a")], flavors, [image("i")])))
+    assert (found.rule, found.name) == ("traits-refused", "f")
+    assert set(found.refusal.keys) & set(specs)
+
+
+def test_a_flavor_that_nova_refuses_only_where_there_is_an_image_is_an_error():
+    flavors = [flavor("f", hw__cpu_max_sockets="some")]
+    found = only(findings(survey([host("a")], flavors, [image("i")])))
+    assert (found.rule, found.severity) == ("traits-refused", Severity.ERROR)
+    assert (found.kind, found.refusal.keys) == (Kind.FLAVOR, ("hw:cpu_max_sockets",))
 
 
 def test_an_image_that_nova_refuses_with_every_flavor_is_an_error():

@@ -1,0 +1,146 @@
+"""The hosts that requests match, now and after each stage of a plan."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+
+from osc_traitsched.core.change.isolation.matrix import MatrixRow, Text
+from osc_traitsched.core.change.isolation.predicted import PredictedCloud
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import MemberOf
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.alike import matching_all
+from osc_traitsched.core.placement.facts import Facts
+
+_NO_HOSTS: frozenset[str] = frozenset()
+
+#: The roots of the hosts that match requests, by the requests' texts.
+_Matching = Mapping[Text, frozenset[str]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Course:
+    """The hosts that match what is asked for, while a plan is carried out.
+
+    :ivar hosts: the roots of those that match it now, and after each stage
+    :ivar between: of those, where hosts change one by one, the ones that match it
+        before their change and after it
+    """
+
+    hosts: tuple[frozenset[str], ...]
+    between: tuple[frozenset[str], ...] = ()
+
+    @property
+    def now(self) -> frozenset[str]:
+        """The hosts that match it before anything is written."""
+        return self.hosts[0]
+
+    @property
+    def then(self) -> frozenset[str]:
+        """Those that match it when all is done."""
+        return self.hosts[-1]
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """Those that match it now, and not then."""
+        return self.now - self.then
+
+    @property
+    def gained(self) -> frozenset[str]:
+        """Those that match it then, and not now."""
+        return self.then - self.now
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether no host may match it now or after some of the steps."""
+        return not all((*self.hosts, *self.between))
+
+    @property
+    def becomes_empty(self) -> bool:
+        """Whether a host matches it now, and none may after some of the steps."""
+        return bool(self.now) and self.may_be_empty
+
+
+def courses(
+    clouds: Sequence[PredictedCloud], rows: Sequence[MatrixRow], facts: Facts
+) -> tuple[Course, ...]:
+    """Return for each row the hosts that match it.
+
+    :param clouds: now first, then after each stage
+    :param facts: of all that the rows ask, as they are now
+    """
+    requests = {
+        text: request.forbidding_at_once()
+        for row in rows
+        for text, request in zip(row.texts, row.requests)
+        if request
+    }
+    read = _matching(requests, facts, facts.snapshot.hosts)
+    changed = _changed(clouds, facts)
+    stages = []
+    for number, cloud in enumerate(clouds):
+        asked = {row.texts[number] for row in rows} & requests.keys()
+        here = {text: requests[text] for text in asked}
+        again = _matching(here, cloud.seen(facts), changed)
+        stages.append(_replaced(read, again, changed))
+    one_by_one = _one_by_one(clouds)
+    return tuple(_course(row, stages, one_by_one) for row in rows)
+
+
+def _replaced(
+    read: _Matching, again: _Matching, changed: Iterable[Provider]
+) -> dict[Text, frozenset[str]]:
+    """Return the hosts in one cloud: what was read, but for the hosts that change."""
+    roots = frozenset(host.uuid for host in changed)
+    return {text: read[text] - roots | found for text, found in again.items()}
+
+
+def _course(
+    row: MatrixRow, stages: Sequence[_Matching], one_by_one: Iterable[int]
+) -> Course:
+    hosts = tuple(there.get(text, _NO_HOSTS) for text, there in zip(row.texts, stages))
+    between = (hosts[number] & hosts[number + 1] for number in one_by_one)
+    return Course(hosts, tuple(between))
+
+
+def _changed(clouds: Iterable[PredictedCloud], facts: Facts) -> tuple[Provider, ...]:
+    """Return the hosts in whose trees the clouds differ."""
+    by_uuid = facts.snapshot.by_uuid
+    changed = {uuid for each in clouds for uuid in (*each.changes, *each.joined)}
+    roots = {by_uuid[uuid].root for uuid in changed if uuid in by_uuid}
+    return tuple(host for host in facts.snapshot.hosts if host.uuid in roots)
+
+
+def _one_by_one(clouds: Sequence[PredictedCloud]) -> list[int]:
+    """Return the numbers of the clouds after which hosts change."""
+    return [
+        number
+        for number, (before, after) in enumerate(zip(clouds, clouds[1:]))
+        if (before.changes, before.joined) != (after.changes, after.joined)
+    ]
+
+
+def _matching(
+    requests: Mapping[Text, Request], facts: Facts, among: Sequence[Provider]
+) -> dict[Text, frozenset[str]]:
+    """Return the hosts that match each request.
+
+    :param among: only these hosts
+    """
+    whole = _with_unions(facts, requests.values())
+    return matching_all(requests, whole, among)
+
+
+def _with_unions(facts: Facts, requests: Iterable[Request]) -> Facts:
+    """Return the facts with the members of all sets of aggregates that are named.
+
+    Those of a set that was not read are the members of its parts.
+    """
+    both = (each for one in requests for each in (one, one.fallback) if each)
+    named = {c.aggregates for r in both for c in r.clauses if isinstance(c, MemberOf)}
+    unions = {
+        each: _NO_HOSTS.union(*(facts.members[frozenset({part})] for part in each))
+        for each in named.difference(facts.members)
+    }
+    return dataclasses.replace(facts, members={**facts.members, **unions})

@@ -1,0 +1,186 @@
+"""All that can be asked for, and what Nova asks Placement for it at each stage."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Union
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.isolation.context import ANYWHERE, Context, contexts
+from osc_traitsched.core.change.isolation.predicted import PredictedCloud
+from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
+from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+#: What Nova asks Placement for one server, both queries, by their texts; None where
+#: one of the two refuses it.
+Text = Union[tuple[str, str], None]
+
+#: The project of a server where no aggregate is to name it: no project has this ID.
+_NO_PROJECT = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What is asked for: a flavor, with an image, in a context.
+
+    :ivar image: its name; None for an image that asks for nothing but its kind
+    :ivar image_kind: keys and values that images of a kind have in common
+    """
+
+    flavor: str
+    image: str | None
+    context: Context = ANYWHERE
+    image_kind: tuple[tuple[str, str], ...] = ()
+
+    def covers(self, other: Asked) -> bool:
+        """Tell whether the other is the same, and may name more to restrict it by.
+
+        An image that is named may as well open hosts that are closed to others.
+        """
+        same = (self.flavor, self.image) == (other.flavor, other.image)
+        pairs = zip(self._restrictions, other._restrictions)
+        return same and all(not mine or mine == theirs for mine, theirs in pairs)
+
+    @property
+    def _restrictions(self) -> tuple[object, ...]:
+        return self.image_kind, self.context.zone, self.context.project
+
+    @property
+    def is_general(self) -> bool:
+        """Whether neither a zone nor a project nor a kind of images is named."""
+        return self.context == ANYWHERE and not self.image_kind
+
+
+@dataclasses.dataclass(frozen=True)
+class MatrixRow:
+    """What is asked for, and what Nova would ask Placement.
+
+    :ivar requests: now, and in each stage; None where Nova or Placement refuses it
+    """
+
+    asked: Asked
+    requests: tuple[Request | None, ...]
+
+    @functools.cached_property
+    def texts(self) -> tuple[Text, ...]:
+        """The requests' texts: equal ones have the same hosts."""
+        return tuple(_texts(self.requests))
+
+
+def request_matrix(
+    clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
+) -> tuple[MatrixRow, ...]:
+    """Return all that can be asked for, each with its request in every cloud.
+
+    A zone, a project or a kind of images that never makes it another request is left
+    out.
+    """
+    found, seen = [], set()
+    for row in _rows(clouds, assumptions):
+        kind = (row.asked.flavor, row.texts)
+        if row.asked.is_general or kind not in seen:
+            found.append(row)
+            seen.add(kind)
+    return tuple(found)
+
+
+def queries(rows: Iterable[MatrixRow]) -> tuple[Request, ...]:
+    """Return all that Placement would be asked, each once."""
+    found = {
+        text: each
+        for row in rows
+        for text, each in zip(row.texts, row.requests)
+        if each
+    }
+    return tuple(each for one in found.values() for each in (one, one.fallback) if each)
+
+
+def _rows(
+    clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
+) -> Iterator[MatrixRow]:
+    for context in contexts(clouds, assumptions):
+        bodies = (itertools.product(each.flavors, each.images) for each in clouds)
+        for pairs in zip(*bodies):
+            questions = [
+                Question(
+                    flavor,
+                    image,
+                    cloud.aggregates,
+                    assumptions,
+                    zone=context.zone,
+                    project=context.project or _NO_PROJECT,
+                )
+                for (flavor, image), cloud in zip(pairs, clouds)
+            ]
+            flavor, image = pairs[0]
+            requests = tuple(_requests(questions, clouds))
+            yield MatrixRow(_asked(flavor, image, context), requests)
+
+
+def _asked(flavor: Body, image: Body, context: Context) -> Asked:
+    name = image.get("name") or image.get("id")
+    kind = () if "id" in image else tuple(image.items())
+    return Asked(flavor["name"], name, context, kind)
+
+
+def _requests(
+    questions: Iterable[Question], clouds: Iterable[PredictedCloud]
+) -> Iterator[Request | None]:
+    """Yield the request of each question; what did not change is not made again."""
+    last, request = None, None
+    for question, cloud in zip(questions, clouds):
+        if question != last:
+            last, request = question, _request(question)
+        both = (request, request.fallback) if request else ()
+        is_taken = all(_is_taken(query, cloud) for query in both if query)
+        yield request if is_taken else None
+
+
+def _request(question: Question) -> Request | None:
+    try:
+        return question.request()
+    except errors.Refusal:
+        return None
+
+
+def _is_taken(request: Request, cloud: PredictedCloud) -> bool:
+    """Tell whether Placement takes such a query at all.
+
+    placement/lib.py, ``RequestGroup.dict_from_request``, and
+    placement/handlers/allocation_candidate.py, ``list_allocation_candidates``.
+    """
+    both = {False: set[tuple[object, str]](), True: set[tuple[object, str]]()}
+    for clause in request.clauses:
+        if isinstance(clause, Resource):
+            if clause.resource_class not in cloud.state.classes:
+                return False
+        elif isinstance(clause, (Trait, RootTrait)):
+            if clause.name not in cloud.traits:
+                return False
+            group = clause.group if isinstance(clause, Trait) else None
+            both[clause.forbidden].add((group, clause.name))
+    return not (
+        request.groups_without_amounts
+        or request.lacks_group_policy
+        or both[False] & both[True]
+    )
+
+
+def _texts(requests: Iterable[Request | None]) -> Iterator[Text]:
+    """Yield the text of each request, worked out once for several in a row."""
+    last: Request | None = None
+    text: Text = None
+    for request in requests:
+        if request is not last:
+            last, text = request, _text(request) if request else None
+        yield text
+
+
+def _text(request: Request) -> Text:
+    fallback = request.fallback
+    return request.query(), fallback.query() if fallback else ""

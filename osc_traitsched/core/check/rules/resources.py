@@ -1,0 +1,163 @@
+"""Rules on the amounts that flavors ask for, and how they group them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator
+
+from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.check.demand import Demand
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.request import NotEvaluated
+from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.core.nova.server.extra_specs import GROUP_POLICY
+
+#: What Nova leaves out of a flavor's amounts and groups.
+_IGNORED = frozenset(
+    [
+        not_evaluated.UNKNOWN_RESOURCE_CLASS,
+        not_evaluated.BAD_AMOUNT,
+        not_evaluated.BAD_SUFFIX,
+    ]
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class ResourcesUnknown(Finding):
+    """A resource class that flavors ask for and Placement does not know.
+
+    :ivar nearest: classes like it that it knows, best first
+    """
+
+    rule = "resources-unknown"
+    severity = Severity.ERROR
+    kind = Kind.RESOURCE_CLASS
+    name: str
+    flavors: tuple[str, ...]
+    nearest: tuple[str, ...]
+
+
+def unknown(analysis: Analysis) -> Iterator[ResourcesUnknown]:
+    """Find resource classes that Placement does not know: it refuses the request.
+
+    placement/handlers/allocation_candidate.py, ``list_allocation_candidates``.
+    """
+    known = analysis.survey.known_classes
+    found: dict[str, list[str]] = {}
+    for flavor in analysis.flavors:
+        for name in sorted(_classes(flavor) - known):
+            found.setdefault(name, []).append(flavor.name)
+    for name, flavors in sorted(found.items()):
+        yield ResourcesUnknown(name, tuple(flavors), trait.nearest(name, known))
+
+
+def _classes(flavor: Demand) -> set[str]:
+    return {
+        clause.resource_class
+        for request in flavor.requests
+        for clause in request.clauses
+        if isinstance(clause, Resource)
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class ResourcesIgnored(Finding):
+    """A flavor with keys for amounts or groups that Nova ignores.
+
+    :ivar ignored: the keys, each with its value and what is wrong with it
+    :ivar id: the flavor's
+    """
+
+    rule = "resources-ignored"
+    severity = Severity.ERROR
+    kind = Kind.FLAVOR
+    name: str
+    ignored: tuple[NotEvaluated, ...]
+    id: str
+
+
+def ignored(analysis: Analysis) -> Iterator[ResourcesIgnored]:
+    """Find keys for amounts or groups that Nova ignores.
+
+    nova/scheduler/utils.py, ``ResourceRequest._process_extra_specs``.
+    """
+    for flavor in analysis.flavors:
+        found = tuple(each for each in flavor.not_evaluated if each.kind in _IGNORED)
+        if found:
+            yield ResourcesIgnored(flavor.name, found, str(flavor.body["id"]))
+
+
+@dataclasses.dataclass(frozen=True)
+class ResourcesNoPolicy(Finding):
+    """A flavor with several groups that does not say how they share providers.
+
+    :ivar groups: their suffixes
+    :ivar given: the policy that it names and that Nova does not know; else empty
+    :ivar id: the flavor's
+    """
+
+    rule = "resources-no-policy"
+    severity = Severity.ERROR
+    kind = Kind.FLAVOR
+    name: str
+    groups: tuple[str, ...]
+    given: str
+    id: str
+
+
+def no_policy(analysis: Analysis) -> Iterator[ResourcesNoPolicy]:
+    """Find flavors with several groups and no group policy: Placement refuses them."""
+    for flavor in analysis.flavors:
+        if flavor.requests and all(r.lacks_group_policy for r in flavor.requests):
+            groups = tuple(each for each in flavor.requests[0].groups if each)
+            given = (flavor.body.get("extra_specs") or {}).get(GROUP_POLICY, "")
+            identity = str(flavor.body["id"])
+            yield ResourcesNoPolicy(flavor.name, groups, str(given), identity)
+
+
+@dataclasses.dataclass(frozen=True)
+class ResourcesNone(Finding):
+    """A flavor of which a group asks for no amount.
+
+    :ivar groups: the suffixes of such groups; empty for the one without a suffix
+    """
+
+    rule = "resources-none"
+    severity = Severity.ERROR
+    kind = Kind.FLAVOR
+    name: str
+    groups: tuple[str, ...]
+
+
+def none(analysis: Analysis) -> Iterator[ResourcesNone]:
+    """Find flavors of which a group asks for no amount: Placement refuses them.
+
+    Not those that get one from the disk of their own or by an image that there is.
+    """
+    for flavor in analysis.flavors:
+        empty = [request.groups_without_amounts for request in flavor.requests]
+        if empty and all(empty) and not _images_add_amounts(analysis, flavor):
+            yield ResourcesNone(flavor.name, empty[0])
+
+
+def _images_add_amounts(analysis: Analysis, flavor: Demand) -> bool:
+    """Tell whether some image asks for what the flavor's groups lack."""
+    for image in analysis.images:
+        with contextlib.suppress(Refusal):
+            request = analysis.builder.request(flavor.body, image.body)
+            if not request.groups_without_amounts:
+                return True
+    return False
+
+
+RULES = (
+    Rule(ResourcesUnknown, "resources", unknown, Kind.FLAVOR),
+    Rule(ResourcesIgnored, "resources", ignored, Kind.FLAVOR),
+    Rule(ResourcesNoPolicy, "resources", no_policy, Kind.FLAVOR),
+    Rule(ResourcesNone, "resources", none, Kind.FLAVOR),
+)

@@ -1,0 +1,62 @@
+"""Many requests and many hosts: hosts that are alike in all that decides are one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import RootTrait, Trait
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import matching_hosts
+
+_Key = TypeVar("_Key")
+
+
+def matching_all(
+    requests: Mapping[_Key, Request], facts: Facts, among: Iterable[Provider]
+) -> dict[_Key, frozenset[str]]:
+    """Return for each request the roots of the hosts that can take it.
+
+    :param facts: of all that the requests ask for, and of little else: by every fact
+        hosts are told apart
+    :param among: only these hosts
+    """
+    alike = _alike(facts, _traits(requests.values()), among)
+    first = [kind[0] for kind in alike]
+    members = {kind[0].uuid: frozenset(host.uuid for host in kind) for kind in alike}
+    return {
+        key: frozenset[str]().union(
+            *(members[root] for root in matching_hosts(request, facts, first))
+        )
+        for key, request in requests.items()
+    }
+
+
+def _traits(requests: Iterable[Request]) -> frozenset[str]:
+    both = (each for one in requests for each in (one, one.fallback) if each)
+    clauses = (clause for each in both for clause in each.clauses)
+    return frozenset(c.name for c in clauses if isinstance(c, (Trait, RootTrait)))
+
+
+def _alike(
+    facts: Facts, names: frozenset[str], among: Iterable[Provider]
+) -> list[Sequence[Provider]]:
+    kinds: dict[object, list[Provider]] = {}
+    for host in among:
+        providers = facts.reachable(host.uuid)
+        kind = tuple(_kind(facts, names, uuid, host.uuid) for uuid in providers)
+        kinds.setdefault(kind, []).append(host)
+    return list(kinds.values())
+
+
+def _kind(facts: Facts, names: frozenset[str], uuid: str, host: str) -> object:
+    """Return all that a matcher looks at in a provider of a host."""
+    return (
+        facts.traits.get(uuid, frozenset()) & names,
+        tuple(uuid in givers for givers in facts.offers.values()),
+        tuple(uuid in inside for inside in facts.members.values()),
+        tuple(most.get(uuid) for most in facts.limits.values()),
+        facts.snapshot.by_uuid[uuid].root == host,
+    )

@@ -1,0 +1,320 @@
+"""What isolate refuses, by a real Placement and a Nova that is made up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from osc_traitsched.app.isolation import plan_isolate
+from osc_traitsched.core.change.isolation import LeavesNoHost
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.views import effects, problems
+from tests.functional.placement import INVENTORIES, STANDARD
+from tests.services.nova import HalfCloud, MadeUpNova
+from tests.services.pages import after
+
+GOLD, QCOW2 = "CUSTOM_GOLD", "COMPUTE_IMAGE_TYPE_QCOW2"
+PROJECT, OWN, OTHER = "5a1e01", "5a1e02", "5a1e03"
+HOSTS = ("cmp00", "cmp01", "cmp02", "cmp03")
+ALL_OF_IT = {"VCPU": INVENTORIES["VCPU"]}
+ZONES = {
+    "az1": ({"availability_zone": "az1"}, HOSTS[:2]),
+    "az2": ({"availability_zone": "az2"}, HOSTS[2:]),
+}
+
+
+class Images:
+    """The image service, with nothing but a list of images."""
+
+    service_type = "image"
+
+    def __init__(self) -> None:
+        self.listed: list[dict[str, Any]] = []
+        self.asked = 0
+
+    def get(self, path, params=None, microversion=None, timeout=None):
+        self.asked += 1
+        listed = self.listed if params["os_hidden"] == "false" else []
+        return after(params, {"images": listed})
+
+
+class Cloud(HalfCloud):
+    """A cloud with images as well, and a project that the user is logged in to."""
+
+    image: Any = None
+    own_project = OWN
+
+
+def flavor(name, vcpus=2, **specs):
+    return {
+        "id": name,
+        "name": name,
+        "vcpus": vcpus,
+        "ram": 512,
+        "disk": 1,
+        "os-flavor-access:is_public": True,
+        "extra_specs": specs,
+    }
+
+
+def image(disk_format, visibility="public", owner=OTHER):
+    return {
+        "id": f"{disk_format}-id",
+        "name": disk_format,
+        "status": "active",
+        "visibility": visibility,
+        "owner": owner,
+        "disk_format": disk_format,
+    }
+
+
+def add(placement, name, *traits, **inventories):
+    made = placement.add_host(name, (*STANDARD, *traits))
+    if inventories:
+        generation = placement.generation(made)
+        totals = {**INVENTORIES, **inventories}
+        bodies = {
+            k: v if isinstance(v, dict) else {"total": v} for k, v in totals.items()
+        }
+        placement.call(
+            "PUT",
+            f"/resource_providers/{made}/inventories",
+            {"resource_provider_generation": generation, "inventories": bodies},
+        )
+    return made
+
+
+@pytest.fixture
+def cloud(placement):
+    """Makes a cloud of these hosts and aggregates, which Placement has as well."""
+    placement.create_traits(GOLD)
+
+    def make(hosts, aggregates, *flavors):
+        nova = MadeUpNova(list(hosts.items()), aggregates)
+        nova._bodies["/flavors/detail"] = {"flavors": list(flavors)}
+        nova._bodies["/servers/detail"] = {"servers": []}
+        for name, provider in hosts.items():
+            inside = [a["uuid"] for a in nova.aggregates if name in a["hosts"]]
+            body = {
+                "resource_provider_generation": placement.generation(provider),
+                "aggregates": inside,
+            }
+            path = f"/resource_providers/{provider}/aggregates"
+            placement.call("PUT", path, body)
+        found = Cloud(placement.url, nova)
+        found.image = Images()
+        return found
+
+    return make
+
+
+@pytest.fixture
+def hosts(placement):
+    """Four hosts, by name: the first two have no support for images in qcow2."""
+    return {
+        name: add(placement, name, *((QCOW2,) if name in HOSTS[2:] else ()))
+        for name in HOSTS
+    }
+
+
+def isolate(cloud, **options):
+    return plan_isolate(cloud, "gold", [GOLD], SchedulerSettings.of(33, **options))
+
+
+def refusal(cloud, **options):
+    with pytest.raises(LeavesNoHost) as caught:
+        isolate(cloud, **options)
+    return problems.word(caught.value)
+
+
+def of(*inside, **more):
+    return {"gold": ({}, inside), **ZONES, **more}
+
+
+def test_a_zone_whose_hosts_are_all_closed_is_named(cloud, hosts):
+    found = cloud(hosts, of("cmp02", "cmp03"), flavor("small"))
+    assert refusal(found) == (
+        "nothing written: no host would be left for flavor 'small' in zone 'az2'; "
+        "--force does it all the same"
+    )
+
+
+def test_a_zone_that_keeps_a_host_is_not_in_the_way(cloud, hosts):
+    assert isolate(cloud(hosts, of("cmp01", "cmp03"), flavor("small"))).plan.has_changes
+
+
+def test_a_zone_without_a_host_for_a_flavor_before_is_not_in_the_way(cloud, hosts):
+    # No host of az2 ever could: it is not the plan that takes them away.
+    away = flavor("away", **{f"trait:{QCOW2}": "forbidden"})
+    assert isolate(cloud(hosts, of("cmp02", "cmp03"), away)).plan.has_changes
+
+
+def test_where_no_scheduler_looks_at_zones_they_make_no_difference(cloud, hosts):
+    found = cloud(hosts, of("cmp02", "cmp03"), flavor("small"))
+    off = SchedulerSettings.of(26, query_placement_for_availability_zone=False)
+    assert plan_isolate(found, "gold", [GOLD], off).plan.has_changes
+    # Before 24 it was a host filter that did, unless it was left out.
+    with pytest.raises(LeavesNoHost):
+        plan_isolate(found, "gold", [GOLD], SchedulerSettings.of(23))
+
+
+TENANTS = {"limit_tenants_to_placement_aggregate": True}
+
+
+def test_a_project_whose_hosts_are_all_closed_is_named(cloud, hosts):
+    theirs = {"filter_tenant_id": PROJECT}
+    aggregates = of("cmp01", "cmp02", theirs=(theirs, ("cmp01", "cmp02")))
+    found = cloud(hosts, aggregates, flavor("small"))
+    assert refusal(found, **TENANTS) == (
+        "nothing written: no host would be left for flavor 'small' for project "
+        f"'{PROJECT}'; --force does it all the same"
+    )
+    assert isolate(found).plan.has_changes
+
+
+def test_a_project_that_has_no_host_left_in_a_zone_alone_is_named_with_it(cloud, hosts):
+    theirs = {"filter_tenant_id3": PROJECT}
+    aggregates = of("cmp02", theirs=(theirs, ("cmp01", "cmp02")))
+    found = cloud(hosts, aggregates, flavor("small"))
+    assert refusal(found, **TENANTS) == (
+        "nothing written: no host would be left for flavor 'small' in zone 'az2' for "
+        f"project '{PROJECT}'; --force does it all the same"
+    )
+
+
+def test_a_private_flavor_counts_for_the_projects_that_may_use_it(cloud, hosts):
+    theirs = ({"filter_tenant_id": PROJECT}, ("cmp01",))
+    private = {**flavor("private"), "os-flavor-access:is_public": False}
+    found = cloud(hosts, of("cmp01", theirs=theirs), private)
+    access = "/flavors/private/os-flavor-access"
+    for project, is_refused in ((OTHER, False), (PROJECT, True)):
+        allowed = [{"flavor_id": "private", "tenant_id": project}]
+        found.compute._bodies[access] = {"flavor_access": allowed}
+        if is_refused:
+            assert f"'private' for project '{PROJECT}'" in refusal(found, **TENANTS)
+        else:
+            assert isolate(found, **TENANTS).plan.has_changes
+
+
+def test_a_cloud_that_is_full_now_is_not_closed_for_good(cloud, hosts, placement):
+    for provider in hosts.values():
+        placement.allocate(provider, **ALL_OF_IT)
+    found = cloud(hosts, {"gold": ({}, HOSTS)}, flavor("small"))
+    assert refusal(found) == (
+        "nothing written: no host would be left for flavor 'small' (4 hosts could ever "
+        "take one, none with room now); --force does it all the same"
+    )
+    found = cloud(hosts, {"gold": ({}, HOSTS[1:])}, flavor("small"))
+    todo = isolate(found)
+    assert effects.losses(todo.effects, todo.state.roots) == [
+        "flavor 'small' will lose 3 of 4 hosts that could ever take one, 3 of them in "
+        "the aggregate, and keep 1; none has room now"
+    ]
+
+
+def test_a_host_that_is_full_counts_only_if_its_units_let_it(cloud, placement):
+    # The first has 32 VCPU and gives at most 4 at once; it is half full.
+    small = {"total": 8, "allocation_ratio": 4.0, "max_unit": 4}
+    found = {
+        "cmp00": add(placement, "cmp00", VCPU=small),
+        "cmp01": add(placement, "cmp01"),
+    }
+    for amount in (4, 4, 4, 4, 4, 4):
+        placement.allocate(found["cmp00"], VCPU=amount)
+    placement.allocate(found["cmp01"], **ALL_OF_IT)
+    gold = {"gold": ({}, ["cmp01"])}
+    assert isolate(cloud(found, gold, flavor("small", 4))).plan.has_changes
+    assert "flavor 'large'" in refusal(cloud(found, gold, flavor("large", 10)))
+
+
+def test_where_only_full_hosts_are_left_it_refuses_as_well(cloud, hosts, placement):
+    for name in HOSTS[:2]:
+        placement.allocate(hosts[name], **ALL_OF_IT)
+    found = cloud(hosts, {"gold": ({}, HOSTS[2:])}, flavor("small"))
+    assert refusal(found) == (
+        "nothing written: no host with room would be left for flavor 'small' (4 hosts "
+        "could ever take one, 2 with room now; 2 without room would be left); --force "
+        "does it all the same"
+    )
+
+
+IMAGE_TYPES = {"query_placement_for_image_type_support": True}
+
+
+def test_images_of_a_kind_that_only_closed_hosts_take_are_named(cloud, hosts):
+    found = cloud(hosts, {"gold": ({}, HOSTS[2:])}, flavor("small"))
+    found.image.listed = [image("raw", "private"), image("qcow2")]
+    assert refusal(found, **IMAGE_TYPES) == (
+        "nothing written: no host would be left for flavor 'small' with images of "
+        "'disk_format=qcow2'; --force does it all the same"
+    )
+    # An image that any user could make is not in the way.
+    found.image.listed = [image("qcow2", "private")]
+    assert isolate(found, **IMAGE_TYPES).plan.has_changes
+
+
+def test_where_the_scheduler_does_not_look_at_images_they_are_not_read(cloud, hosts):
+    found = cloud(hosts, {"gold": ({}, HOSTS[2:])}, flavor("small"))
+    found.image.listed = [image("qcow2")]
+    assert isolate(found).plan.has_changes
+    assert not found.image.asked
+
+
+# What it costs
+
+
+def many(cloud, placement):
+    """Return a cloud of ten flavors, and its twelve hosts.
+
+    Each of three zones has two hosts of each of two projects, and one of them is to be
+    closed.
+    """
+    names = [f"cmp{number:02d}" for number in range(12)]
+    added = {name: add(placement, name) for name in names}
+    aggregates = {"gold": ({}, names[:6])}
+    for number in range(3):
+        metadata = {"availability_zone": f"az{number}"}
+        aggregates[f"az{number}"] = (metadata, names[number::3])
+    for number in range(2):
+        metadata = {"filter_tenant_id": f"project{number}"}
+        inside = [name for n, name in enumerate(names) if n // 3 % 2 == number]
+        aggregates[f"project{number}"] = (metadata, inside)
+    sizes = (flavor(f"f{number}", 1 + number % 4) for number in range(10))
+    return cloud(added, aggregates, *sizes), added
+
+
+def requests(cloud, settings):
+    before = cloud.placement.requests
+    todo = plan_isolate(cloud, "gold", [GOLD], settings)
+    return cloud.placement.requests - before, todo.effects
+
+
+def test_zones_and_projects_add_one_request_each_and_none_for_a_flavor(
+    cloud, placement
+):
+    found, _ = many(cloud, placement)
+    neither = SchedulerSettings.of(26, query_placement_for_availability_zone=False)
+    plain, effects = requests(found, neither)
+    assert len(effects) == 10
+    zoned, effects = requests(found, SchedulerSettings.of(33))
+    assert len(effects) == 10 * 4
+    both, effects = requests(found, SchedulerSettings.of(33, **TENANTS))
+    # Three zones and none, two projects and one without aggregates.
+    assert len(effects) == 10 * 4 * 3
+    assert (zoned - plain, both - zoned) == (3, 2)
+    # The lists, traits and figures, six amounts, the mirror.
+    assert plain <= 20
+
+
+def test_units_are_read_only_where_a_flavor_has_no_host_with_room(cloud, placement):
+    found, added = many(cloud, placement)
+    settings = SchedulerSettings.of(33, **TENANTS)
+    before, _ = requests(found, settings)
+    for provider in added.values():
+        placement.allocate(provider, **ALL_OF_IT)
+    full, effects = requests(found, settings)
+    assert not any(effect.now for effect in effects)
+    assert all(effect.ever.then for effect in effects)
+    # One for each of the twelve hosts, and one more for those that are full.
+    assert full - before == len(added) + 1

@@ -1,0 +1,185 @@
+"""isolate while others change the same cloud: what differs, and what mends it."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.core.errors import CloudBroke
+from tests.unit.app.living import GOLD as AGGREGATE
+from tests.unit.commands.rivals import (
+    AGAIN,
+    GOLD,
+    ISOLATE,
+    KEY,
+    OTHER_KEY,
+    SILVER,
+    TAKEN_BACK,
+    UNISOLATE,
+    differing,
+    paste,
+    rival,
+    run,
+    said,
+    statuses,
+)
+
+
+def test_where_nobody_else_writes_nothing_differs(cloud):
+    found = run(*ISOLATE)
+    assert (found.code, differing(found), said(found)) == (0, {}, [])
+    columns = ["step", "object", "status", "detail", "differs"]
+    assert [list(row) for row in found.json] == [columns] * 7
+    assert "differs" not in run(*ISOLATE[:-2]).out
+
+
+def test_where_nothing_was_written_nothing_is_read_again(cloud):
+    assert run(*ISOLATE).code == 0
+    assert ("os-aggregates", "1") in cloud.asked
+    cloud.asked.clear()
+    assert run(*ISOLATE).code == 0
+    assert ("os-aggregates", "1") not in cloud.asked
+
+
+def test_hosts_add_no_requests_to_what_is_read_again(cloud):
+    def count():
+        rival(cloud, "action", (cloud.asked.clear,))
+        assert run(*ISOLATE, "--force").code == 0
+        return len(cloud.asked)
+
+    few = count()
+    assert run(*UNISOLATE, "--force").code == 0
+    for host in ("cmp02", "cmp03"):
+        cloud.joins(host)
+    assert count() == few
+    # Traits, providers and who has which, the mirror, the flavor and the aggregate.
+    assert few == 6
+
+
+# Others isolate the aggregate by another trait
+
+
+def another_isolates(cloud):
+    cloud.gives(SILVER, "cmp00", "cmp01")
+    cloud.flavor("silver", CUSTOM_SILVER="required")
+    cloud.metadata[OTHER_KEY] = "required"
+
+
+def test_the_second_of_two_is_told_what_is_left_and_what_takes_it_back(cloud):
+    rival(cloud, "golden-id", (another_isolates, cloud))
+    found = run(*ISOLATE)
+    assert (found.code, statuses(found)[-2:]) == (1, ["changed", "failed"])
+    assert found.json[-1]["detail"] == (
+        f"'{OTHER_KEY}' came to isolate the aggregate meanwhile"
+    )
+    assert said(found) == [
+        "1 of 7 failed; the same command again would end with: nothing written: no "
+        "host would be left for flavor 'silver'; --force does it all the same",
+        f"written and still there: flavor 'golden' with {KEY}=required; hosts cmp00, "
+        f"cmp01 with {GOLD}; to take it back:",
+        *TAKEN_BACK,
+    ]
+    # It is true.
+    again = run(*ISOLATE)
+    assert (again.code, again.err.splitlines()[-1]) == (
+        5,
+        "nothing written: no host would be left for flavor 'silver'; --force does it "
+        "all the same",
+    )
+    del cloud.specs("golden")[KEY]
+    assert paste(TAKEN_BACK[1].strip()).code == 0
+    assert (cloud.specs("golden"), cloud.having(GOLD)) == ({}, set())
+    assert cloud.having(SILVER) == {"cmp00", "cmp01"}
+
+
+def test_the_second_of_two_whom_nobody_suffers_from_goes_on(cloud):
+    rival(cloud, "golden-id", (cloud.metadata.update, {OTHER_KEY: "required"}))
+    found = run(*ISOLATE, "--force")
+    assert said(found)[0] == "1 of 7 failed; the same command again goes on"
+    assert said(found)[-2:] == TAKEN_BACK
+    assert run(*ISOLATE, "--force").code == 0
+
+
+def test_a_key_that_comes_right_after_the_last_write_is_seen(cloud):
+    cloud.when_read["os-aggregates", "1"] = [
+        lambda: None,
+        lambda: cloud.metadata.update({OTHER_KEY: "required"}),
+    ]
+    found = run(*ISOLATE)
+    back = f"openstack trait-sched unisolate gold {GOLD}"
+    assert (found.code, statuses(found)[-1]) == (1, "changed")
+    assert differing(found) == {"gold": {"also-isolated": [back]}}
+    assert said(found)[-1] == (
+        f"'{OTHER_KEY}' came to isolate the aggregate, too: a request needs all of its "
+        f"traits; {back} mends it"
+    )
+    assert paste(back).code == 0
+    assert cloud.metadata == {OTHER_KEY: "required"}
+
+
+# Others change what was written before
+
+
+def test_a_trait_that_is_taken_before_the_aggregate_is_closed_is_seen(cloud):
+    rival(cloud, "golden-id", (cloud.takes, GOLD, "cmp01"))
+    found = run(*ISOLATE)
+    mends = f"openstack trait-sched add {GOLD} --provider cmp01"
+    assert (found.code, set(statuses(found))) == (1, {"changed"})
+    assert differing(found) == {"cmp01": {"overwritten": [mends]}}
+    assert said(found) == [
+        f"host cmp01 lacks {GOLD}: others changed it meanwhile; {mends} mends it"
+    ]
+    assert paste(mends).code == 0
+    assert cloud.having(GOLD) == {"cmp00", "cmp01"}
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        (None, f"lacks {KEY}=required"),
+        ("forbidden", f"has {KEY}=forbidden"),
+    ],
+)
+def test_a_flavor_that_others_change_after_its_step_is_seen(cloud, value, what):
+    def change():
+        cloud.specs("golden").pop(KEY)
+        if value is not None:
+            cloud.specs("golden")[KEY] = value
+
+    rival(cloud, "os-aggregates", (change,))
+    found = run(*ISOLATE)
+    assert found.code == 1
+    assert said(found)[-1] == (
+        f"flavor 'golden' {what}: others changed it meanwhile; openstack flavor set "
+        f"--property {KEY}=required golden-id mends it"
+    )
+
+
+def test_a_host_that_placement_loses_from_the_aggregate_is_seen(cloud):
+    rival(cloud, "os-aggregates", (cloud.mirror[AGGREGATE].discard, "cmp00"))
+    found = run(*ISOLATE)
+    assert (found.code, differing(found)) == (1, {"cmp00": {"overwritten": [AGAIN]}})
+    assert "host cmp00 is not in the aggregate in Placement any more" in found.err
+    assert paste(AGAIN).code == 0
+    assert cloud.mirror[AGGREGATE] == {"cmp00", "cmp01"}
+
+
+def test_an_aggregate_that_others_open_at_once_is_seen(cloud):
+    cloud.when_read["os-aggregates", "1"] = [lambda: None, cloud.metadata.clear]
+    found = run(*ISOLATE)
+    assert (found.code, differing(found)) == (1, {"gold": {"overwritten": [AGAIN]}})
+    assert f"aggregate 'gold' lacks {KEY}=required" in found.err
+
+
+def test_what_can_t_be_read_again_is_said_and_is_no_failure(cloud):
+    def fail():
+        raise CloudBroke("compute", "out of order", 500)
+
+    cloud.when_read["os-aggregates", "1"] = [lambda: None, fail]
+    found = run(*ISOLATE)
+    assert (found.code, said(found)) == (
+        0,
+        [
+            "whether others changed anything meanwhile can't be read (compute: out of "
+            "order (HTTP 500))"
+        ],
+    )

@@ -1,0 +1,39 @@
+"""What users read: no placeholders, and tables that say what the code does."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+from osc_traitsched.core.change.model import Status
+
+ROOT = pathlib.Path(__file__).parents[2]
+PAGES = (ROOT / "README.rst", *(ROOT / "doc/source").rglob("*.rst"))
+SOURCES = (ROOT / "osc_traitsched").rglob("*.py")
+NOTES = tuple((ROOT / "releasenotes/notes").glob("*.yaml"))
+
+#: A directive with all that is indented below it, or a block after "::".
+_BLOCK = re.compile(r"^( *)(?:\.\. |\S.*::$).*\n(?:\1 +\S.*\n|\s*\n)+", re.M)
+_LITERAL = re.compile(r"``.*?``", re.S)
+_SHOUTED = re.compile(r"\b[A-Z]{4,}\b")
+
+
+def prose(text):
+    """Return a page without its blocks of code and its literals."""
+    return _LITERAL.sub("", _BLOCK.sub("", text))
+
+
+def test_no_placeholder_is_left_in_what_users_read():
+    assert _SHOUTED.findall(prose("It took MANYRAN. ``--env FILE``\n")) == ["MANYRAN"]
+    # An abbreviation that a page needs is somewhere in the code as well.
+    known = {"README"}.union(*(_SHOUTED.findall(p.read_text("utf-8")) for p in SOURCES))
+    for path in (*PAGES, *NOTES):
+        left = {*_SHOUTED.findall(prose(path.read_text("utf-8")))} - known
+        assert not left, path
+
+
+def test_the_statuses_of_changes_are_those_of_the_table():
+    page = (ROOT / "doc/source/user/scripting.rst").read_text("utf-8")
+    table = page.partition("``status`` is one of these:")[2].split("\n\n")[1]
+    rows = re.findall(r"^``(.+?)``", table, re.M)
+    assert rows == [each.value for each in Status]
