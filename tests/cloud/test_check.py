@@ -346,6 +346,7 @@ def test_what_is_not_there_is_an_error_with_the_nearest_name(check, arguments, m
 
 READING = [
     ("check",),
+    ("mirror", "check"),
     ("list",),
     ("list", "--by-trait"),
     ("explain", "gold", "plain"),

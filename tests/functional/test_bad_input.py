@@ -152,8 +152,8 @@ def test_an_option_that_would_do_nothing_is_a_usage_error(
     ("name", "part"),
     [
         (
-            "mirror-mising",
-            "no rule matches 'mirror-mising'; did you mean mirror-missing?",
+            "config-ignord",
+            "no rule matches 'config-ignord'; did you mean config-ignored?",
         ),
         ("mirror", "argument --ignore: no rule matches 'mirror'"),
         ("", "argument --ignore: no rule matches ''"),
