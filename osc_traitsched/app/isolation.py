@@ -44,7 +44,8 @@ class IsolationPlan:
     :ivar effects: of each flavor, as if the scheduler isolated aggregates
     :ivar isolates: the option by which the scheduler does that
     :ivar unknown: traits to remove that the cloud does not know
-    :ivar is_closed_to_all: no flavor requires the traits, and no image was named
+    :ivar is_closed_to_all: no flavor requires all traits that isolate it, those that
+        did before among them, and no image was named
     :ivar has_private_flavors: the flavors are all that there are, and not only the
         public ones and those of the user's project
     :ivar servers: those that stay on the other side of an isolation than new ones would
@@ -98,18 +99,27 @@ def plan_isolate(
     plan = isolation.isolate_plan(state, names, creates, chosen, bodies)
     if not force and (refusal := role_changed(plan.changes, state.roots)):
         raise refusal
-    required = (required_by(body.get("extra_specs") or {}) for body in state.flavors)
-    is_required = any(each.issuperset(names) for each in required)
     return IsolationPlan(
         state,
         tuple(names),
         plan,
         check_effects(cloud, state, plan, assumptions, force, bodies),
         assumptions.setting(options.ISOLATION),
-        is_closed_to_all=not (chosen or bodies or is_required),
+        is_closed_to_all=not bodies and not _is_open(state, names, chosen),
         has_private_flavors=lookup.lists_private_flavors(cloud),
         servers=_misplaced(cloud, state, names),
     )
+
+
+def _is_open(
+    state: AggregateState, names: Iterable[str], chosen: Iterable[Body]
+) -> bool:
+    """Tell whether a flavor requires all that the aggregate then isolates by."""
+    needed = {*names, *state.isolated_by(state.aggregate)}
+    required = {f["id"]: required_by(f.get("extra_specs") or {}) for f in state.flavors}
+    for flavor in chosen:
+        required[flavor["id"]] |= frozenset(names)
+    return any(each >= needed for each in required.values())
 
 
 def _misplaced(

@@ -155,18 +155,21 @@ def carry_out_removal(
     :param jobs: how many providers are written at the same time
     :param watch: called with each outcome as it comes
     """
-    return check_removal(cloud, todo, execute(cloud, todo.plan, jobs, watch))
+    execution = execute(cloud, todo.plan, jobs, watch)
+    return check_removal(cloud, execution, todo.is_forced)
 
 
-def check_removal(cloud: Cloud, todo: TraitPlan, execution: Execution) -> Removal:
+def check_removal(cloud: Cloud, execution: Execution, is_forced: bool) -> Removal:
     """Read again whether each trait that was removed is left where it is required.
 
     Two runs that remove it from different hosts at the same time see each other's
     holders before they write. Of a removal that was stopped nothing is read: whoever
     stopped it does not want to wait, and a service that is dead does not answer.
+
+    :param is_forced: a trait may go though something requires it: nothing is read
     """
     removed = traits.removed_from(execution.outcomes)
-    if todo.is_forced or not removed:
+    if is_forced or not removed:
         return Removal(execution)
     if execution.stopped:
         return Removal(execution, unchecked=tuple(removed))

@@ -57,8 +57,7 @@ class RemoveTraits(write_args.Writer):
         _warn(todo)
         found = self.execute(cloud, todo.plan, args)
         if not args.dry_run:
-            check = functools.partial(trait_changes.check_removal, cloud, todo, found)
-            self.afterwards = lambda: self._tell(check())
+            self.check_removal(cloud, found, args.force)
         then = self.then(found, lambda: plan().plan)
         return results.removed(self.conclude(found, args, then))
 
@@ -70,18 +69,6 @@ class RemoveTraits(write_args.Writer):
         base.LOG.error("%s", problems.word(refusal))
         self.exit_code = ExitCode.REFUSED
         return refusals.requirer_rows(refusal.requirers)
-
-    def _tell(self, found: trait_changes.Removal) -> None:
-        """Say what others removed meanwhile, so that no host is left with a trait."""
-        if found.unread is not None:
-            base.LOG.warning("%s", results.not_read_again(found.unread))
-        if found.unchecked:
-            base.LOG.warning(
-                "%s", results.unchecked(found.unchecked, self.repeated_options)
-            )
-        for taken in found.taken:
-            base.LOG.error("%s", results.taken_by_others(taken, self.repeated_options))
-            self.exit_code = self.exit_code or ExitCode.ERROR
 
 
 def _warn(todo: trait_changes.TraitPlan) -> None:

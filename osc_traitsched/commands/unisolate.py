@@ -89,6 +89,8 @@ class UnisolateAggregate(write_args.Writer):
         )
         same = commands.line(again, self.repeated_options)
         found = self.execute(cloud, todo.plan, args)
+        if args.remove_traits and not args.dry_run:
+            self.check_removal(cloud, found, args.force)
         way = Way(again, again)
         return isolation_args.finish(self, found, args, look, lambda gone: way, same)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import tqdm
 
-from osc_traitsched.app import afterwards
+from osc_traitsched.app import afterwards, trait_changes
 from osc_traitsched.app.execute import Execution, execute, foresee
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
@@ -18,7 +18,7 @@ from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import BadUsage, Unexpected
 from osc_traitsched.views import afterwards as words
-from osc_traitsched.views import problems
+from osc_traitsched.views import problems, results
 
 _MOST_JOBS = 16
 
@@ -139,6 +139,26 @@ class Writer(base.Lister):
             base.LOG.error("%s", problems.interrupted(found.done, total, then))
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
+
+    def check_removal(self, cloud: Cloud, found: Execution, is_forced: bool) -> None:
+        """Have it read again, after the rows, whether removed traits are required."""
+
+        def check() -> None:
+            self._tell_removal(trait_changes.check_removal(cloud, found, is_forced))
+
+        self.afterwards = check
+
+    def _tell_removal(self, found: trait_changes.Removal) -> None:
+        """Say what others removed meanwhile, so that no host is left with a trait."""
+        if found.unread is not None:
+            base.LOG.warning("%s", results.not_read_again(found.unread))
+        if found.unchecked:
+            base.LOG.warning(
+                "%s", results.unchecked(found.unchecked, self.repeated_options)
+            )
+        for taken in found.taken:
+            base.LOG.error("%s", results.taken_by_others(taken, self.repeated_options))
+            self.exit_code = self.exit_code or ExitCode.ERROR
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

@@ -162,7 +162,10 @@ def oddities(
     state: AggregateState, names: Sequence[str], is_closed_to_all: bool
 ) -> list[str]:
     """Return lines on what is odd about an aggregate that is to be isolated."""
+    before = sorted(set(state.isolated_by(state.aggregate)) - set(names))
     lines = also_isolated(state, names)
+    if before:
+        lines.insert(0, _isolated_before(state, before))
     if not state.members:
         lines.insert(
             0,
@@ -170,8 +173,15 @@ def oddities(
             "again after you add some",
         )
     if is_closed_to_all:
-        lines.append(closed_to_all(names))
+        lines.append(closed_to_all([*names, *before]))
     return lines
+
+
+def _isolated_before(state: AggregateState, names: Sequence[str]) -> str:
+    return (
+        f"aggregate {quoted(state.aggregate['name'])} is isolated by {listed(names)} "
+        "as well: a request needs that, too, until unisolate takes it off"
+    )
 
 
 def closed_to_all(names: Iterable[str]) -> str:

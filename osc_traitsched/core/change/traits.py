@@ -182,7 +182,8 @@ def removed_from(outcomes: Iterable[Outcome]) -> dict[str, tuple[str, ...]]:
     """Return the traits that were or may have been removed, with providers' names."""
     found: dict[str, list[str]] = {}
     for outcome in outcomes:
-        if outcome.status in (Status.CHANGED, Status.UNKNOWN):
+        is_of_provider = outcome.change.object.kind is Kind.PROVIDER_TRAITS
+        if is_of_provider and outcome.status in (Status.CHANGED, Status.UNKNOWN):
             for name in sorted(outcome.written.removed):
                 found.setdefault(name, []).append(outcome.change.object.name)
     return {name: tuple(providers) for name, providers in found.items()}

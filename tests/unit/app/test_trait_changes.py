@@ -9,10 +9,9 @@ import pytest
 from osc_traitsched.app import isolation, settings, trait_changes
 from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.app.trait_changes import TraitPlan
 from osc_traitsched.cloud import requirers
 from osc_traitsched.core.change.isolation import LeavesNoHost
-from osc_traitsched.core.change.model import Outcome, Plan, State, Status
+from osc_traitsched.core.change.model import Outcome, State, Status
 from osc_traitsched.core.change.traits import LastHolder, Requirer, RoleChanged
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
@@ -225,7 +224,7 @@ def test_a_public_image_of_others_is_written_if_told_or_else_in_the_way():
 def checked(found, done, **ended):
     """Return what is found once a removal has ended so."""
     execution = Execution(tuple(done), **ended)
-    return trait_changes.check_removal(found, TraitPlan(Plan(())), execution)
+    return trait_changes.check_removal(found, execution, is_forced=False)
 
 
 def outcomes(found, status=Status.CHANGED):

@@ -183,3 +183,32 @@ def test_what_can_t_be_read_again_is_said_and_is_no_failure(cloud):
             "order (HTTP 500))"
         ],
     )
+
+
+# What was there before
+
+
+def test_an_aggregate_that_is_isolated_by_more_lets_no_flavor_in_and_says_so(cloud):
+    cloud.metadata[OTHER_KEY] = "required"
+    assert run(*ISOLATE, "--force").code == 0
+    again = run(*ISOLATE)
+    assert (again.code, statuses(again)) == (0, [])
+    assert said(again) == [
+        f"aggregate 'gold' is isolated by {SILVER} as well: a request needs that, too, "
+        "until unisolate takes it off",
+        f"no flavor requires {GOLD}, {SILVER}: none could use these hosts unless its "
+        "image does; name some with --flavor, or images with --image",
+    ]
+    cloud.specs("golden")[OTHER_KEY] = "required"
+    assert said(run(*ISOLATE))[1:] == []
+
+
+def test_a_flavor_that_comes_to_require_a_trait_while_it_is_removed_is_named(cloud):
+    assert run(*ISOLATE).code == 0
+    rival(cloud, "action", (lambda: cloud.flavor("late", **{GOLD: "required"}),))
+    found = run(*UNISOLATE)
+    assert (found.code, cloud.having(GOLD)) == (1, set())
+    assert any(
+        f"no host has {GOLD} any more" in line and "flavor 'late'" in line
+        for line in said(found)
+    )
