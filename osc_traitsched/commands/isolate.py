@@ -36,7 +36,7 @@ class IsolateAggregate(write_args.Writer):
     exits 1 if others changed what it did.
     """
 
-    example = "isolate east CUSTOM_GOLD --flavor gold --dry-run"
+    example = "isolate silver CUSTOM_SILVER --flavor silver --dry-run"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""

@@ -23,7 +23,7 @@ class RemoveTraits(write_args.Writer):
     and writes nothing.
     """
 
-    example = "remove CUSTOM_GOLD --host cmp02"
+    example = "remove CUSTOM_COMMON --host cmp02"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
