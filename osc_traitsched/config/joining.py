@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.config import baseline, ini, nova_conf, tripleo
@@ -51,26 +52,31 @@ def assumptions(
         the files is left out
     :raises BadConfiguration: for a file or a value that can't be
     """
-    below = dict(baseline.settings(_baseline(named)))
-    below.update(tripleo.settings(named.environments))
+    environment = tripleo.settings(named.environments)
     # Its text becomes the last file of nova.conf.d on such a control plane.
     plane = [] if named.control_plane is None else [ini.parse(named.control_plane)]
     files = (*plane, *nova_conf.read(named.nova_conf), _by_hand(named))
-    found = _of_release(files, below, release, release_source)
+    make = functools.partial(_of_release, named, environment, files, release_source)
+    found = make(release)
     possible = []
     for other in others:
         with contextlib.suppress(BadConfiguration):
-            possible.append(_of_release(files, below, other, release_source))
+            possible.append(make(other))
     return dataclasses.replace(found, others=tuple(possible))
 
 
 def _of_release(
-    files: Sequence[ini.Ini], below: Mapping[str, Setting], release: int, source: str
+    named: Named,
+    environment: Mapping[str, Setting],
+    files: Sequence[ini.Ini],
+    source: str,
+    release: int,
 ) -> SchedulerSettings:
     """Return what the files come to in one release.
 
     :raises BadConfiguration: for a value that can't be
     """
+    below = {**baseline.settings(_baseline(named), release), **environment}
     settings = {**below, **nova_conf.settings(files, release, below)}
     known = {option.name for option in options_in(release)}
     return SchedulerSettings(

@@ -104,6 +104,37 @@ def test_an_option_that_the_release_has_not_yet_is_kept_out_and_noted():
     assert found.ignored == ((options.PCI_IN_PLACEMENT, "--set"),)
 
 
+ZONE = "AvailabilityZoneFilter"
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "first", "last"),
+    [
+        ("openstack-ansible", 24, ZONE, "NUMATopologyFilter"),
+        ("openstack-ansible", 25, "ComputeFilter", "NUMATopologyFilter"),
+        ("charmed", 21, "RetryFilter", "SameHostFilter"),
+        ("charmed", 22, ZONE, "SameHostFilter"),
+        ("charmed", 27, ZONE, "SameHostFilter"),
+        ("charmed", 28, "ComputeFilter", "SameHostFilter"),
+    ],
+)
+def test_a_baselines_filters_are_those_of_the_release(name, release, first, last):
+    found = join(release, baseline=name).setting(options.ENABLED_FILTERS)
+    assert (found.value[0], found.value[-1]) == (first, last)
+    assert (found.source, found.given) == (f"the baseline {name}", False)
+
+
+def test_another_release_that_it_may_be_has_the_baselines_filters_of_its_own():
+    named = joining.Named(baseline="charmed")
+    found = joining.assumptions(named, BOBCAT, "a test", (ANTELOPE,))
+    assert ZONE not in found.value(options.ENABLED_FILTERS)
+    assert ZONE in found.others[0].value(options.ENABLED_FILTERS)
+
+
+def test_kolla_ansible_sets_nothing_that_upstream_does_not():
+    assert join(baseline="kolla-ansible") == join(baseline="upstream")
+
+
 @pytest.mark.parametrize("name", baseline.NAMES)
 @pytest.mark.parametrize("release", releases.RELEASES)
 def test_what_a_baseline_sets_for_other_releases_is_nobodys_mistake(name, release):
