@@ -36,6 +36,8 @@ def check(
 ) -> Checked:
     """Read the whole cloud, and run rules on it.
 
+    A rule that the settings ignore is left out, unless it is named here.
+
     :param rules: IDs of rules and names of areas; all rules without any
     :param flavors: names or IDs: only what concerns one of these, or of the images
     :param images: names or IDs
@@ -44,13 +46,15 @@ def check(
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises CloudBroke: when Nova, Placement or Glance can't be read
     """
+    rules = tuple(rules)
     selected = core.select(rules)
     files = settings.read_files(sources)
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)
     wanted = core.named(found, flavors, images)
     findings = core.concerning(core.run(selected, found), wanted)
-    return Checked(found, selected, findings)
+    ignored = set(sources.ignored_rules).difference(rules)
+    return Checked(found, selected, core.without(findings, ignored))
 
 
 def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:

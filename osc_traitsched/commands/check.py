@@ -49,7 +49,7 @@ class Check(base.Lister):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, judge, and show."""
         arguments.check_columns(args, views.COLUMNS)
-        sources = scheduler_args.sources(args)
+        sources = scheduler_args.sources(args, self.app)
         found = check.check(
             self.cloud(), sources, args.rules, args.flavors, args.images
         )

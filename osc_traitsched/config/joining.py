@@ -22,6 +22,8 @@ class Named:
     :ivar control_plane: the scheduler's text in an OpenStackControlPlane
     :ivar baseline: one of :data:`baseline.NAMES`, or None for what the rest says
     :ivar given: the names and texts of options set by hand
+    :ivar saved: the options of a settings document
+    :ivar files_win: the files win over those options: they are not the document's own
     """
 
     nova_conf: tuple[str, ...] = ()
@@ -29,6 +31,8 @@ class Named:
     control_plane: ini.Text | None = None
     baseline: str | None = None
     given: tuple[tuple[str, str], ...] = ()
+    saved: ini.Ini = dataclasses.field(default_factory=dict)
+    files_win: bool = False
 
     @property
     def is_a_file(self) -> bool:
@@ -46,7 +50,8 @@ def assumptions(
     """Join what was named: what comes later here has the last word.
 
     The release's defaults, the baseline, TripleO's files or the control plane,
-    nova.conf, and what was set by hand. Each file is read once.
+    nova.conf, the options of a settings document, and what was set by hand. But files
+    that are not the document's own win over its options. Each file is read once.
 
     :param others: the releases that it may be as well; one whose Nova would not take
         the files is left out
@@ -55,7 +60,8 @@ def assumptions(
     environment = tripleo.settings(named.environments)
     # Its text becomes the last file of nova.conf.d on such a control plane.
     plane = [] if named.control_plane is None else [ini.parse(named.control_plane)]
-    files = (*plane, *nova_conf.read(named.nova_conf), _by_hand(named))
+    above = () if named.files_win else (named.saved,)
+    files = (*plane, *nova_conf.read(named.nova_conf), *above, _by_hand(named))
     make = functools.partial(_of_release, named, environment, files, release_source)
     found = make(release)
     possible = []
@@ -76,7 +82,10 @@ def _of_release(
 
     :raises BadConfiguration: for a value that can't be
     """
-    below = {**baseline.settings(_baseline(named), release), **environment}
+    below = dict(baseline.settings(_baseline(named), release))
+    if named.files_win:
+        below.update(nova_conf.settings((named.saved,), release, below))
+    below.update(environment)
     settings = {**below, **nova_conf.settings(files, release, below)}
     known = {option.name for option in options_in(release)}
     return SchedulerSettings(

@@ -36,7 +36,7 @@ from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
 
-__all__ = ["AREAS", "RULES", "concerning", "named", "run", "select"]
+__all__ = ["AREAS", "RULES", "concerning", "named", "run", "select", "without"]
 
 #: A rule's ID never changes: scripts and documents name it.
 RULES: tuple[Rule, ...] = (
@@ -102,6 +102,18 @@ def concerning(
         if everything
         or any(finding.is_about(kind, names) for kind, names in wanted.items())
     )
+
+
+def without(findings: Iterable[Finding], ids: Iterable[str]) -> tuple[Finding, ...]:
+    """Return the findings of all rules but these.
+
+    :raises NothingMatches: for what is no rule's ID, with those like it
+    """
+    ids = frozenset(ids)
+    known = {rule.id for rule in RULES}
+    for name in sorted(ids - known):
+        raise NothingMatches("rule", name, near_names(name, known))
+    return tuple(finding for finding in findings if finding.rule not in ids)
 
 
 def _titles(kind: str, wanted: Iterable[str], bodies: Iterable[Body]) -> frozenset[str]:
