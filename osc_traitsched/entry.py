@@ -85,6 +85,12 @@ class ShowConfig(_Deferred):
     path = "osc_traitsched.commands.config_show:ShowConfig"
 
 
+class SaveConfig(_Deferred):
+    """openstack trait-sched config save."""
+
+    path = "osc_traitsched.commands.config_save:SaveConfig"
+
+
 class WriteNovaConf(_Deferred):
     """openstack trait-sched config nova-conf."""
 

@@ -69,7 +69,7 @@ def run(
         capture_output=True,
         text=True,
         cwd=folder,
-        env={**kept, **(variables or {})},
+        env={**kept, "XDG_CONFIG_HOME": str(folder), **(variables or {})},
         check=False,
     )
     return Run(done.returncode, done.stdout, done.stderr)

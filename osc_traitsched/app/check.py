@@ -37,6 +37,8 @@ def check(
 ) -> Checked:
     """Read the whole cloud, and run rules on it.
 
+    A rule that the settings ignore is left out, unless it is named here.
+
     :param rules: IDs of rules and names of areas; all rules without any
     :param flavors: names or IDs: only what concerns one of these, or of the images
     :param images: names or IDs
@@ -47,7 +49,9 @@ def check(
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises CloudBroke: when Nova, Placement or Glance can't be read
     """
-    selected = core.select(rules, ignored)
+    rules = tuple(rules)
+    by_settings = set(sources.ignored_rules).difference(rules)
+    selected = core.select(rules, by_settings.union(ignored))
     files = settings.read_files(sources)
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import baseline, joining, rhoso
 from osc_traitsched.config.joining import Named
-from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.config.saved import Saved
+from osc_traitsched.core.errors import BadConfiguration, CloudBroke
 from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -23,12 +25,13 @@ class SettingsSources:
 
     :ivar nova_release: Nova's major version, such as 23; None for the last release
         that has the compute API's highest microversion
-    :ivar baseline: the distribution whose defaults apply: ``upstream``, ``tripleo`` or
-        ``rhoso``; None for the one that the files are of
+    :ivar baseline: the distribution whose defaults apply, one of ``baseline.NAMES``;
+        None for the one that the files are of
     :ivar nova_conf: paths of files and directories; the last one wins
     :ivar environments: paths of TripleO's environment files; the last one wins
     :ivar control_plane: the path of a file with RHOSO's OpenStackControlPlane
     :ivar options: single options, as ``section.option`` and text; they win over files
+    :ivar found: what ``config.places.find`` returned; all of the above lies over it
     """
 
     nova_release: int | None = None
@@ -37,6 +40,32 @@ class SettingsSources:
     environments: tuple[str, ...] = ()
     control_plane: str | None = None
     options: tuple[tuple[str, str], ...] = ()
+    found: Saved | None = None
+
+    @property
+    def names_files(self) -> bool:
+        """Whether files are named, which then take the place of those found."""
+        return bool(self.nova_conf or self.environments or self.control_plane)
+
+    @property
+    def release(self) -> int | None:
+        """Nova's release, if it is named or found."""
+        found = self.found.nova_release if self.found else None
+        return found if self.nova_release is None else self.nova_release
+
+    @property
+    def ignored_rules(self) -> tuple[str, ...]:
+        """The check's rules whose findings are not wanted."""
+        return self.found.ignored_rules if self.found else ()
+
+    @property
+    def place(self) -> str | None:
+        """Where the settings are from, one line; None where there are none."""
+        named = self.names_files or self.baseline is not None or self.options
+        places = ["the command line"] if named else []
+        if self.found is not None:
+            places.append(self.found.place)
+        return ", over ".join(places) or None
 
 
 def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
@@ -64,13 +93,19 @@ def read_files(sources: SettingsSources) -> Named:
 
     :raises BadConfiguration: for a control plane that can't be read
     """
-    path = sources.control_plane
+    found = sources.found or Saved("")
+    files = sources if sources.names_files else found
+    path = files.control_plane
+    with _saying_what_names(found):
+        plane = None if path is None else rhoso.read(path)
     return Named(
-        sources.nova_conf,
-        sources.environments,
-        None if path is None else rhoso.read(path),
-        sources.baseline,
+        files.nova_conf,
+        files.environments,
+        plane,
+        _baseline(sources, found),
         sources.options,
+        saved=found.options,
+        files_win=sources.names_files,
     )
 
 
@@ -84,7 +119,10 @@ def resolve(
         where it is not known; it tells the release that nobody named
     :raises BadConfiguration: for a file or a value that can't be
     """
-    return joining.assumptions(files, *_release(sources, max_microversion))
+    release = _release(sources, files, max_microversion)
+    with _saying_what_names(sources.found or Saved("")):
+        found = joining.assumptions(files, *release)
+    return dataclasses.replace(found, place=sources.place)
 
 
 def with_compute_versions(
@@ -106,16 +144,35 @@ def with_compute_versions(
     return dataclasses.replace(assumed, all_computes_new=new)
 
 
+@contextlib.contextmanager
+def _saying_what_names(found: Saved) -> Iterator[None]:
+    """Have an error on a file as a whole say where that file was found named."""
+    try:
+        yield
+    except BadConfiguration as exc:
+        if exc.line is not None or exc.path not in found.files:
+            raise
+        reason = f"{exc.reason} (named by {found.place})"
+        raise BadConfiguration(exc.path, None, reason, exc.value) from exc
+
+
+def _baseline(sources: SettingsSources, found: Saved) -> str | None:
+    # A file of one distribution says more than that another one was found.
+    if sources.baseline or sources.environments or sources.control_plane:
+        return sources.baseline
+    return found.baseline
+
+
 def _release(
-    sources: SettingsSources, max_microversion: str | None
+    sources: SettingsSources, files: Named, max_microversion: str | None
 ) -> tuple[int, str, tuple[int, ...]]:
     """Return Nova's release, one line on how it is known, and those it may be too."""
     if sources.nova_release is not None:
         return sources.nova_release, "--nova-release", ()
+    if sources.found is not None and sources.found.nova_release is not None:
+        return sources.found.nova_release, sources.found.release_source, ()
     if max_microversion:
-        is_rhoso = sources.control_plane is not None or (
-            sources.baseline == baseline.RHOSO
-        )
+        is_rhoso = files.control_plane is not None or files.baseline == baseline.RHOSO
         likely = releases.RHOSO_RELEASE if is_rhoso else None
         release, source = releases.release_behind(max_microversion, likely)
         if release == likely:

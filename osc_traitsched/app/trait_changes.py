@@ -83,11 +83,16 @@ def plan_add(
 
 
 def plan_remove(
-    cloud: Cloud, names: Sequence[str], selectors: Selectors, force: bool
+    cloud: Cloud,
+    names: Sequence[str],
+    selectors: Selectors,
+    force: bool,
+    sources: SettingsSources | None = None,
 ) -> TraitPlan:
     """Plan that the selected hosts lack the traits, whatever else they have.
 
     :param force: remove even what is still required, or nova-compute's own
+    :param sources: how the scheduler is set, for what becomes of flavors
     :raises UnknownTrait: for a standard trait that the cloud does not know
     :raises NothingMatches: for a selector that matches nothing
     :raises OwnedByNova: for traits that nova-compute puts back
@@ -98,6 +103,7 @@ def plan_remove(
         on the selected hosts require
     :raises ServersUnknown: where that can't be read
     :raises LeavesNoHost: for flavors that have a host now and would have none
+    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises CloudBroke: when Placement can't be read
     """
     known = read.known_traits(cloud.placement)
@@ -121,7 +127,9 @@ def plan_remove(
     if not _removed(plan):
         return todo
     try:
-        effects = _check_flavors(cloud, plan, found.snapshot, known)
+        effects = _check_flavors(
+            cloud, plan, found.snapshot, known, sources or SettingsSources()
+        )
         shows_all = lookup.lists_private_flavors(cloud)
     except errors.CloudBroke as exc:
         # Some other host keeps each of the traits.
@@ -219,7 +227,11 @@ def _check_requirers(
 
 
 def _check_flavors(
-    cloud: Cloud, plan: Plan, snapshot: Snapshot, known: frozenset[str]
+    cloud: Cloud,
+    plan: Plan,
+    snapshot: Snapshot,
+    known: frozenset[str],
+    sources: SettingsSources,
 ) -> tuple[Effect, ...]:
     """Find out what becomes of the flavors that require a trait to remove.
 
@@ -234,5 +246,5 @@ def _check_flavors(
     if not flavors:
         return ()
     state = cloud_state(cloud, snapshot, flavors, known)
-    scheduler = settings.of_cloud(cloud, SettingsSources())
+    scheduler = settings.of_cloud(cloud, sources)
     return check_effects(cloud, state, plan, scheduler)

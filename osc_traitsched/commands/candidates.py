@@ -46,7 +46,8 @@ class ListCandidates(base.Lister):
             raise BadUsage("--print-query goes without --limit")
         cloud = self.cloud()
         asked = request_args.server_request(args)
-        question = request.question(cloud, asked, scheduler_args.sources(args))
+        sources = scheduler_args.sources(args, self.app)
+        question = request.question(cloud, asked, sources)
         if args.print_query:
             return views.queries(request.accepted(cloud, question))
         found = candidates.candidates(cloud, question)

@@ -90,7 +90,7 @@ class Checker(base.Lister):
     ) -> Table:
         """Read, judge, set the exit code, and return the rows."""
         arguments.check_columns(args, views.COLUMNS)
-        sources = scheduler_args.sources(args)
+        sources = scheduler_args.sources(args, self.app)
         found = check.check(self.cloud(), sources, rules, flavors, images, args.ignore)
         if not found.survey.has_private_flavors:
             base.LOG.warning("%s", problems.word(PrivateFlavorsHidden()))

@@ -13,9 +13,9 @@ from osc_traitsched.views.traits import Table
 class ShowConfig(Configuring, base.Lister):
     """List what is assumed of nova.conf, and where each value comes from.
 
-    One row for Nova's release, and one an option that the release has. Options
-    that were set and that the release does not look at come last. With
-    --nova-release no cloud is asked.
+    One row for Nova's release, one for the place where settings were found, and one
+    an option that the release has. Options that were set and that the release does
+    not look at come last. With --nova-release no cloud is asked.
     """
 
     example = "config show --nova-release 2025.1"
@@ -28,5 +28,6 @@ class ShowConfig(Configuring, base.Lister):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, and show."""
-        _, assumptions = self.read(args)
-        return config.rows(assumptions, args.nova_release is not None)
+        sources = scheduler_args.sources(args, self.app)
+        _, assumptions = self.read(sources)
+        return config.rows(assumptions, sources.release is not None)

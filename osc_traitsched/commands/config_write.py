@@ -34,7 +34,8 @@ class _WriteConfig(Configuring):
 
     def take_action(self, args: argparse.Namespace) -> None:
         """Read, think, and print."""
-        files, assumptions = self.read(args)
+        sources = scheduler_args.sources(args, self.app)
+        files, assumptions = self.read(sources)
         found = fragment.turn_on(self.deployment, args.wanted, files, assumptions)
         cautions = config.cautions(found.turned, found.extends_file, found.replaces)
         for each in cautions:

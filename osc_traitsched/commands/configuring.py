@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-
 from osc_traitsched.app import settings
-from osc_traitsched.commands import base, scheduler_args
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.commands import base
 from osc_traitsched.config.joining import Named
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -15,15 +14,14 @@ class Configuring(base.Command):
 
     auth_required = False
 
-    def read(self, args: argparse.Namespace) -> tuple[Named, SchedulerSettings]:
-        """Return what the options name, and what all that says together.
+    def read(self, sources: SettingsSources) -> tuple[Named, SchedulerSettings]:
+        """Return what the sources name, and what all that says together.
 
         :raises CloudBroke: when the release has to be asked for and can't be
         """
-        sources = scheduler_args.sources(args)
         files = settings.read_files(sources)
         maximum = None
-        if sources.nova_release is None:
+        if sources.release is None:
             # What osc-lib does before it runs a command that needs a login.
             self.auth_required = True
             self.app.prepare_to_run_command(self)

@@ -71,7 +71,7 @@ class Explain(base.Command):
         asked = request_args.server_request(args, args.count)
         found = explain.explain(
             cloud,
-            request.question(cloud, asked, scheduler_args.sources(args)),
+            request.question(cloud, asked, scheduler_args.sources(args, self.app)),
             named=args.hosts,
             want_figures=args.long and args.format != "text",
             want_fixes=args.fixes,

@@ -55,7 +55,7 @@ class IsolateAggregate(write_args.Writer):
         names = trait.parse(args.traits)
         write_args.check(args)
         cloud = self.cloud()
-        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args))
+        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
 
         def plan(gone: Sequence[Object]) -> app.IsolationPlan:
             return app.plan_isolate(

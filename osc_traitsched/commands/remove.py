@@ -6,7 +6,13 @@ import argparse
 import functools
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import arguments, base, host_args, write_args
+from osc_traitsched.commands import (
+    arguments,
+    base,
+    host_args,
+    scheduler_args,
+    write_args,
+)
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.inventory import trait
@@ -48,7 +54,12 @@ class RemoveTraits(write_args.Writer):
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         plan = functools.partial(
-            trait_changes.plan_remove, cloud, names, selectors, args.force
+            trait_changes.plan_remove,
+            cloud,
+            names,
+            selectors,
+            args.force,
+            scheduler_args.found(self.app),
         )
         try:
             todo = plan()

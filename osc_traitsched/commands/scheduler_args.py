@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import os
+from typing import Any
 
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import arguments
-from osc_traitsched.config import baseline
+from osc_traitsched.config import baseline, places
+from osc_traitsched.config.places import Places
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova import releases
-from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.options import OPTIONS, option_named
 from osc_traitsched.views.commands import Option
 
 
@@ -18,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "scheduler",
         "How nova-scheduler is configured, which no API shows. What comes later "
-        "here has the last word.",
+        "here has the last word. What is not named is found, if config save kept it.",
     )
     group.add_argument(
         "--nova-release",
@@ -74,7 +78,37 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def sources(args: argparse.Namespace) -> SettingsSources:
+def sources(args: argparse.Namespace, app: Any) -> SettingsSources:
+    """Return what the options name, and beneath it what is found for the cloud.
+
+    :param app: the running ``openstack``
+    :raises BadUsage: for options that do not go together
+    :raises BadConfiguration: for found settings that can't be
+    """
+    return dataclasses.replace(named(args), found=places.find(places_of(app)))
+
+
+def found(app: Any) -> SettingsSources:
+    """Return what is found for the cloud, for a command without these options.
+
+    :raises BadConfiguration: for found settings that can't be
+    """
+    return SettingsSources(found=places.find(places_of(app)))
+
+
+def places_of(app: Any) -> Places:
+    """Return where the settings of the cloud are looked for that was chosen."""
+    config = app.cloud.config
+    clouds_file = app.cloud_config.config_filename or "clouds.yaml"
+    return Places(
+        cloud=app.options.cloud or places.DEFAULT,
+        region=config.get("region_name") or "",
+        clouds_file=clouds_file if places.KEY in config else None,
+        variables=os.environ,
+    )
+
+
+def named(args: argparse.Namespace) -> SettingsSources:
     """Return what the options name.
 
     :raises BadUsage: for options that do not go together
@@ -115,8 +149,7 @@ def _release(text: str) -> int:
 
 def _given(text: str) -> tuple[str, str]:
     written, equals, value = text.partition("=")
-    names = {name.lower(): name for name in OPTIONS}
-    name = names.get(written.strip().lower())
+    name = option_named(written)
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not SECTION.OPTION=VALUE")
     if name is None:

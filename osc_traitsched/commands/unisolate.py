@@ -63,7 +63,7 @@ class UnisolateAggregate(write_args.Writer):
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()
-        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args))
+        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
 
         def plan(names: Sequence[str]) -> app.IsolationPlan:
             return app.plan_unisolate(

@@ -9,6 +9,32 @@ from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.settings import Setting
 
 UPSTREAM, TRIPLEO, RHOSO = "upstream", "tripleo", "rhoso"
+KOLLA, OSA, CHARMED = "kolla-ansible", "openstack-ansible", "charmed"
+
+#: Of OpenStack-Ansible, from Yoga on.
+_OSA_FILTERS = (
+    "ComputeFilter",
+    "AggregateNumInstancesFilter",
+    "AggregateIoOpsFilter",
+    "ComputeCapabilitiesFilter",
+    "ImagePropertiesFilter",
+    "ServerGroupAntiAffinityFilter",
+    "ServerGroupAffinityFilter",
+    "NUMATopologyFilter",
+)
+
+#: Of the charm, from 2023.2 on.
+_CHARMED_FILTERS = (
+    "ComputeFilter",
+    "ComputeCapabilitiesFilter",
+    "ImagePropertiesFilter",
+    "ServerGroupAntiAffinityFilter",
+    "ServerGroupAffinityFilter",
+    "DifferentHostFilter",
+    "SameHostFilter",
+)
+
+_ZONE = "AvailabilityZoneFilter"
 
 _BASELINES: Mapping[str, Mapping[str, Value]] = {
     UPSTREAM: {},
@@ -44,14 +70,32 @@ _BASELINES: Mapping[str, Mapping[str, Value]] = {
             "NUMATopologyFilter",
         ),
     },
+    # openstack/kolla-ansible, ansible/roles/nova/templates/nova.conf.j2: it sets none
+    # of these, unless Blazar or the fake driver is enabled.
+    KOLLA: {},
+    # openstack/openstack-ansible-os_nova, defaults/main.yml
+    OSA: {options.ENABLED_FILTERS: (_ZONE, *_OSA_FILTERS)},
+    # openstack/charm-nova-cloud-controller, hooks/nova_cc_context.py
+    CHARMED: {options.ENABLED_FILTERS: ("RetryFilter", _ZONE, *_CHARMED_FILTERS)},
+}
+
+#: What is otherwise from a release of Nova on, the oldest first.
+_LATER: Mapping[str, tuple[tuple[int, Mapping[str, Value]], ...]] = {
+    OSA: ((25, {options.ENABLED_FILTERS: _OSA_FILTERS}),),
+    CHARMED: (
+        (22, {options.ENABLED_FILTERS: (_ZONE, *_CHARMED_FILTERS)}),
+        (28, {options.ENABLED_FILTERS: _CHARMED_FILTERS}),
+    ),
 }
 
 NAMES = tuple(_BASELINES)
 
 
-def settings(name: str) -> Mapping[str, Setting]:
-    """Return the settings of one of :data:`NAMES`; nobody gave them."""
+def settings(name: str, release: int) -> Mapping[str, Setting]:
+    """Return the settings of one of :data:`NAMES` in a release; nobody gave them."""
+    values = dict(_BASELINES[name])
+    for first, changed in _LATER.get(name, ()):
+        if first <= release:
+            values.update(changed)
     source = f"the baseline {name}"
-    return {
-        option: Setting(value, source) for option, value in _BASELINES[name].items()
-    }
+    return {option: Setting(value, source) for option, value in values.items()}

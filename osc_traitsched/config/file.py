@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import pathlib
+import tempfile
 
 from osc_traitsched.core.errors import BadConfiguration
 
@@ -26,6 +29,32 @@ def read(path: str) -> str:
     if len(text) > MOST:
         raise BadConfiguration(path, None, TOO_LARGE)
     return text
+
+
+def write(path: str, text: str) -> None:
+    """Make a text the whole of a file that only its user can read.
+
+    Whoever reads it meanwhile has the old text or the new one. The folder is made, and
+    where the path is a link, what it points to is written.
+
+    :raises BadConfiguration: when it can't be written
+    """
+    try:
+        target = located(path).resolve()
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        try:
+            with open(handle, "w", encoding="utf-8") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(name, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+    except OSError as exc:
+        raise unreadable(path, exc) from exc
 
 
 def located(path: str) -> pathlib.Path:

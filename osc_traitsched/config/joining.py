@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.config import baseline, ini, nova_conf, tripleo
@@ -21,6 +22,8 @@ class Named:
     :ivar control_plane: the scheduler's text in an OpenStackControlPlane
     :ivar baseline: one of :data:`baseline.NAMES`, or None for what the rest says
     :ivar given: the names and texts of options set by hand
+    :ivar saved: the options of a settings document
+    :ivar files_win: the files win over those options: they are not the document's own
     """
 
     nova_conf: tuple[str, ...] = ()
@@ -28,6 +31,8 @@ class Named:
     control_plane: ini.Text | None = None
     baseline: str | None = None
     given: tuple[tuple[str, str], ...] = ()
+    saved: ini.Ini = dataclasses.field(default_factory=dict)
+    files_win: bool = False
 
     @property
     def is_a_file(self) -> bool:
@@ -45,32 +50,42 @@ def assumptions(
     """Join what was named: what comes later here has the last word.
 
     The release's defaults, the baseline, TripleO's files or the control plane,
-    nova.conf, and what was set by hand. Each file is read once.
+    nova.conf, the options of a settings document, and what was set by hand. But files
+    that are not the document's own win over its options. Each file is read once.
 
     :param others: the releases that it may be as well; one whose Nova would not take
         the files is left out
     :raises BadConfiguration: for a file or a value that can't be
     """
-    below = dict(baseline.settings(_baseline(named)))
-    below.update(tripleo.settings(named.environments))
+    environment = tripleo.settings(named.environments)
     # Its text becomes the last file of nova.conf.d on such a control plane.
     plane = [] if named.control_plane is None else [ini.parse(named.control_plane)]
-    files = (*plane, *nova_conf.read(named.nova_conf), _by_hand(named))
-    found = _of_release(files, below, release, release_source)
+    above = () if named.files_win else (named.saved,)
+    files = (*plane, *nova_conf.read(named.nova_conf), *above, _by_hand(named))
+    make = functools.partial(_of_release, named, environment, files, release_source)
+    found = make(release)
     possible = []
     for other in others:
         with contextlib.suppress(BadConfiguration):
-            possible.append(_of_release(files, below, other, release_source))
+            possible.append(make(other))
     return dataclasses.replace(found, others=tuple(possible))
 
 
 def _of_release(
-    files: Sequence[ini.Ini], below: Mapping[str, Setting], release: int, source: str
+    named: Named,
+    environment: Mapping[str, Setting],
+    files: Sequence[ini.Ini],
+    source: str,
+    release: int,
 ) -> SchedulerSettings:
     """Return what the files come to in one release.
 
     :raises BadConfiguration: for a value that can't be
     """
+    below = dict(baseline.settings(_baseline(named), release))
+    if named.files_win:
+        below.update(nova_conf.settings((named.saved,), release, below))
+    below.update(environment)
     settings = {**below, **nova_conf.settings(files, release, below)}
     known = {option.name for option in options_in(release)}
     return SchedulerSettings(

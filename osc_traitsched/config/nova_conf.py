@@ -29,7 +29,7 @@ def read(paths: Iterable[str]) -> tuple[ini.Ini, ...]:
     :raises BadConfiguration: when one can't be read, or there is none at all
     """
     paths = tuple(paths)
-    files = [each for path in paths for each in _files(path)]
+    files = [each for path in paths for each in files_of(path)]
     if paths and not files:
         raise BadConfiguration(paths[0], None, "a directory without any *.conf file")
     return tuple(ini.parse(ini.Text(path, file.read(path))) for path in files)
@@ -51,7 +51,11 @@ def settings(
     return {name: setting for name, setting in found if setting is not None}
 
 
-def _files(path: str) -> list[str]:
+def files_of(path: str) -> list[str]:
+    """Return a file itself, or the ``*.conf`` of a directory.
+
+    :raises BadConfiguration: for a directory that can't be read
+    """
     folder = file.located(path)
     try:
         if not folder.is_dir():

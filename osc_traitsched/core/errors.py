@@ -127,6 +127,17 @@ class TooOld(CloudBroke):
     """The service does not know the microversion that is needed."""
 
 
+class OtherSettings(AnswerIsNo):
+    """A file to keep settings in says something else.
+
+    :ivar path: the file
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
 class NotForProject(AnswerIsNo):
     """A flavor or an image that the project may not use: Nova does not find it."""
 

@@ -46,7 +46,9 @@ class _Release(Cell):
 
 
 def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
-    """One row for the release, one an option that it has, one an ignored option.
+    """One row for the release, one for where settings were found, one an option.
+
+    An option that was set and that the release does not have comes last.
 
     ``status`` is ``given`` where somebody said so, else ``assumed``; or ``ignored``
     for what somebody set and this release of Nova does not look at.
@@ -58,7 +60,8 @@ def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
             _Release(assumptions.release),
             assumptions.release_source,
             status,
-        )
+        ),
+        _place(assumptions),
     ]
     for option in options_in(assumptions.release):
         setting = assumptions.setting(option.name)
@@ -67,6 +70,20 @@ def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
     for name, source in assumptions.ignored:
         found.append((name, _cell(None), source, _IGNORED))
     return COLUMNS, found
+
+
+def _place(assumptions: SchedulerSettings) -> tuple[Any, ...]:
+    status = _ASSUMED if assumptions.place is None else _GIVEN
+    return "settings", _cell(None), options.settings_from(assumptions), status
+
+
+def saved(path: str, text: str, is_done: bool, dry_run: bool) -> str:
+    """Return what is written to a file of settings, or would be, and where."""
+    if is_done:
+        return visible(f"{path} says so already") + "\n"
+    verb = "Would write" if dry_run else "Wrote"
+    lines = (f"{verb} {path}:", *text.rstrip("\n").split("\n"))
+    return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from osc_traitsched.core.nova.releases import RELEASES
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
 def option(name: str) -> str:
@@ -12,6 +13,13 @@ def option(name: str) -> str:
     """
     section, _, key = name.rpartition(".")
     return f"[{section}]{key}" if section else key.replace("_", " ")
+
+
+def settings_from(settings: SchedulerSettings) -> str:
+    """Return where settings are from, or what is assumed where there are none."""
+    if settings.place is not None:
+        return settings.place
+    return "none found, so upstream's defaults; trait-sched config save keeps yours"
 
 
 def release(number: int) -> str:

@@ -120,6 +120,14 @@ def _(error: errors.NoParameter) -> str:
 
 
 @word.register
+def _(error: errors.OtherSettings) -> str:
+    return (
+        f"{error.path} says something else; --force replaces it, and --dry-run with "
+        "--force shows by what"
+    )
+
+
+@word.register
 def _(error: errors.Refusal) -> str:
     stage = {
         "api": f"nova-api refuses it (HTTP {error.http})",

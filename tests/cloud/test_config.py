@@ -6,6 +6,7 @@ import urllib.parse
 
 import pytest
 
+from tests.cloud.factory import factory
 from tests.functional import shell
 from tests.functional.proxy import Proxy
 
@@ -50,3 +51,22 @@ def test_a_fragment_is_for_the_release_of_the_cloud_and_only_reads(
     run = openstack("config", verb, "--enable", "isolation")
     assert run.out.startswith("# Turns on isolation: Nova 34 (2026.2)\n")
     assert {request.method for request in nova.requests} == {"GET"}
+
+
+def test_explain_says_the_same_of_settings_named_and_settings_found(
+    cloud, admin, tmp_path
+):
+    variables = {**cloud.environment, "XDG_CONFIG_HOME": str(tmp_path)}
+    conf = ("--nova-conf", str(cloud.nova_conf))
+    explain = ("trait-sched", "explain", "gold", "rocky", "-f", "json")
+    with factory(admin) as make:
+        make.image("rocky")
+        make.flavor("gold", {"trait:CUSTOM_GOLD": "required"})
+        make.traits("CUSTOM_GOLD", "cmp00")
+        named = shell.run(variables, *explain, *conf).json
+        assert shell.run(variables, "trait-sched", "config", "save", *conf).code == 0
+        found = shell.run(variables, *explain).json
+    assert named.pop("settings_from") == "the command line"
+    assert found.pop("settings_from") == f"{tmp_path}/osc-traitsched/default.yaml"
+    assert found == named
+    assert any(each["given"] for each in found["assumptions"])

@@ -19,6 +19,7 @@ from unittest import mock
 
 from openstackclient import shell
 
+from osc_traitsched.config import places
 from tests.interrupting import ctrl_c_interrupts
 
 # Before 4.0 cliff makes an error of argparse's an exit with 1.
@@ -111,8 +112,14 @@ def _run_to_file(
 
 @contextlib.contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set these variables, and let the command find no settings of the developer's."""
     others = {k: v for k, v in os.environ.items() if not k.startswith("OS_")}
-    with mock.patch.dict(os.environ, {**others, **variables}, clear=True):
+    others.pop(places.VARIABLE, None)
+    environment = {**others, "XDG_CONFIG_HOME": os.devnull, **variables}
+    of_host = {"SYSTEM_FOLDER": os.devnull, "ON_CONTROLLERS": {}}
+    with contextlib.ExitStack() as around:
+        around.enter_context(mock.patch.dict(os.environ, environment, clear=True))
+        around.enter_context(mock.patch.multiple(places, **of_host))
         yield
 
 

@@ -94,7 +94,10 @@ def changed(
     with contextlib.ExitStack() as back:
         for root in roots:
             provider = _Provider(placement, root)
-            kinds = {"aggregates" if "join" in c.kind else "traits" for c in changes}
+            kinds = {
+                "aggregates" if c.action is Action.JOIN_AGGREGATE else "traits"
+                for c in changes
+            }
             for what in sorted(kinds):
                 before = provider.get(what)
                 after = _after(before, what, changes)

@@ -72,6 +72,12 @@ _ROWS = (
 OPTIONS: Mapping[str, Option] = {option.name: option for option in _ROWS}
 
 
+def option_named(written: str) -> str | None:
+    """Return the name of the option that a person means; case does not matter."""
+    names = {name.lower(): name for name in OPTIONS}
+    return names.get(written.strip().lower())
+
+
 def options_in(release: int) -> tuple[Option, ...]:
     """Return the options that a release has, in the order of :data:`OPTIONS`."""
     return tuple(option for option in OPTIONS.values() if option.is_in(release))

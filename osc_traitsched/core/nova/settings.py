@@ -36,6 +36,8 @@ class SchedulerSettings:
     :ivar release_source: how the release is known; one line for a person
     :ivar all_computes_new: every nova-compute is of 2026.2 or later, which is
         what the release's owner_nova_filter waits for; None if unknown
+    :ivar place: where the settings are from, one line for a person; None where nobody
+        named any and none were found
     :ivar ignored: the name and the source of each option that somebody set and
         the release does not have, so that its Nova does not look at it
     :ivar others: the same for each other release that the cloud can be of, since it
@@ -48,6 +50,7 @@ class SchedulerSettings:
     all_computes_new: bool | None = None
     ignored: tuple[tuple[str, str], ...] = ()
     others: tuple[SchedulerSettings, ...] = ()
+    place: str | None = None
 
     @classmethod
     def of(cls, release: int = NEWEST, **options: Value) -> SchedulerSettings:

@@ -50,6 +50,7 @@ def document(
         ],
         "request": _request(explanation),
         "release": _release(explanation),
+        "settings_from": explanation.question.assumptions.place,
         "assumptions": list(_assumptions(explanation)),
         "refusal": _refusal(explanation),
         "query": request.query() if request else None,

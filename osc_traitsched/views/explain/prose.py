@@ -20,7 +20,7 @@ from osc_traitsched.views.explain import (
     reasons,
     words,
 )
-from osc_traitsched.views.options import option, release
+from osc_traitsched.views.options import option, release, settings_from
 from osc_traitsched.views.terminal import Line, Tone
 from osc_traitsched.views.text import ranges, visible
 
@@ -72,6 +72,7 @@ def _assumed(explanation: Explanation) -> Iterator[str]:
     name = releases.RELEASES[assumptions.release]
     known = release(assumptions.release)
     yield f"  Nova {known}: {assumptions.release_source}"
+    yield f"  settings: {settings_from(assumptions)}"
     if assumptions.all_computes_new is not None:
         how_many = "every" if assumptions.all_computes_new else "not every"
         yield f"  {how_many} nova-compute is of 2026.2 or later, as OWNER_NOVA shows"

@@ -10,10 +10,11 @@ from osc_traitsched.app import isolation, settings, trait_changes
 from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import requirers
+from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.change.model import Outcome, State, Status
 from osc_traitsched.core.change.traits import LastHolder, Requirer, RoleChanged
-from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.errors import BadConfiguration, CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
 from tests.unit.app.recorded import (
     CMP01,
@@ -85,6 +86,13 @@ def test_an_aggregate_in_other_letters_requires_the_trait_too(key, value):
     aggregates = {"/os-aggregates": {"aggregates": [{"id": 1, **odd}]}}
     found = requirers.requirers(cloud(flavors=(), **aggregates), [GOLD])
     assert found == {GOLD: (Requirer("aggregate", "odd", key),)}
+
+
+def test_what_becomes_of_flavors_is_judged_by_the_settings_that_were_found():
+    sources = SettingsSources(found=Saved("a test", nova_conf=("none.conf",)))
+    host = Selectors(hosts=("cmp01",))
+    with pytest.raises(BadConfiguration):
+        trait_changes.plan_remove(cloud(), [GOLD], host, False, sources)
 
 
 def test_force_removes_it_without_a_look_at_flavors():

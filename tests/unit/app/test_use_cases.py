@@ -26,6 +26,7 @@ from osc_traitsched.app import (
 from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands.explain import exit_code
+from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.errors import (
     AmbiguousName,
     BadUsage,
@@ -263,6 +264,23 @@ def test_ignored_rules_are_not_run(cloud):
     for name in ("mirror-mising", "mirror"):
         with pytest.raises(NothingMatches):
             check.check(cloud, SettingsSources(), ignored=[name])
+
+
+def ignoring(*rules):
+    return SettingsSources(found=Saved("a test", ignored_rules=rules))
+
+
+def test_rules_that_the_settings_ignore_are_left_out_unless_they_are_named(cloud):
+    sources = ignoring("mirror-missing", "az-default-zone")
+    found = check.check(cloud, sources)
+    assert [each.rule for each in found.findings] == ["isolation-off", "traits-unused"]
+    found = check.check(cloud, sources, ["mirror-missing"])
+    assert [each.rule for each in found.findings] == ["mirror-missing"]
+    assert check.check(cloud, sources, ["mirror"]).findings == ()
+    found = check.check(cloud, sources, ignored=["traits-unused"])
+    assert [each.rule for each in found.findings] == ["isolation-off"]
+    with pytest.raises(NothingMatches):
+        check.check(cloud, ignoring("mirror-mising"))
 
 
 IN_TREE = (

@@ -20,7 +20,7 @@ def parse(*argv):
 
 
 def assume(*argv, maximum=None):
-    asked = scheduler_args.sources(parse(*argv))
+    asked = scheduler_args.named(parse(*argv))
     return settings.resolve(asked, settings.read_files(asked), maximum)
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.config import baseline, joining, rhoso
+from osc_traitsched.config import baseline, ini, joining, rhoso
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options, releases
 from osc_traitsched.core.nova.settings import Setting
@@ -102,6 +102,72 @@ def test_an_option_that_the_release_has_not_yet_is_kept_out_and_noted():
     found = join(WALLABY, given=((options.PCI_IN_PLACEMENT, "perhaps"),))
     assert options.PCI_IN_PLACEMENT not in found.settings
     assert found.ignored == ((options.PCI_IN_PLACEMENT, "--set"),)
+
+
+ZONE = "AvailabilityZoneFilter"
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "first", "last"),
+    [
+        ("openstack-ansible", 24, ZONE, "NUMATopologyFilter"),
+        ("openstack-ansible", 25, "ComputeFilter", "NUMATopologyFilter"),
+        ("charmed", 21, "RetryFilter", "SameHostFilter"),
+        ("charmed", 22, ZONE, "SameHostFilter"),
+        ("charmed", 27, ZONE, "SameHostFilter"),
+        ("charmed", 28, "ComputeFilter", "SameHostFilter"),
+    ],
+)
+def test_a_baselines_filters_are_those_of_the_release(name, release, first, last):
+    found = join(release, baseline=name).setting(options.ENABLED_FILTERS)
+    assert (found.value[0], found.value[-1]) == (first, last)
+    assert (found.source, found.given) == (f"the baseline {name}", False)
+
+
+def test_another_release_that_it_may_be_has_the_baselines_filters_of_its_own():
+    named = joining.Named(baseline="charmed")
+    found = joining.assumptions(named, BOBCAT, "a test", (ANTELOPE,))
+    assert ZONE not in found.value(options.ENABLED_FILTERS)
+    assert ZONE in found.others[0].value(options.ENABLED_FILTERS)
+
+
+def test_kolla_ansible_sets_nothing_that_upstream_does_not():
+    assert join(baseline="kolla-ansible") == join(baseline="upstream")
+
+
+def test_options_of_a_document_win_over_its_files_and_lose_to_what_is_set_by_hand():
+    entries = {
+        ("scheduler", "max_placement_results"): ini.Entry("7", "prod.yaml", 3),
+        ("scheduler", "image_metadata_prefilter"): ini.Entry("true", "prod.yaml", 4),
+    }
+    given = ((options.IMAGE_METADATA, "false"),)
+    found = join(nova_conf=("nova.conf",), saved=entries, given=given)
+    assert found.setting(options.MAX_RESULTS) == Setting(7, "prod.yaml:3", given=True)
+    assert found.setting(options.IMAGE_METADATA).source == "--set"
+
+
+@pytest.mark.parametrize(
+    ("named", "option", "source"),
+    [
+        ({"nova_conf": ("nova.conf",)}, options.MAX_RESULTS, "nova.conf:2"),
+        (
+            {"environments": ("env.yaml",)},
+            options.IMAGE_TYPE,
+            "env.yaml:1 (NovaSchedulerQueryImageType)",
+        ),
+    ],
+)
+def test_files_that_are_not_the_documents_own_win_over_its_options(
+    named, option, source
+):
+    entries = {
+        ("scheduler", "max_placement_results"): ini.Entry("7", "prod.yaml", 3),
+        ini.section_and_key(options.IMAGE_TYPE): ini.Entry("true", "prod.yaml", 4),
+        ini.section_and_key(options.TENANT): ini.Entry("true", "prod.yaml", 5),
+    }
+    found = join(saved=entries, files_win=True, **named)
+    assert found.setting(option).source == source
+    assert found.setting(options.TENANT).source == "prod.yaml:5"
 
 
 @pytest.mark.parametrize("name", baseline.NAMES)

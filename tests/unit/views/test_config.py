@@ -21,9 +21,9 @@ def cautions(*wanted, release=23, settings=None, named=False, replaces=False):
 
 
 @pytest.mark.parametrize("release", releases.RELEASES)
-def test_one_row_for_the_release_and_one_for_each_option_it_has(release):
+def test_one_row_for_release_and_settings_and_one_for_each_option(release):
     names = [option.name for option in options.options_in(release)]
-    assert list(rows(release)) == ["release", *names]
+    assert list(rows(release)) == ["release", "settings", *names]
 
 
 def test_the_release_is_a_number_to_programs_and_has_its_name_for_people():

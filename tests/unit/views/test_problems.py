@@ -36,6 +36,7 @@ ERRORS = [
     errors.NotInCatalog("placement"),
     errors.Refusal("Invalid", "bad-mask", ("hw:cpu_dedicated_mask",), "api", 400),
     errors.Refusal("RequestFilterFailed", "no-aggregate", (), "no valid host"),
+    errors.OtherSettings("~/.config/osc-traitsched/prod.yaml"),
     errors.NotForProject("flavor", "f"),
     errors.PlacementRefuses("No such trait(s): CUSTOM_X."),
     errors.MalformedTrait("a\nb\x1b[31m"),

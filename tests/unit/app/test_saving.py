@@ -1,0 +1,128 @@
+"""What is kept of how the scheduler is set, and how it is written."""
+
+import os
+import stat
+
+import pytest
+
+from osc_traitsched.app import saving
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.config import places
+from osc_traitsched.config.places import Places
+from osc_traitsched.core.errors import BadConfiguration, OtherSettings
+from osc_traitsched.core.nova import options
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (folder / "nova.conf").write_text("[scheduler]\n", encoding="utf-8")
+    (folder / "env.yaml").write_text("parameter_defaults: {}\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def prod(tmp_path):
+    return Places("prod", variables={"XDG_CONFIG_HOME": str(tmp_path / "config")})
+
+
+CONF = SettingsSources(nova_conf=("nova.conf",))
+
+
+def save(sources, where, force=False):
+    saving.save(saving.plan(sources, where, force))
+
+
+def test_what_is_kept_is_found_again_with_absolute_paths(here, prod):
+    sources = SettingsSources(
+        nova_release=29,
+        baseline="tripleo",
+        nova_conf=("nova.conf", "."),
+        environments=("./env.yaml",),
+        options=((options.MAX_RESULTS, "5"), (options.ISOLATION, "true")),
+    )
+    save(sources, prod)
+    found = places.find(prod)
+    assert found.place == prod.own_document
+    assert (found.nova_release, found.baseline) == (29, "tripleo")
+    assert found.nova_conf == (f"{here}/nova.conf", str(here))
+    assert found.environments == (f"{here}/env.yaml",)
+    assert [entry.value for entry in found.options.values()] == ["5", "true"]
+
+
+def test_only_its_user_can_read_it_and_nothing_else_is_left(prod):
+    save(CONF, prod)
+    folder, name = os.path.split(prod.own_document)
+    assert os.listdir(folder) == [name]
+    assert stat.S_IMODE(os.stat(prod.own_document).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(folder).st_mode) == 0o700
+
+
+def test_the_same_once_more_changes_nothing(prod):
+    save(CONF, prod)
+    before = os.stat(prod.own_document)
+    again = saving.plan(CONF, prod)
+    saving.save(again)
+    assert again.is_done
+    after = os.stat(prod.own_document)
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+def test_something_else_is_replaced_only_by_force(prod):
+    save(CONF, prod)
+    with pytest.raises(OtherSettings):
+        saving.plan(SettingsSources(baseline="charmed"), prod)
+    assert places.find(prod).baseline is None
+    save(SettingsSources(baseline="charmed"), prod, force=True)
+    assert places.find(prod).baseline == "charmed"
+
+
+def test_what_a_link_points_to_is_written_and_the_link_stays(tmp_path, prod):
+    kept = tmp_path / "dotfiles.yaml"
+    kept.write_text("", encoding="utf-8")
+    os.makedirs(os.path.dirname(prod.own_document))
+    os.symlink(kept, prod.own_document)
+    save(CONF, prod, force=True)
+    assert os.path.islink(prod.own_document)
+    assert "nova.conf" in kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        SettingsSources(nova_conf=("none.conf",)),
+        SettingsSources(options=((options.MAX_RESULTS, "many"),)),
+        SettingsSources(control_plane="env.yaml"),
+    ],
+)
+def test_what_cannot_be_is_not_kept(prod, sources):
+    with pytest.raises(BadConfiguration):
+        saving.plan(sources, prod)
+    assert not os.path.lexists(prod.own_document)
+
+
+def test_a_pipe_is_not_kept(here, prod):
+    os.mkfifo(here / "pipe")
+    with pytest.raises(BadConfiguration, match="not a file"):
+        saving.plan(SettingsSources(nova_conf=("pipe",)), prod)
+
+
+def test_a_write_that_fails_leaves_what_was_there(prod, monkeypatch):
+    save(CONF, prod)
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(BadConfiguration, match="No space left"):
+        save(SettingsSources(baseline="charmed"), prod, force=True)
+    assert places.find(prod).baseline is None
+    assert len(os.listdir(os.path.dirname(prod.own_document))) == 1
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(here):
+    nowhere = Places("prod", variables={"XDG_CONFIG_HOME": f"{here}/nova.conf"})
+    with pytest.raises(BadConfiguration):
+        save(CONF, nowhere)

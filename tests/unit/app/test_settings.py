@@ -1,0 +1,115 @@
+"""What was named lies over what was found, key by key."""
+
+import pytest
+
+from osc_traitsched.app import settings
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.config import ini
+from osc_traitsched.config.saved import Saved
+from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.nova import options
+from osc_traitsched.views import problems
+
+PLANE = "kind: OpenStackControlPlane\n"
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for n, name in enumerate(["found.conf", "named.conf"]):
+        text = f"[scheduler]\nmax_placement_results = {n + 1}\n"
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "plane.yaml").write_text(PLANE, encoding="utf-8")
+    (tmp_path / "env.yaml").write_text("parameter_defaults: {}\n", encoding="utf-8")
+
+
+FOUND = Saved(
+    "prod.yaml",
+    nova_release=29,
+    release_source="prod.yaml:1",
+    baseline="charmed",
+    nova_conf=("found.conf",),
+    options={
+        ("scheduler", "image_metadata_prefilter"): ini.Entry("on", "prod.yaml", 4)
+    },
+)
+
+
+def resolved(found=FOUND, maximum="2.103", **named):
+    sources = SettingsSources(found=found, **named)
+    return settings.resolve(sources, settings.read_files(sources), maximum)
+
+
+def source(found, option):
+    return found.setting(option).source
+
+
+def test_what_is_found_holds_where_nothing_is_named():
+    found = resolved()
+    assert (found.release, found.release_source) == (29, "prod.yaml:1")
+    assert source(found, options.MAX_RESULTS) == "found.conf:2"
+    assert source(found, options.IMAGE_METADATA) == "prod.yaml:4"
+    assert source(found, options.ENABLED_FILTERS) == "the baseline charmed"
+    assert found.place == "prod.yaml"
+
+
+def test_without_anything_found_or_named_there_is_no_place():
+    assert resolved(None).place is None
+    assert resolved(None, nova_release=27).place is None
+
+
+def test_what_is_named_alone_is_of_the_command_line():
+    assert resolved(None, nova_conf=("named.conf",)).place == "the command line"
+
+
+def test_files_that_are_named_replace_those_found_and_nothing_else():
+    found = resolved(nova_conf=("named.conf",))
+    assert source(found, options.MAX_RESULTS) == "named.conf:2"
+    assert source(found, options.IMAGE_METADATA) == "prod.yaml:4"
+    assert source(found, options.ENABLED_FILTERS) == "the baseline charmed"
+    assert (found.release, found.place) == (29, "the command line, over prod.yaml")
+
+
+@pytest.mark.parametrize(
+    ("named", "baseline"),
+    [
+        ({"control_plane": "plane.yaml"}, "the baseline rhoso"),
+        ({"environments": ("env.yaml",)}, "the baseline tripleo"),
+        ({"baseline": "tripleo"}, "the baseline tripleo"),
+    ],
+)
+def test_a_distribution_that_is_named_goes_before_the_one_found(named, baseline):
+    found = resolved(nova_release=27, **named)
+    assert source(found, options.ISOLATION) == baseline
+
+
+def test_a_release_or_a_single_option_that_is_named_goes_before_the_one_found():
+    found = resolved(nova_release=30, options=((options.IMAGE_METADATA, "off"),))
+    assert (found.release, found.release_source) == (30, "--nova-release")
+    assert source(found, options.IMAGE_METADATA) == "--set"
+    assert source(found, options.MAX_RESULTS) == "found.conf:2"
+
+
+def test_a_control_plane_that_was_found_tells_which_of_two_releases_it_is():
+    plane = Saved("prod.yaml", control_plane="plane.yaml")
+    assert resolved(plane, "2.95").release == 27
+    assert resolved(Saved("prod.yaml", baseline="rhoso"), "2.95").release == 27
+    assert resolved(Saved("prod.yaml", baseline="upstream"), "2.95").release == 28
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"nova_conf": ("none",)},
+        {"environments": ("none",)},
+        {"control_plane": "none"},
+    ],
+)
+def test_a_file_that_is_gone_is_said_with_what_names_it(files):
+    with pytest.raises(BadConfiguration) as caught:
+        resolved(Saved("prod.yaml", **files))
+    words = "none: No such file or directory (named by prod.yaml)"
+    assert problems.word(caught.value) == words
+    with pytest.raises(BadConfiguration) as caught:
+        resolved(FOUND, **files)
+    assert problems.word(caught.value) == "none: No such file or directory"

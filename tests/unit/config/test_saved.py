@@ -1,0 +1,127 @@
+"""What a document of settings may say, and what is wrong with it in one line."""
+
+import pytest
+
+from osc_traitsched.config import ini, saved
+from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.views import problems
+
+WHOLE = """\
+nova_release: caracal
+baseline: kolla-ansible
+nova_conf: [nova.conf, /etc/nova/nova.conf.d, ~/mine.conf]
+environments:
+- ../env.yaml
+options:
+  scheduler.max_placement_results: 50
+  Scheduler.image_metadata_prefilter: yes
+  filter_scheduler.enabled_filters: [ComputeFilter, NUMATopologyFilter]
+  default.default_schedule_zone: null
+ignore_rules: [traits-unused]
+"""
+
+
+@pytest.fixture
+def read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "settings").mkdir()
+
+    def read(text):
+        (tmp_path / "settings" / "prod.yaml").write_text(text, encoding="utf-8")
+        return saved.read("settings/prod.yaml", "a test")
+
+    return read
+
+
+def test_everything_can_be_said_and_paths_start_where_the_document_lies(read):
+    path = "settings/prod.yaml"
+    assert read(WHOLE) == saved.Saved(
+        place="a test",
+        nova_release=29,
+        release_source=f"{path}:1",
+        baseline="kolla-ansible",
+        nova_conf=("settings/nova.conf", "/etc/nova/nova.conf.d", "~/mine.conf"),
+        environments=("env.yaml",),
+        options={
+            ("scheduler", "max_placement_results"): ini.Entry("50", path, 7),
+            ("scheduler", "image_metadata_prefilter"): ini.Entry("yes", path, 8),
+            ("filter_scheduler", "enabled_filters"): ini.Entry(
+                "ComputeFilter,NUMATopologyFilter", path, 9
+            ),
+        },
+        ignored_rules=("traits-unused",),
+    )
+
+
+def test_one_path_needs_no_list(read):
+    assert read("nova_conf: nova.conf").nova_conf == ("settings/nova.conf",)
+    assert read("control_plane: plane.yaml").control_plane == "settings/plane.yaml"
+
+
+def test_an_option_can_be_empty(read):
+    option = "DEFAULT.default_schedule_zone"
+    found = read(saved.text({saved.OPTIONS: {option: ""}}))
+    assert [entry.value for entry in found.options.values()] == [""]
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "{}", "nova_conf:\n", "null"])
+def test_a_document_that_says_nothing_is_none(read, text):
+    assert read(text) is None
+
+
+def test_what_is_written_is_read_as_it_was(read):
+    values = {
+        saved.RELEASE: "2023.1",
+        saved.BASELINE: None,
+        saved.NOVA_CONF: ["/etc/nova/nova.conf"],
+        saved.ENVIRONMENTS: [],
+        saved.OPTIONS: {"scheduler.image_metadata_prefilter": "true"},
+    }
+    text = saved.text(values)
+    assert text.splitlines() == [
+        "nova_release: '2023.1'",
+        "nova_conf:",
+        "- /etc/nova/nova.conf",
+        "options:",
+        "  scheduler.image_metadata_prefilter: 'true'",
+    ]
+    found = read(text)
+    assert (found.nova_release, found.nova_conf) == (27, ("/etc/nova/nova.conf",))
+    (entry,) = found.options.values()
+    assert entry.value == "true"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "novaconf: a",
+            "1: novaconf is not one of nova_release, baseline, nova_conf, ",
+        ),
+        ("- a", "1: is not a mapping"),
+        ("nova_release: rocky", "1: nova_release is not one of train, ussuri, "),
+        ("nova_release: [27]", "1: nova_release is not a text"),
+        ("baseline: devstack", "1: baseline is not one of upstream, tripleo, "),
+        ("nova_conf:\n- {a: b}", "2: nova_conf.0 is not a text"),
+        ("nova_conf: ['']", "1: nova_conf.0 is empty"),
+        ("nova_conf: [null]", "1: nova_conf.0 is not a text"),
+        ("control_plane: [a]", "1: control_plane is not a text"),
+        ("options: [a]", "1: options is not a mapping"),
+        (
+            "options:\n  max_results: 5",
+            "2: options.max_results is not one of scheduler.",
+        ),
+        ("options: {scheduler.max_placement_results: {a: b}}", "is not a text"),
+        ("ignore_rules: {a: b}", "1: ignore_rules is not a text"),
+        ("environments: [a]\ncontrol_plane: b", "1: environments and control_plane: "),
+        ("a: b\n---\nc: d", "3: a second document"),
+        ("a: 'b", "not YAML"),
+    ],
+)
+def test_what_is_wrong_with_a_document_is_one_line_with_its_own(read, text, line):
+    with pytest.raises(BadConfiguration) as caught:
+        read(text)
+    words = problems.word(caught.value)
+    assert words.startswith("settings/prod.yaml:")
+    assert line in words
+    assert len(words.splitlines()) == 1
