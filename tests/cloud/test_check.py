@@ -325,6 +325,23 @@ def test_rules_are_run_by_id_or_area_and_findings_shown_by_flavor_or_image(make,
     assert found("--image", "silver", "--flavor", "gold") == found()
 
 
+def test_a_private_image_of_another_project_is_one_note_and_no_fault(
+    make, check, admin
+):
+    demo = admin.identity.find_project("demo").id
+    traits = {f"trait:CUSTOM_N{n}": "required" for n in range(100)}
+    theirs = make.image("t-arch", visibility="private", owner=demo, **traits)
+    done = check("--fail-on", "warning", "-f", "json")
+    (row,) = done.json
+    print(row["object"], "|", row["problem"], "|", row["fix"])
+    assert (done.code, row["id"], row["severity"]) == (0, "traits-unknown", "note")
+    assert row["object"] == f"image t-arch ({theirs}, owner {demo})"
+    assert "openstack" not in row["fix"]
+    assert [row["id"] for row in check("--image", theirs, "-f", "json").json] == [
+        "traits-unknown"
+    ]
+
+
 def test_fail_on_says_from_which_severity_on_it_exits_with_three(make, check):
     an_aggregate_that_nobody_gets_into(make)
     assert check("isolation").code == 0

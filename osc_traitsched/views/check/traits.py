@@ -61,7 +61,7 @@ def _(finding: TraitsUnknown) -> Words:
 
 @word.register
 def _(finding: TraitsBadValue) -> Words:
-    pairs = ", ".join(f"{key}={value}" for key, value in finding.pairs)
+    pairs = listed(f"{key}={value}" for key, value in finding.pairs)
     if finding.by_database:
         required = (f"{key}={REQUIRED}" for key, _ in finding.pairs)
         given = (Option("--property", pair) for pair in required)
@@ -105,7 +105,8 @@ def _(finding: TraitsFewHosts) -> Words:
 
 
 def _together(traits: tuple[Trait | RootTrait, ...]) -> str:
-    return " and ".join(f"{'not ' * each.forbidden}{each.name}" for each in traits)
+    names = [f"{'not ' * each.forbidden}{each.name}" for each in traits]
+    return " and ".join(names) if len(names) < 3 else listed(names)
 
 
 @word.register

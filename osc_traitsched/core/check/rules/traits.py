@@ -182,7 +182,9 @@ def _severity(analysis: Analysis, namers: _Namers) -> Severity:
         for each in analysis.isolated
         if each.name in namers.aggregates
     )
-    fails = namers.flavors or namers.images or closed
+    # Those of others fail none but the requests of those who use them.
+    images = namers.images.keys() - analysis.images_of_others
+    fails = namers.flavors or images or closed
     return Severity.ERROR if fails else Severity.WARNING
 
 
