@@ -66,6 +66,10 @@ def an_unknown_trait(make):
     make.flavor("gold", {"trait:CUSTOM_GOLT": "required"})
 
 
+def a_name_that_no_trait_can_have(make):
+    make.flavor("gold", {f"trait:{GOLD} ": "required"})
+
+
 def a_value_that_nova_ignores(make):
     make.traits(GOLD, "cmp00")
     make.image("gold", **{f"trait:{GOLD}": "forbidden"})
@@ -185,6 +189,7 @@ FAULTS = [
     ),
     ("image-type-off", no_host_for_a_format, "warning", ()),
     ("traits-unknown", an_unknown_trait, "error", ()),
+    ("traits-malformed", a_name_that_no_trait_can_have, "error", ()),
     ("traits-bad-value", a_value_that_nova_ignores, "error", ()),
     ("traits-no-host", a_trait_on_no_host, "error", ()),
     ("traits-few-hosts", a_trait_on_few_hosts, "note", ()),
@@ -275,6 +280,7 @@ def test_prefilters_that_nothing_needs_are_no_fault(make, check):
     ("fault", "flavor"),
     [
         (an_unknown_trait, "gold"),
+        (a_name_that_no_trait_can_have, "gold"),
         (a_trait_on_no_host, "gold"),
         (traits_on_different_hosts, "both"),
         (a_flavor_that_is_shut_out, "plain"),
@@ -300,10 +306,14 @@ def test_nova_takes_what_check_calls_a_note(make, admin):
     assert (boot.status, boot.host) == ("ACTIVE", "cmp00")
 
 
-def test_the_command_that_mends_a_fault_mends_it(make, check, cloud):
-    a_member_without_the_trait(make)
+@pytest.mark.parametrize(
+    "fault", [a_member_without_the_trait, a_name_that_no_trait_can_have]
+)
+def test_the_command_that_mends_a_fault_mends_it(make, check, cloud, fault):
+    fault(make)
     (row,) = check("-f", "json").json
-    program, *words = shlex.split(row["fix"])
+    _, _, command = row["fix"].rpartition(": ")
+    program, *words = shlex.split(command)
     assert program == "openstack"
     assert shell.run(cloud.environment, *words).code == 0
     assert check("-f", "json").json == []

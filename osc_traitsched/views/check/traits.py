@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from osc_traitsched.core.check.finding import Kind
 from osc_traitsched.core.check.rules.traits import (
     TraitsBadValue,
@@ -10,6 +12,7 @@ from osc_traitsched.core.check.rules.traits import (
     TraitsUnknown,
     TraitsUnused,
 )
+from osc_traitsched.core.check.rules.traits_malformed import TraitsMalformed
 from osc_traitsched.core.check.rules.traits_refused import TraitsRefused
 from osc_traitsched.core.check.rules.traits_together import (
     TraitsContradiction,
@@ -20,8 +23,8 @@ from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.views.check.wording import Words, word
-from osc_traitsched.views.commands import Command, Option, openstack
-from osc_traitsched.views.text import did_you_mean, listed
+from osc_traitsched.views.commands import Command, Option, openstack, printable
+from osc_traitsched.views.text import did_you_mean, listed, quoted
 
 
 def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
@@ -63,19 +66,46 @@ def _(finding: TraitsUnknown) -> Words:
 def _(finding: TraitsBadValue) -> Words:
     pairs = listed(f"{key}={value}" for key, value in finding.pairs)
     if finding.by_database:
-        required = (f"{key}={REQUIRED}" for key, _ in finding.pairs)
+        keys = (printable(key, "KEY") for key, _ in finding.pairs)
+        required = dict.fromkeys(f"{key}={REQUIRED}" for key in keys)
         given = (Option("--property", pair) for pair in required)
         return Words(
             f"MariaDB and MySQL take {pairs} for {REQUIRED}, other databases ignore it",
             openstack("aggregate set", *given, finding.id),
         )
-    unset = (Option("--property", key) for key, _ in finding.pairs)
     is_flavor = finding.kind is Kind.FLAVOR
     values = "required or forbidden" if is_flavor else "required"
     return Words(
         f"Nova ignores {pairs}: the value can only be {values}",
-        openstack(f"{finding.kind.value} unset", *unset, finding.id),
+        _unset(finding.kind, (key for key, _ in finding.pairs), finding.id),
     )
+
+
+def _unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
+    """Return how keys are taken off; ``KEY`` is one that no command can print."""
+    shown = dict.fromkeys(printable(key, "KEY") for key in keys)
+    options = (Option("--property", key) for key in shown)
+    return openstack(f"{kind.value} unset", *options, identity)
+
+
+@word.register
+def _(finding: TraitsMalformed) -> Words:
+    names = listed(map(quoted, finding.names))
+    is_aggregate = finding.kind is Kind.AGGREGATE
+    then = "no request can require it, and so get in"
+    if not is_aggregate:
+        read = any(set(name) & _READ_BY_PLACEMENT for name in finding.names)
+        then = "Placement refuses every request that names it"
+        then += ", or takes it for something else" if read else ""
+    return Words(
+        f"no trait can be named {names}: {then}{did_you_mean(finding.nearest)}",
+        _unset(finding.kind, finding.keys, finding.id),
+        "take the key off" + ", once the right one is set" * is_aggregate,
+    )
+
+
+#: What is no part of a name in Placement's queries: lists, ``in:`` and ``!``.
+_READ_BY_PLACEMENT = frozenset(",:!")
 
 
 @word.register

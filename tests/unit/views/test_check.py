@@ -12,8 +12,8 @@ import pytest
 
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
-from osc_traitsched.core.check.rules.config import ConfigFilterGone
 from osc_traitsched.core.check.others import ImagesOfOthers
+from osc_traitsched.core.check.rules.config import ConfigFilterGone
 from osc_traitsched.core.check.rules.traits import TraitsUnused
 from osc_traitsched.core.check.rules.traits_together import TraitsNotTogether
 from osc_traitsched.core.nova.clause import Trait
@@ -186,6 +186,67 @@ def test_of_every_host_filter_that_is_gone_it_is_said_what_does_its_work(name):
         "(nova.conf:7)"
     )
     assert row[4].startswith("take it out of the list: ")
+
+
+def of_flavor(**properties):
+    return survey([host("a", GOLD)], [flavor("f f", **properties)])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "name", "then", "shown"),
+    [
+        (
+            "trait:CUSTOM_GOLD ",
+            "required",
+            "'CUSTOM_GOLD '",
+            "; did you mean CUSTOM_GOLD?",
+            "'trait:CUSTOM_GOLD '",
+        ),
+        ("trait:CUSTOM_\x1b[31mX", "required", "'CUSTOM_\\x1b[31mX'", "", "KEY"),
+        ("trait:", "required", "''", "", "trait:"),
+        (
+            "trait_A:!CUSTOM_X",
+            "forbidden",
+            "'!CUSTOM_X'",
+            ", or takes it for something else; did you mean CUSTOM_GOLD?",
+            "'trait_A:!CUSTOM_X'",
+        ),
+    ],
+)
+def test_a_key_that_names_no_trait_is_to_be_taken_off_by_the_flavors_id(
+    key, value, name, then, shown
+):
+    group = {"resources_A:CUSTOM_X": "1"} if "_A" in key else {}
+    found = findings(of_flavor(**{key: value}, **group))
+    ((_, severity, subject, problem, fix),) = [
+        row for row in check.rows(found)[1] if row[0] == "traits-malformed"
+    ]
+    assert (severity, subject) == ("error", "flavor f f")
+    assert problem == (
+        f"no trait can be named {name}: Placement refuses every request that names it"
+        f"{then}"
+    )
+    command = f"openstack flavor unset --property {shown} {identity('f f')}"
+    assert fix == f"take the key off: {command}"
+
+
+def test_a_key_of_an_aggregate_that_names_no_trait_is_to_be_replaced():
+    odd = aggregate("odd", "a", **{"trait:X Y": "required"})
+    found = findings(survey([host("a")], aggregates=[odd]), "traits-malformed")
+    ((*_, problem, fix),) = check.rows(found)[1]
+    assert problem == (
+        "no trait can be named 'X Y': no request can require it, and so get in"
+    )
+    assert fix == (
+        "take the key off, once the right one is set: openstack aggregate unset "
+        "--property 'trait:X Y' 3"
+    )
+
+
+def test_no_fix_is_empty_for_a_key_that_no_command_can_print():
+    found = findings(of_flavor(**{"trait:CUSTOM_\x1b": "odd", "trait:\n": "odd"}))
+    ((*_, fix),) = [row for row in check.rows(found)[1] if "value" in row[0]]
+    assert fix == f"openstack flavor unset --property KEY {identity('f f')}"
 
 
 def test_traits_of_an_image_of_others_are_one_row_and_no_trait_is_to_be_created():
