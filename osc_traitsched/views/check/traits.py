@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from osc_traitsched.core.check.finding import Kind
 from osc_traitsched.core.check.rules.traits import (
     TraitsBadValue,
@@ -22,7 +20,8 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.clause import RootTrait, Trait
-from osc_traitsched.views.check.wording import Words, word
+from osc_traitsched.views import nova_refuses
+from osc_traitsched.views.check.wording import Words, unset, word
 from osc_traitsched.views.commands import Command, Option, openstack, printable
 from osc_traitsched.views.text import did_you_mean, listed, quoted
 
@@ -77,15 +76,8 @@ def _(finding: TraitsBadValue) -> Words:
     values = "required or forbidden" if is_flavor else "required"
     return Words(
         f"Nova ignores {pairs}: the value can only be {values}",
-        _unset(finding.kind, (key for key, _ in finding.pairs), finding.id),
+        unset(finding.kind, (key for key, _ in finding.pairs), finding.id),
     )
-
-
-def _unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
-    """Return how keys are taken off; ``KEY`` is one that no command can print."""
-    shown = dict.fromkeys(printable(key, "KEY") for key in keys)
-    options = (Option("--property", key) for key in shown)
-    return openstack(f"{kind.value} unset", *options, identity)
 
 
 @word.register
@@ -99,7 +91,7 @@ def _(finding: TraitsMalformed) -> Words:
         then += ", or takes it for something else" if read else ""
     return Words(
         f"no trait can be named {names}: {then}{did_you_mean(finding.nearest)}",
-        _unset(finding.kind, finding.keys, finding.id),
+        unset(finding.kind, finding.keys, finding.id),
         "take the key off" + ", once the right one is set" * is_aggregate,
     )
 
@@ -175,18 +167,14 @@ def _(finding: TraitsContradiction) -> Words:
 
 @word.register
 def _(finding: TraitsRefused) -> Words:
-    refusal = finding.refusal
-    keys = ", ".join(refusal.keys)
-    reason = refusal.reason.replace("-", " ")
-    what = f"{refusal.exception}, {reason}" + (f" ({keys})" if keys else "")
-    if finding.flavors:
-        return Words(
-            f"Nova refuses it with the {listed(finding.flavors, 'flavor')}: {what}",
-            "do not combine them, or make the two keys agree",
-        )
-    others = "images" if finding.kind is Kind.FLAVOR else "flavors"
+    wrong = nova_refuses.wrong(finding.refusal)
+    right = nova_refuses.right(finding.refusal)
+    if not finding.flavors:
+        return Words(f"Nova refuses every server of it: {wrong}", right)
     return Words(
-        f"Nova refuses it with all {others}: {what}", f"change {keys or 'its keys'}"
+        "Nova refuses every server of it with the "
+        f"{listed(finding.flavors, 'flavor')}: {wrong}",
+        f"do not combine them, or {right}",
     )
 
 

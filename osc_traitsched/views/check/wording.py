@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from osc_traitsched.core.check.finding import Finding
+from osc_traitsched.core.check.finding import Finding, Kind
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views.commands import Command, Option, line
+from osc_traitsched.views.commands import (
+    Command,
+    Option,
+    line,
+    openstack,
+    printable,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +43,13 @@ class Words:
 def word(finding: Finding) -> Words:
     """Return the words of a finding; each class of findings registers its own."""
     raise NotImplementedError(type(finding).__name__)
+
+
+def unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
+    """Return how keys are taken off; ``KEY`` is one that no command can print."""
+    shown = dict.fromkeys(printable(key, "KEY") for key in keys)
+    options = (Option("--property", key) for key in shown)
+    return openstack(f"{kind.value} unset", *options, identity)
 
 
 def off(setting: Setting) -> str:
