@@ -56,8 +56,7 @@ def check(
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)
     wanted = core.named(found, flavors, images)
-    findings = core.concerning(core.run(selected, found), wanted)
-    return Checked(found, selected, findings)
+    return Checked(found, selected, core.run(selected, found, wanted))
 
 
 def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
@@ -86,6 +85,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         members=topology.members,
         shared=evidence.shared(placement, snapshot),
         stock=bulk.stock,
+        own_project=cloud.own_project,
         projects=projects.names(cloud),
         has_private_flavors=lookup.lists_private_flavors(cloud),
     )

@@ -288,6 +288,7 @@ class Refusal(AnswerIsNo):
         host has room for); empty until the request is built
     :ivar http: the status of the API's answer; None at the other stages
     :ivar nearest: for a name that Nova does not know names like it, best first
+    :ivar allowed: the values that the keys can have, where those are few; else empty
     """
 
     def __init__(
@@ -298,6 +299,7 @@ class Refusal(AnswerIsNo):
         stage: str = "",
         http: int | None = None,
         nearest: tuple[str, ...] = (),
+        allowed: Iterable[str] = (),
     ) -> None:
         super().__init__(f"{exception}: {reason} ({', '.join(keys)})")
         self.exception = exception
@@ -306,6 +308,7 @@ class Refusal(AnswerIsNo):
         self.stage = stage
         self.http = http
         self.nearest = nearest
+        self.allowed = tuple(allowed)
 
 
 class BadConfiguration(BadQuestion):

@@ -42,8 +42,13 @@ class _Wish:
         name = "properties" if what == "flavor" else "image"
         return dataclasses.replace(self, **{name: properties})
 
+    def flavor(self, name: str) -> _Wish:
+        properties, size = FLAVORS[name]
+        return dataclasses.replace(self, properties=properties, size=size)
+
 
 _TEXTS = (
+    ("flavor", r"flavor (\S+) \(.*?\)(?:, with.*)?", _Wish.flavor),
     ("size", r"a flavor with (\d+) (VCPU|MB of memory|GB of disk)", _Wish.sized),
     ("format", r"an image in the format (\w+)", _Wish.in_format),
     ("zone", r"ask for availability zone (\S+)", _Wish.in_zone),
@@ -56,7 +61,7 @@ def asked(scenario: Scenario, before: Asked, text: str) -> Asked:
     """Return the request as a fix's text wants it; what it needs is made."""
     properties, size = FLAVORS[before.flavor]
     wish = _Wish(properties, size, IMAGES[before.image], before.zone)
-    for part in text.split(" and "):
+    for part in _parts(text):
         _, found, change = _meaning(part)
         wish = change(wish, *found.groups())
     flavor, image = before.flavor, before.image
@@ -72,7 +77,12 @@ def asked(scenario: Scenario, before: Asked, text: str) -> Asked:
 
 def kinds(text: str) -> list[str]:
     """Return what a text wants to be another: size, format, zone or property."""
-    return [f"another {_meaning(part)[0]}" for part in text.split(" and ")]
+    return [f"another {_meaning(part)[0]}" for part in _parts(text)]
+
+
+def _parts(text: str) -> list[str]:
+    # What another flavor has and lacks is one part.
+    return [text] if re.match(r"flavor \S+ \(", text) else text.split(" and ")
 
 
 def _meaning(part: str) -> Any:

@@ -66,6 +66,10 @@ def an_unknown_trait(make):
     make.flavor("gold", {"trait:CUSTOM_GOLT": "required"})
 
 
+def a_name_that_no_trait_can_have(make):
+    make.flavor("gold", {f"trait:{GOLD} ": "required"})
+
+
 def a_value_that_nova_ignores(make):
     make.traits(GOLD, "cmp00")
     make.image("gold", **{f"trait:{GOLD}": "forbidden"})
@@ -185,6 +189,7 @@ FAULTS = [
     ),
     ("image-type-off", no_host_for_a_format, "warning", ()),
     ("traits-unknown", an_unknown_trait, "error", ()),
+    ("traits-malformed", a_name_that_no_trait_can_have, "error", ()),
     ("traits-bad-value", a_value_that_nova_ignores, "error", ()),
     ("traits-no-host", a_trait_on_no_host, "error", ()),
     ("traits-few-hosts", a_trait_on_few_hosts, "note", ()),
@@ -275,6 +280,7 @@ def test_prefilters_that_nothing_needs_are_no_fault(make, check):
     ("fault", "flavor"),
     [
         (an_unknown_trait, "gold"),
+        (a_name_that_no_trait_can_have, "gold"),
         (a_trait_on_no_host, "gold"),
         (traits_on_different_hosts, "both"),
         (a_flavor_that_is_shut_out, "plain"),
@@ -300,10 +306,14 @@ def test_nova_takes_what_check_calls_a_note(make, admin):
     assert (boot.status, boot.host) == ("ACTIVE", "cmp00")
 
 
-def test_the_command_that_mends_a_fault_mends_it(make, check, cloud):
-    a_member_without_the_trait(make)
+@pytest.mark.parametrize(
+    "fault", [a_member_without_the_trait, a_name_that_no_trait_can_have]
+)
+def test_the_command_that_mends_a_fault_mends_it(make, check, cloud, fault):
+    fault(make)
     (row,) = check("-f", "json").json
-    program, *words = shlex.split(row["fix"])
+    _, _, command = row["fix"].rpartition(": ")
+    program, *words = shlex.split(command)
     assert program == "openstack"
     assert shell.run(cloud.environment, *words).code == 0
     assert check("-f", "json").json == []
@@ -323,6 +333,23 @@ def test_rules_are_run_by_id_or_area_and_findings_shown_by_flavor_or_image(make,
     assert found("--flavor", "gold") == ["traits-no-host"]
     assert found("--image", "silver") == ["traits-unknown"]
     assert found("--image", "silver", "--flavor", "gold") == found()
+
+
+def test_a_private_image_of_another_project_is_one_note_and_no_fault(
+    make, check, admin
+):
+    demo = admin.identity.find_project("demo").id
+    traits = {f"trait:CUSTOM_N{n}": "required" for n in range(100)}
+    theirs = make.image("t-arch", visibility="private", owner=demo, **traits)
+    done = check("--fail-on", "warning", "-f", "json")
+    (row,) = done.json
+    print(row["object"], "|", row["problem"], "|", row["fix"])
+    assert (done.code, row["id"], row["severity"]) == (0, "traits-unknown", "note")
+    assert row["object"] == f"image t-arch ({theirs}, owner {demo})"
+    assert "openstack" not in row["fix"]
+    assert [row["id"] for row in check("--image", theirs, "-f", "json").json] == [
+        "traits-unknown"
+    ]
 
 
 def test_fail_on_says_from_which_severity_on_it_exits_with_three(make, check):

@@ -117,7 +117,10 @@ def test_a_trait_that_nobody_has_keeps_all_out_and_can_be_added(make, explain):
     assert [(each["kind"], each["key"]) for each in clause["origins"]] == [
         ("flavor", f"trait:{GOLD}")
     ]
-    fixes = {fix["commands"][0]: fix["gained_hosts"] for fix in found["fixes"]}
+    existing, *others = found["fixes"]
+    without = f"flavor small (1 VCPU, 512 MB, 1 GB), without trait:{GOLD}"
+    assert (existing["text"], existing["gained_hosts"]) == (without, HOSTS)
+    fixes = {fix["commands"][0]: fix["gained_hosts"] for fix in others}
     everywhere = " ".join(f"--host {host}" for host in HOSTS)
     assert fixes == {
         f"openstack trait-sched add {GOLD} --create {everywhere}": HOSTS,
@@ -195,7 +198,7 @@ def test_a_zone_that_is_full_is_a_conflict_of_place_and_size(make, explain, raw)
     found = explain("small", "raw", "--availability-zone", "az-east", code=3)
     (conflict,) = found["conflicts"]
     zone, memory = conflict
-    assert clause_of(found, zone)["text"] == "in aggregate east"
+    assert clause_of(found, zone)["text"] == "in zone az-east (aggregate east)"
     assert memory == "resources:MEMORY_MB"
     assert failing(found)["cmp00"] == [zone]
     assert failing(found)["cmp04"] == [memory]
@@ -208,7 +211,9 @@ def test_an_isolated_host_is_closed_to_those_who_do_not_require_its_trait(
     make.aggregate("gold", *HOSTS, **{f"trait:{GOLD}": "required"})
     found = explain(code=3)
     (conflict,) = found["conflicts"]
-    assert clause_of(found, conflict[0])["text"] == "outside aggregate gold"
+    assert (
+        clause_of(found, conflict[0])["text"] == "outside the isolated aggregate gold"
+    )
     assert clause_of(found, conflict[0])["origins"] == [
         {
             "kind": "prefilter",
@@ -262,12 +267,12 @@ def test_metadata_in_other_letters_makes_the_database_matter(make, openstack):
     assumed = openstack("explain", "small", "raw")
     assert (
         "  database collation = case-insensitive (the default of MariaDB and MySQL, "
-        "assumed); otherwise: 1 hosts more, 0 fewer\n"
+        "assumed); otherwise: 1 more host, 0 fewer\n"
     ) in assumed.out
     said = ("--set", "database_collation=case-sensitive")
     given = openstack("explain", "small", "raw", *said)
     assert (
-        "  database collation = case-sensitive (--set); otherwise: 0 hosts more, "
+        "  database collation = case-sensitive (--set); otherwise: 0 more hosts, "
         "1 fewer\n"
     ) in given.out
     assert "member_of" not in given.out
@@ -325,7 +330,7 @@ def test_a_host_that_placement_lost_from_an_aggregate_says_who_has_it(
     ]
     assert host_of(found, "cmp00")["out_of_sync_aggregates"] == []
     text = openstack("explain", "small", "raw", *zone).out
-    assert "Nova has it in aggregate east, Placement has not" in text
+    assert "Nova has it in aggregate east, Placement does not" in text
 
 
 def test_a_lost_mirror_is_mended_by_nova_and_other_hosts_by_joining(
@@ -523,9 +528,9 @@ def test_the_story_of_one_host_has_every_condition_with_yes_or_no(gold, openstac
     assert done.code == 0
     story = done.out[done.out.index("cmp05: cannot take it") :].split("\n\n")[0]
     answers = [line.split()[:2] for line in story.splitlines()[1:] if "(" in line]
-    assert ["no", GOLD] in answers
+    assert ["no", "trait"] in answers
     assert "yes  1 VCPU  (flavor vcpus)" in story
-    assert "asked 512, free 7680 of 7680 MB" in story
+    assert "MEMORY_MB of cmp05: 7680 MB free of 7680" in story
     can = openstack("explain", "gold", "raw", "--host", "cmp01").out
     story = can[can.index("cmp01: can take it") :].split("\n\n")[0]
     assert "\n  no " not in story
@@ -668,7 +673,8 @@ def test_the_number_of_requests_does_not_grow_with_the_hosts(make, gold, raw, pr
     for name, each in many.items():
         print(name, each)
     assert many == few
-    assert max(sum(each.values()) for each in few.values()) <= 25
+    # Up to twelve other flavors are tried where there is no host.
+    assert max(sum(each.values()) for each in few.values()) <= 25 + 12
 
 
 def cost(done, requests):

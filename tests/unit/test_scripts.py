@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import shutil
 
 import pytest
@@ -14,6 +15,10 @@ pytestmark = pytest.mark.skipif(not shutil.which("jq"), reason="the scripts need
 #: What a block has that is no script, and looks at an exit code.
 COUNTING = "found=$(openstack trait-sched check -f value"
 
+#: A name of somebody's choice, and how the scripts print it.
+SLY = "Grün\x1b[2K\x9b2K\u202e\u2028\nerror forged: \\n \\033[2K"
+SHOWN = "Grün?[2K?2K???error forged: \\n \\033[2K"
+
 #: Ends as the flavor is named, or as the first argument of ``check`` says.
 OPENSTACK = """
 echo "$@" >> asked
@@ -21,6 +26,7 @@ case "$3" in
     has*) echo '{}' ;;
     none*) echo '{"summary": "No host", "refusal": null, "fixes": [{"text": "X"}]}'
         exit 3 ;;
+    sly*) cat sly; exit 3 ;;
     odd*) echo '{"summary": "Odd", "refusal": {"text": "no"}, "fixes": []}'; exit 4 ;;
     *) echo "no such flavor" >&2; exit 1 ;;
 esac
@@ -65,6 +71,24 @@ def test_a_pair_without_a_host_fails_and_the_others_are_asked(gate):
     ]
 
 
+def test_what_a_name_has_for_a_terminal_is_not_printed_and_forges_no_line(
+    gate, tmp_path
+):
+    texts = {
+        "summary": f"No host for {SLY}",
+        "refusal": {"text": SLY},
+        "fixes": [{"text": SLY}],
+    }
+    (tmp_path / "sly").write_text(json.dumps(texts))
+    found = gate(stdin="sly raw\n")
+    assert found.out.splitlines() == [
+        "FAIL  sly raw",
+        f"      No host for {SHOWN}",
+        f"      {SHOWN}",
+        f"      would help: {SHOWN}",
+    ]
+
+
 def test_the_last_pair_needs_no_end_of_its_line(gate):
     assert gate(stdin="none raw").code == 1
     assert gate(stdin="has raw").out == "ok    has raw\n"
@@ -101,6 +125,16 @@ def test_the_nightly_check_prints_what_is_more_than_a_note(tmp_path):
     assert (done.code, done.out) == (3, "error a-b: flavor f: p\n")
     asked = (tmp_path / "asked").read_text()
     assert asked == "trait-sched check --fail-on warning --nova-conf a b -f json\n"
+
+
+@pytest.mark.parametrize("ensure_ascii", [True, False])
+def test_no_name_forges_a_line_of_the_nightly_check(tmp_path, ensure_ascii):
+    row = {"id": "a-b", "severity": "error", "object": SLY, "problem": SLY}
+    answer = json.dumps([row], ensure_ascii=ensure_ascii)
+    (tmp_path / "found").write_text(answer)
+    done = check_cloud(tmp_path, "cat found; exit 7")
+    assert (done.code, done.err) == (7, "")
+    assert done.out == f"error a-b: {SHOWN}: {SHOWN}\n"
 
 
 def test_the_nightly_check_fails_where_nothing_was_read(tmp_path):

@@ -15,11 +15,13 @@ A test tells what is missing, a section in the reference included.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import titles
 from osc_traitsched.core.check.finding import Finding, Kind
+from osc_traitsched.core.check.others import folded
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import (
     az,
@@ -49,6 +51,8 @@ RULES: tuple[Rule, ...] = (
     *mirror.RULES,
     *config.RULES,
 )
+
+_EVERYTHING: Mapping[Kind, frozenset[str]] = MappingProxyType({})
 
 AREAS: tuple[str, ...] = tuple(dict.fromkeys(rule.area for rule in RULES))
 
@@ -83,11 +87,21 @@ def select(names: Iterable[str], ignored: Iterable[str] = ()) -> tuple[Rule, ...
     return found
 
 
-def run(rules: Iterable[Rule], survey: Survey) -> tuple[Finding, ...]:
-    """Return what the rules find, the worst first, then in the rules' order."""
+def run(
+    rules: Iterable[Rule],
+    survey: Survey,
+    wanted: Mapping[Kind, frozenset[str]] = _EVERYTHING,
+) -> tuple[Finding, ...]:
+    """Return what the rules find, the worst first, then in the rules' order.
+
+    What is due to images of other projects alone is one note a rule, and comes last.
+
+    :param wanted: as for :func:`concerning`
+    """
     analysis = Analysis(survey)
-    found = [finding for rule in rules for finding in rule.find(analysis)]
-    return tuple(sorted(found, key=lambda finding: finding.severity.rank))
+    found = (finding for rule in rules for finding in rule.find(analysis))
+    kept = folded(concerning(found, wanted), analysis.images_of_others)
+    return tuple(sorted(kept, key=lambda finding: finding.severity.rank))
 
 
 def named(
@@ -101,8 +115,10 @@ def named(
         there or not active
     """
     return {
-        Kind.FLAVOR: _titles("flavor", flavors, survey.flavors),
-        Kind.IMAGE: _titles("active image", images, survey.images),
+        Kind.FLAVOR: _named("flavor", flavors, titles(survey.flavors)),
+        Kind.IMAGE: _named(
+            "active image", images, titles(survey.images, survey.image_owners)
+        ),
     }
 
 
@@ -122,8 +138,9 @@ def concerning(
     )
 
 
-def _titles(kind: str, wanted: Iterable[str], bodies: Iterable[Body]) -> frozenset[str]:
-    titled = titles(bodies)
+def _named(
+    kind: str, wanted: Iterable[str], titled: Sequence[tuple[Body, str]]
+) -> frozenset[str]:
     found: set[str] = set()
     for name in wanted:
         matching = {t for body, t in titled if name in (body["id"], body["name"], t)}

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 
-from osc_traitsched.core.check.builder import Builder
+from osc_traitsched.core.check.builder import Builder, titles
 from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.flavor_hosts import FlavorHosts
 from osc_traitsched.core.check.hosts import Hosts
@@ -16,6 +16,7 @@ from osc_traitsched.core.inventory import mirror
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.settings import Setting
 
 
@@ -56,12 +57,23 @@ class Analysis:
     @functools.cached_property
     def flavors(self) -> tuple[Demand, ...]:
         """What each flavor asks for, by name."""
-        return _by_name(self.builder.of_flavors(self.survey.flavors))
+        demands = self.builder.of_flavors(self.survey.flavors)
+        return tuple(sorted(demands, key=lambda each: each.name))
 
     @functools.cached_property
     def images(self) -> tuple[Demand, ...]:
-        """What each image asks for, by name."""
-        return _by_name(self.builder.of_images(self.survey.images))
+        """What each image asks for, by name; last those of :attr:`images_of_others`."""
+        survey, others = self.survey, self.images_of_others
+        demands = self.builder.of_images(survey.images, survey.image_owners)
+        return tuple(sorted(demands, key=lambda each: (each.name in others, each.name)))
+
+    @functools.cached_property
+    def images_of_others(self) -> frozenset[str]:
+        """The names of images that are neither public nor the caller's own."""
+        titled = titles(self.survey.images, self.survey.image_owners)
+        trusted = public_or_own(self.survey.images, self.survey.own_project)
+        identities = {each["id"] for each in trusted}
+        return frozenset(name for body, name in titled if body["id"] not in identities)
 
     @property
     def demands(self) -> tuple[Demand, ...]:
@@ -124,7 +136,3 @@ class Analysis:
 
     def _mirrored(self, aggregate: str) -> frozenset[str]:
         return self.survey.members.get(aggregate, frozenset())
-
-
-def _by_name(demands: Iterable[Demand]) -> tuple[Demand, ...]:
-    return tuple(sorted(demands, key=lambda demand: demand.name))

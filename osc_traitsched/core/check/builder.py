@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from osc_traitsched.core.check.demand import (
     IMAGE_METADATA_PREFILTER,
@@ -43,6 +44,7 @@ _OF_IMAGES = frozenset(
 )
 
 _NOTHING = Request((), None, None, "")
+_NO_OWNERS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclasses.dataclass
@@ -67,11 +69,16 @@ class Builder:
             found.append(dataclasses.replace(known[kind], name=name, body=body))
         return tuple(found)
 
-    def of_images(self, bodies: Iterable[Body]) -> tuple[Demand, ...]:
-        """Return what each image asks for, as if all its prefilters were on."""
+    def of_images(
+        self, bodies: Iterable[Body], owners: Mapping[str, str]
+    ) -> tuple[Demand, ...]:
+        """Return what each image asks for, as if all its prefilters were on.
+
+        :param owners: of the images of other projects, by ID
+        """
         known: dict[object, Demand] = {}
         found = []
-        for body, name in titles(bodies):
+        for body, name in titles(bodies, owners):
             kind = _frozen(decisive(body))
             if kind not in known:
                 known[kind] = self._image(body)
@@ -163,15 +170,24 @@ def _is_of_image(clause: Clause) -> bool:
     return any(origin.kind == "image" for origin in clause.origins)
 
 
-def titles(bodies: Iterable[Body]) -> list[tuple[Body, str]]:
-    """Return each flavor, or image, with a name that no other has."""
+def titles(
+    bodies: Iterable[Body], owners: Mapping[str, str] = _NO_OWNERS
+) -> list[tuple[Body, str]]:
+    """Return each flavor, or image, with a name that no other has.
+
+    :param owners: of the images of other projects, by ID; anybody chose their names
+    """
     bodies = tuple(bodies)
     names = [str(body.get("name") or body["id"]) for body in bodies]
     twins = collections.Counter(names)
-    return [
-        (body, f"{name} ({body['id']})" if twins[name] > 1 else name)
-        for body, name in zip(bodies, names)
-    ]
+    found = []
+    for body, name in zip(bodies, names):
+        identity = str(body["id"])
+        marks = [identity] if twins[name] > 1 or identity in owners else []
+        if identity in owners:
+            marks.append(f"owner {owners[identity]}")
+        found.append((body, f"{name} ({', '.join(marks)})" if marks else name))
+    return found
 
 
 def _of_flavor(body: Body) -> object:

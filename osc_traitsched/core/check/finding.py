@@ -53,10 +53,20 @@ class Finding:
     :ivar name: of the object, as its API names it
     """
 
-    rule: typing.ClassVar[str]
+    rule: str
     severity: Severity
     kind: Kind
     name: str
+
+    @property
+    def due_to_images(self) -> tuple[str, ...]:
+        """The images that bring it about; none where flavors or aggregates do, too."""
+        if self.kind is Kind.IMAGE:
+            return (self.name,)
+        named = isinstance(self, _NamesFlavors) and self.flavors
+        if named or (isinstance(self, _NamesAggregates) and self.aggregates):
+            return ()
+        return self.images if isinstance(self, _NamesImages) else ()
 
     def is_about(self, kind: Kind, names: Iterable[str]) -> bool:
         """Tell whether it names one of these flavors, or one of these images."""
@@ -82,3 +92,11 @@ class _NamesImages(typing.Protocol):
 
     @property
     def images(self) -> tuple[str, ...]: ...
+
+
+@typing.runtime_checkable
+class _NamesAggregates(typing.Protocol):
+    """A finding with the names of aggregates."""
+
+    @property
+    def aggregates(self) -> tuple[str, ...]: ...

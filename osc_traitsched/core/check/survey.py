@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Stock
@@ -31,6 +33,7 @@ class Survey:
         hosts at once had them; full hosts are left out by such answers
     :ivar has_private_flavors: the flavors are all that there are, and not only the
         public ones and those of the user's project
+    :ivar own_project: the ID of the project whose user asks; None for none
     :ivar projects: the IDs of all projects with their names; None if unknown
     """
 
@@ -45,6 +48,7 @@ class Survey:
     members: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     shared: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     stock: Mapping[str, Mapping[str, Stock]] = dataclasses.field(default_factory=dict)
+    own_project: str | None = None
     projects: Mapping[str, str] | None = None
     has_private_flavors: bool = True
 
@@ -52,3 +56,8 @@ class Survey:
     def nova(self) -> Nova:
         """Nova's view of hosts; empty where it was not read."""
         return self.snapshot.nova or Nova()
+
+    @functools.cached_property
+    def image_owners(self) -> Mapping[str, str]:
+        """The owners of the images that are another project's, by the images' IDs."""
+        return of_others(self.images, self.own_project)

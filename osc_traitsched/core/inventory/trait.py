@@ -83,15 +83,19 @@ def is_custom(name: str) -> bool:
     return name.startswith(_CUSTOM)
 
 
+def is_wellformed(name: str) -> bool:
+    """Tell whether a trait can have a name (Placement: placement/schemas/trait.py)."""
+    return bool(_NAME.fullmatch(name)) and name != _CUSTOM
+
+
 def parse(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names, each once, in the order given.
 
     :raises MalformedTrait: for the first name that no trait can have
-        (Placement: placement/schemas/trait.py)
     """
     unique = tuple(dict.fromkeys(names))
     for name in unique:
-        if not _NAME.fullmatch(name) or name == _CUSTOM:
+        if not is_wellformed(name):
             raise errors.MalformedTrait(name)
     return unique
 

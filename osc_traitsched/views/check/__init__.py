@@ -16,6 +16,7 @@ from osc_traitsched.views.check import (  # noqa: F401
     image_type,
     isolation,
     mirror,
+    others,
     project,
     resources,
     traits,

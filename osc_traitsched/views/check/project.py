@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from osc_traitsched.core.check.finding import Kind
 from osc_traitsched.core.check.rules.project import (
     ProjectList,
     ProjectMirror,
@@ -10,7 +11,7 @@ from osc_traitsched.core.check.rules.project import (
 )
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.views.check import mirror
-from osc_traitsched.views.check.wording import Words, word
+from osc_traitsched.views.check.wording import Words, unset, word
 from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
 from osc_traitsched.views.text import listed
 
@@ -40,9 +41,7 @@ def _(finding: ProjectUnknown) -> Words:
     if not finding.named:
         return Words(
             f"{pair}: no project has this ID",
-            openstack(
-                "aggregate unset", Option("--property", finding.key), str(finding.id)
-            ),
+            unset(Kind.AGGREGATE, [finding.key], str(finding.id)),
         )
     meant = f"{finding.key}={finding.named[0]}"
     return Words(

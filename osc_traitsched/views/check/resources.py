@@ -10,7 +10,7 @@ from osc_traitsched.core.check.rules.resources import (
 )
 from osc_traitsched.core.nova.server import not_evaluated as kinds
 from osc_traitsched.core.nova.server.extra_specs import GROUP_POLICY
-from osc_traitsched.views.check.wording import Words, word
+from osc_traitsched.views.check.wording import Words, unset, word
 from osc_traitsched.views.commands import Option, openstack
 from osc_traitsched.views.text import did_you_mean, listed, quoted
 
@@ -33,10 +33,9 @@ def _(finding: ResourcesUnknown) -> Words:
 @word.register
 def _(finding: ResourcesIgnored) -> Words:
     keys = (f"{e.key}={e.value} ({_REASONS[e.kind]})" for e in finding.ignored)
-    unset = (Option("--property", each.key) for each in finding.ignored)
     return Words(
         f"Nova ignores {', '.join(keys)}",
-        openstack("flavor unset", *unset, finding.id),
+        unset(finding.kind, (each.key for each in finding.ignored), finding.id),
     )
 
 

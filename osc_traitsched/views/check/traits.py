@@ -10,6 +10,7 @@ from osc_traitsched.core.check.rules.traits import (
     TraitsUnknown,
     TraitsUnused,
 )
+from osc_traitsched.core.check.rules.traits_malformed import TraitsMalformed
 from osc_traitsched.core.check.rules.traits_refused import TraitsRefused
 from osc_traitsched.core.check.rules.traits_together import (
     TraitsContradiction,
@@ -19,9 +20,16 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.clause import RootTrait, Trait
-from osc_traitsched.views.check.wording import Words, word
-from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
-from osc_traitsched.views.text import did_you_mean, listed, ranges
+from osc_traitsched.views import nova_refuses
+from osc_traitsched.views.check.wording import Words, unset, word
+from osc_traitsched.views.commands import (
+    Command,
+    Option,
+    Placeholder,
+    is_printable,
+    openstack,
+)
+from osc_traitsched.views.text import did_you_mean, listed, quoted, ranges
 
 
 def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
@@ -63,21 +71,47 @@ def _(finding: TraitsUnknown) -> Words:
 
 @word.register
 def _(finding: TraitsBadValue) -> Words:
-    pairs = ", ".join(f"{key}={value}" for key, value in finding.pairs)
+    pairs = listed(f"{key}={value}" for key, value in finding.pairs)
     if finding.by_database:
-        required = (f"{key}={REQUIRED}" for key, _ in finding.pairs)
-        given = (Option("--property", pair) for pair in required)
+        given = dict.fromkeys(
+            Option(
+                "--property",
+                f"{key}={REQUIRED}"
+                if is_printable(key)
+                else Placeholder(f"KEY={REQUIRED}"),
+            )
+            for key, _ in finding.pairs
+        )
         return Words(
             f"MariaDB and MySQL take {pairs} for {REQUIRED}, other databases ignore it",
             openstack("aggregate set", *given, finding.id),
         )
-    unset = (Option("--property", key) for key, _ in finding.pairs)
     is_flavor = finding.kind is Kind.FLAVOR
     values = "required or forbidden" if is_flavor else "required"
     return Words(
         f"Nova ignores {pairs}: the value can only be {values}",
-        openstack(f"{finding.kind.value} unset", *unset, finding.id),
+        unset(finding.kind, (key for key, _ in finding.pairs), finding.id),
     )
+
+
+@word.register
+def _(finding: TraitsMalformed) -> Words:
+    names = listed(map(quoted, finding.names))
+    is_aggregate = finding.kind is Kind.AGGREGATE
+    then = "no request can require it, and so get in"
+    if not is_aggregate:
+        read = any(set(name) & _READ_BY_PLACEMENT for name in finding.names)
+        then = "Placement refuses every request that names it"
+        then += ", or takes it for something else" if read else ""
+    return Words(
+        f"no trait can be named {names}: {then}{did_you_mean(finding.nearest)}",
+        unset(finding.kind, finding.keys, finding.id),
+        "take the key off" + ", once the right one is set" * is_aggregate,
+    )
+
+
+#: What is no part of a name in Placement's queries: lists, ``in:`` and ``!``.
+_READ_BY_PLACEMENT = frozenset(",:!")
 
 
 @word.register
@@ -107,7 +141,8 @@ def _(finding: TraitsFewHosts) -> Words:
 
 
 def _together(traits: tuple[Trait | RootTrait, ...]) -> str:
-    return " and ".join(f"{'not ' * each.forbidden}{each.name}" for each in traits)
+    names = [f"{'not ' * each.forbidden}{each.name}" for each in traits]
+    return " and ".join(names) if len(names) < 3 else listed(names)
 
 
 @word.register
@@ -146,18 +181,14 @@ def _(finding: TraitsContradiction) -> Words:
 
 @word.register
 def _(finding: TraitsRefused) -> Words:
-    refusal = finding.refusal
-    keys = ", ".join(refusal.keys)
-    reason = refusal.reason.replace("-", " ")
-    what = f"{refusal.exception}, {reason}" + (f" ({keys})" if keys else "")
-    if finding.flavors:
-        return Words(
-            f"Nova refuses it with the {listed(finding.flavors, 'flavor')}: {what}",
-            "do not combine them, or make the two keys agree",
-        )
-    others = "images" if finding.kind is Kind.FLAVOR else "flavors"
+    wrong = nova_refuses.wrong(finding.refusal)
+    right = nova_refuses.right(finding.refusal)
+    if not finding.flavors:
+        return Words(f"Nova refuses every server of it: {wrong}", right)
     return Words(
-        f"Nova refuses it with all {others}: {what}", f"change {keys or 'its keys'}"
+        "Nova refuses every server of it with the "
+        f"{listed(finding.flavors, 'flavor')}: {wrong}",
+        f"do not combine them, or {right}",
     )
 
 

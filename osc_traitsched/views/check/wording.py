@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.check.finding import Finding
+from osc_traitsched.core.check.finding import Finding, Kind
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views.commands import Command, Option, line
+from osc_traitsched.views.commands import (
+    Command,
+    Option,
+    Placeholder,
+    is_printable,
+    line,
+    openstack,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +59,13 @@ class Words:
 def word(finding: Finding) -> Words:
     """Return the words of a finding; each class of findings registers its own."""
     raise NotImplementedError(type(finding).__name__)
+
+
+def unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
+    """Return how keys are taken off; ``KEY`` is one that no command can print."""
+    shown = (key if is_printable(key) else Placeholder("KEY") for key in keys)
+    options = dict.fromkeys(Option("--property", key) for key in shown)
+    return openstack(f"{kind.value} unset", *options, identity)
 
 
 def off(setting: Setting) -> str:

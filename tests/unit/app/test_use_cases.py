@@ -241,6 +241,17 @@ def test_the_whole_cloud_is_checked(cloud):
     assert found.survey.projects == {OWN: "admin", OTHER: "demo"}
 
 
+def test_an_image_of_another_project_is_no_fault_of_the_cloud():
+    images = "/images?limit=1000&os_hidden=false&status=active&visibility=all"
+    theirs = {**ROCKY, "owner": OTHER, "visibility": "shared", "trait:CUSTOM_X": "odd"}
+    cloud = RecordedCloud(image={images: {"images": [theirs]}})
+    (found,) = check.check(cloud, SettingsSources(), ["traits-bad-value"]).findings
+    assert (found.severity.value, found.name) == (
+        "note",
+        f"rocky ({theirs['id']}, owner {OTHER})",
+    )
+
+
 def test_a_check_can_be_of_some_rules_and_some_flavors(cloud):
     wanted = ["mirror", "traits-unused"]
     found = check.check(cloud, SettingsSources(), wanted)

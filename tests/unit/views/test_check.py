@@ -12,6 +12,7 @@ import pytest
 
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.others import ImagesOfOthers
 from osc_traitsched.core.check.rules.config import ConfigFilterGone
 from osc_traitsched.core.check.rules.traits import TraitsUnused
 from osc_traitsched.core.check.rules.traits_together import TraitsNotTogether
@@ -21,7 +22,12 @@ from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import AZ_FILTER
 from osc_traitsched.views import check
 from osc_traitsched.views.check.wording import word
-from tests.unit.core.check import test_config, test_isolation, test_traits
+from tests.unit.core.check import (
+    test_config,
+    test_isolation,
+    test_others,
+    test_traits,
+)
 from tests.unit.core.check.surveys import (
     aggregate,
     findings,
@@ -31,6 +37,7 @@ from tests.unit.core.check.surveys import (
     image,
     survey,
 )
+from tests.unit.core.check.test_others import owned, titled
 
 REFERENCE = pathlib.Path(__file__).parents[3] / "doc/source/reference/checks"
 GOLD = "CUSTOM_GOLD"
@@ -40,9 +47,9 @@ CLASSES = [rule.finding for rule in RULES]
 
 
 def test_every_class_of_findings_is_a_rules_and_every_rule_has_words_of_its_own():
-    assert (
-        set(Finding.__subclasses__()) == set(CLASSES) == set(word.registry) - {object}
-    )
+    of_all_rules = {ImagesOfOthers}
+    assert set(Finding.__subclasses__()) == {*CLASSES, *of_all_rules}
+    assert set(word.registry) - {object} == {*CLASSES, *of_all_rules}
     assert len(set(CLASSES)) == len(RULES)
 
 
@@ -179,3 +186,115 @@ def test_of_every_host_filter_that_is_gone_it_is_said_what_does_its_work(name):
         "(nova.conf:7)"
     )
     assert row[4].startswith("take it out of the list: ")
+
+
+def of_flavor(**properties):
+    return survey([host("a", GOLD)], [flavor("f f", **properties)])
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "name", "then", "shown"),
+    [
+        (
+            "trait:CUSTOM_GOLD ",
+            "required",
+            "'CUSTOM_GOLD '",
+            "; did you mean CUSTOM_GOLD?",
+            "'trait:CUSTOM_GOLD '",
+        ),
+        ("trait:CUSTOM_\x1b[31mX", "required", "'CUSTOM_\\x1b[31mX'", "", "<KEY>"),
+        ("trait:", "required", "''", "", "trait:"),
+        (
+            "trait_A:!CUSTOM_X",
+            "forbidden",
+            "'!CUSTOM_X'",
+            ", or takes it for something else; did you mean CUSTOM_GOLD?",
+            "'trait_A:!CUSTOM_X'",
+        ),
+    ],
+)
+def test_a_key_that_names_no_trait_is_to_be_taken_off_by_the_flavors_id(
+    key, value, name, then, shown
+):
+    group = {"resources_A:CUSTOM_X": "1"} if "_A" in key else {}
+    found = findings(of_flavor(**{key: value}, **group))
+    ((_, severity, subject, problem, fix),) = [
+        row for row in check.rows(found)[1] if row[0] == "traits-malformed"
+    ]
+    assert (severity, subject) == ("error", "flavor f f")
+    assert problem == (
+        f"no trait can be named {name}: Placement refuses every request that names it"
+        f"{then}"
+    )
+    command = f"openstack flavor unset --property {shown} {identity('f f')}"
+    assert fix == f"take the key off: {command}"
+
+
+def test_a_key_of_an_aggregate_that_names_no_trait_is_to_be_replaced():
+    odd = aggregate("odd", "a", **{"trait:X Y": "required"})
+    found = findings(survey([host("a")], aggregates=[odd]), "traits-malformed")
+    ((*_, problem, fix),) = check.rows(found)[1]
+    assert problem == (
+        "no trait can be named 'X Y': no request can require it, and so get in"
+    )
+    assert fix == (
+        "take the key off, once the right one is set: openstack aggregate unset "
+        "--property 'trait:X Y' 3"
+    )
+
+
+def test_no_fix_is_empty_for_a_key_that_no_command_can_print():
+    found = findings(of_flavor(**{"trait:CUSTOM_\x1b": "odd", "trait:\n": "odd"}))
+    ((*_, fix),) = [row for row in check.rows(found)[1] if "value" in row[0]]
+    assert fix == f"openstack flavor unset --property <KEY> {identity('f f')}"
+
+
+def test_traits_of_an_image_of_others_are_one_row_and_no_trait_is_to_be_created():
+    properties = {f"trait__CUSTOM_N{n:02}": "required" for n in range(100)}
+    ((rule, severity, subject, problem, fix),) = rows_of(owned("t", **properties))
+    assert (rule, severity) == ("traits-unknown", "note")
+    assert subject == f"image {titled('t')}"
+    assert problem == (
+        "trait CUSTOM_N00: Placement refuses every request that names it; named by "
+        f"image {titled('t')}; 99 more like it: traits CUSTOM_N01, CUSTOM_N02, "
+        "CUSTOM_N03, CUSTOM_N04, CUSTOM_N05, CUSTOM_N06, CUSTOM_N07, CUSTOM_N08, "
+        "CUSTOM_N09, CUSTOM_N10 and 89 more"
+    )
+    assert fix == "leave it to the project that owns the image"
+
+
+def test_images_of_others_are_named_with_id_and_owner_ten_of_them():
+    gold, silver = ({f"trait__{n}": "required"} for n in (GOLD, "CUSTOM_SILVER"))
+    ((*_, problem, _),) = rows_of(owned("t", **gold), owned("u", **silver))
+    assert problem == (
+        f"trait {GOLD}: Placement refuses every request that names it; named by image "
+        f"{titled('t')}; 1 more like it: trait CUSTOM_SILVER; all by the images "
+        f"{titled('t')}, {titled('u')}"
+    )
+    odd = [owned(f"t{n:02}", trait__CUSTOM_GOLD="odd") for n in range(30)]
+    ((_, _, subject, problem, _),) = rows_of(*odd)
+    assert subject == f"image {titled('t00')}"
+    assert f"; 29 more like it: images {titled('t01')}, {titled('t02')}" in problem
+    assert problem.endswith(f"{titled('t10')} and 19 more")
+
+
+def test_an_option_is_still_to_be_turned_on_for_images_of_others():
+    cloud = test_others.two_hosts(
+        owned("t", hw_video_model="virtio"),
+        test_others.assumed(image_metadata_prefilter=False),
+        [test_config.VIRTIO],
+    )
+    ((_, severity, subject, problem, fix),) = check.rows(findings(cloud))[1]
+    assert (severity, subject) == ("note", f"image {titled('t')}")
+    assert problem.startswith("[scheduler]image_metadata_prefilter: off (nova.conf:1)")
+    assert fix == "openstack trait-sched config nova-conf --enable image-metadata"
+
+
+def test_no_line_on_images_of_others_is_long_however_much_they_have():
+    properties = {f"trait__CUSTOM_N{n:02}": "odd" * 20 for n in range(100)}
+    ((*_, problem, _),) = rows_of(owned("t", **properties))
+    assert len(problem) < 2000
+
+
+def rows_of(*images):
+    return check.rows(findings(test_others.of(*images)))[1]

@@ -92,6 +92,11 @@ class ImageTypeFlavorNoHost(Finding):
     images: tuple[str, ...]
     flavors: tuple[str, ...]
 
+    @property
+    def due_to_images(self) -> tuple[str, ...]:
+        """The images of the format, whichever flavors they meet."""
+        return self.images
+
 
 def flavor_no_host(analysis: Analysis) -> Iterator[ImageTypeFlavorNoHost]:
     """Find flavors whose hosts do not support a format that others do.

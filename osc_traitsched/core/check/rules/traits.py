@@ -9,7 +9,11 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.rules import traits_refused, traits_together
+from osc_traitsched.core.check.rules import (
+    traits_malformed,
+    traits_refused,
+    traits_together,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Aggregate
@@ -42,15 +46,16 @@ def unknown(analysis: Analysis) -> Iterator[TraitsUnknown]:
     """Find traits that Placement does not know: it refuses every such request.
 
     Be they required or forbidden (placement/objects/trait.py, ``ids_from_names``).
+    Names that no trait can have are another rule's.
     """
     known = analysis.survey.known_traits
     found: dict[str, _Namers] = {}
     for demand in analysis.demands:
         for clause in (*demand.traits, *_format(demand, analysis)):
-            if clause.name not in known:
+            if clause.name not in known and trait.is_wellformed(clause.name):
                 found.setdefault(clause.name, _Namers()).add(demand)
     for aggregate in analysis.isolated:
-        for name in aggregate.traits - known:
+        for name in filter(trait.is_wellformed, aggregate.traits - known):
             found.setdefault(name, _Namers()).aggregates[aggregate.name] = None
     for name, namers in sorted(found.items()):
         nearest = trait.nearest(name, known)
@@ -182,7 +187,9 @@ def _severity(analysis: Analysis, namers: _Namers) -> Severity:
         for each in analysis.isolated
         if each.name in namers.aggregates
     )
-    fails = namers.flavors or namers.images or closed
+    # Those of others fail none but the requests of those who use them.
+    images = namers.images.keys() - analysis.images_of_others
+    fails = namers.flavors or images or closed
     return Severity.ERROR if fails else Severity.WARNING
 
 
@@ -277,6 +284,7 @@ def _holders(traits: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
 
 RULES = (
     Rule(TraitsUnknown, "traits", unknown, Kind.FLAVOR),
+    *traits_malformed.RULES,
     Rule(TraitsBadValue, "traits", bad_value, Kind.FLAVOR),
     Rule(TraitsNoHost, "traits", no_host, Kind.FLAVOR),
     Rule(TraitsFewHosts, "traits", few_hosts, Kind.FLAVOR),

@@ -160,5 +160,11 @@ def _at(stage: str, release: int) -> Iterator[None]:
             stage = NO_VALID_HOST
         status = checks.http_status(name, release) if stage == API else None
         raise Refusal(
-            name, refusal.reason, refusal.keys, stage, status, refusal.nearest
+            name,
+            refusal.reason,
+            refusal.keys,
+            stage,
+            status,
+            refusal.nearest,
+            refusal.allowed,
         ) from None

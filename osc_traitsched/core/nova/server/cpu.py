@@ -29,12 +29,16 @@ def policy(server: Server) -> Choice:
     known = ("dedicated", "shared", *(["mixed"] if server.release >= 22 else []))
     forbidden = {"mixed": ("dedicated",), "shared": ("dedicated", "mixed")}
     if spec and spec not in known:
-        raise Refusal("InvalidCPUAllocationPolicy", "unknown-value", (POLICY,))
+        raise _unknown("InvalidCPUAllocationPolicy", POLICY, known)
     if prop in forbidden.get(spec or "", ()):
         names = keys(server, POLICY)
         raise Refusal("ImageCPUPinningForbidden", "image-pins-more", names)
     value = spec or prop
     return Choice(value, origins(server, POLICY, spec, prop == value))
+
+
+def _unknown(exception: str, key: str, known: tuple[str, ...]) -> Refusal:
+    return Refusal(exception, "unknown-value", (key,), allowed=known)
 
 
 def thread_policy(server: Server) -> Choice:
@@ -46,8 +50,9 @@ def thread_policy(server: Server) -> Choice:
     """
     spec = server.flavor.specs.get(THREADS)
     prop = server.image.text("hw_cpu_thread_policy")
-    if spec and spec not in ("prefer", "isolate", "require"):
-        raise Refusal("InvalidCPUThreadAllocationPolicy", "unknown-value", (THREADS,))
+    known = ("prefer", "isolate", "require")
+    if spec and spec not in known:
+        raise _unknown("InvalidCPUThreadAllocationPolicy", THREADS, known)
     if spec not in (None, "prefer") and prop and prop != spec:
         names = keys(server, THREADS)
         raise Refusal("ImageCPUThreadPolicyForbidden", "values-differ", names)
@@ -63,8 +68,9 @@ def emulator_policy(server: Server) -> str | None:
     :raises Refusal: for an unknown policy
     """
     spec = server.flavor.specs.get(EMULATOR)
-    if spec and spec not in ("share", "isolate"):
-        raise Refusal("InvalidEmulatorThreadsPolicy", "unknown-value", (EMULATOR,))
+    known = ("share", "isolate")
+    if spec and spec not in known:
+        raise _unknown("InvalidEmulatorThreadsPolicy", EMULATOR, known)
     return spec or None
 
 

@@ -174,9 +174,10 @@ def _encryption_model(server: Server) -> Choice:
     if spec is not None and prop is not None and spec != prop:
         raise Refusal("FlavorImageConflict", "values-differ", names)
     value = prop or spec or "amd-sev"
-    trait_and_release = ENCRYPTION_TRAITS.get(value)
-    if trait_and_release is None or server.release < trait_and_release[1]:
-        raise Refusal("Invalid", "unknown-value", names)
+    trait_and_release, release = ENCRYPTION_TRAITS.get(value), server.release
+    if trait_and_release is None or release < trait_and_release[1]:
+        known = [k for k, (_, since) in ENCRYPTION_TRAITS.items() if since <= release]
+        raise Refusal("Invalid", "unknown-value", names, allowed=known)
     origins = [server.flavor.origin(MEM_ENCRYPTION_MODEL)] if spec else []
     origins += [server.image.origin("hw_mem_encryption_model")] if prop else []
     return Choice(value, tuple(origins))

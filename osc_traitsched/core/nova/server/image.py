@@ -181,7 +181,10 @@ def _chosen(known: Property, key: str, value: str, release: int) -> str:
     small = value.lower() if known.lowered else value
     chosen = known.renamed.get(small, small)
     if not known.accepts(chosen, release):
-        raise Refusal("InvalidRequest", "image-property-unknown-value", (key,))
+        allowed = (each for each, since in known.choices.items() if since <= release)
+        raise Refusal(
+            "InvalidRequest", "image-property-unknown-value", (key,), allowed=allowed
+        )
     return chosen
 
 

@@ -118,8 +118,10 @@ def agreed(
     if spec and prop and spec != prop:
         raise Refusal(conflict, "values-differ", keys(server, key))
     value = spec or prop
+    allowed = tuple(allowed)
     if value is not None and value not in allowed:
-        raise Refusal(unknown, "unknown-value", keys(server, key))
+        names = keys(server, key)
+        raise Refusal(unknown, "unknown-value", names, allowed=allowed)
     return Choice(value, origins(server, key, spec, prop))
 
 

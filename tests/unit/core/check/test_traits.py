@@ -85,6 +85,45 @@ def test_an_unknown_trait_of_an_aggregate_is_an_error_if_it_closes_hosts(
     assert found.aggregates == ("gold",)
 
 
+# traits-malformed
+
+
+@pytest.mark.parametrize(
+    "name", ["CUSTOM_GOLD ", "CUSTOM_\x1b[31mX", "custom_gold", "CUSTOM_", "A,B"]
+)
+def test_a_name_that_no_trait_can_have_is_an_error_about_the_flavor_alone(name):
+    named = flavor("f", **{f"trait:{name}": "forbidden"})
+    found = only(findings(survey([host("a")], [named])))
+    assert (found.rule, found.severity) == ("traits-malformed", Severity.ERROR)
+    assert (found.kind, found.name, found.id) == (Kind.FLAVOR, "f", named["id"])
+    assert (found.keys, found.names) == ((f"trait:{name}",), (name,))
+
+
+def test_an_image_and_a_group_of_a_flavor_can_name_no_trait_either():
+    flavors = [
+        flavor("f", trait_A__x="required", resources_A__VCPU="1", trait__x="odd")
+    ]
+    cloud = survey([host("a")], flavors, [image("i", trait__y="required")])
+    found = findings(cloud, "traits-malformed")
+    assert [(f.kind.value, f.keys) for f in found] == [
+        ("flavor", ("trait_A:x",)),
+        ("image", ("trait:y",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "severity"), [(ON, Severity.ERROR), (assumed(), Severity.WARNING)]
+)
+def test_a_malformed_trait_of_an_aggregate_is_an_error_if_it_closes_hosts(
+    assumptions, severity
+):
+    odd = aggregate("odd", "a", **{"trait:CUSTOM_GOLD!": "required"})
+    cloud = survey(AB, aggregates=[odd], assumptions=assumptions)
+    found = only(findings(cloud, "traits-unknown", "traits-malformed"))
+    assert (found.rule, found.severity) == ("traits-malformed", severity)
+    assert (found.kind, found.id, found.nearest) == (Kind.AGGREGATE, "3", (GOLD,))
+
+
 # traits-bad-value
 
 
@@ -143,19 +182,17 @@ def test_what_mariadb_takes_for_required_is_not_to_be_unset():
 
 
 @pytest.mark.parametrize(
-    ("collation", "unknown"),
-    [("case-insensitive", []), ("case-sensitive", ["traits-unknown"])],
+    ("collation", "malformed"),
+    [("case-insensitive", []), ("case-sensitive", ["traits-malformed"])],
 )
-def test_a_known_trait_in_small_letters_is_unknown_where_case_counts(
-    collation, unknown
-):
+def test_a_known_trait_in_small_letters_is_none_where_case_counts(collation, malformed):
     small = aggregate("g", "a", trait__custom_gold="required")
     cloud = survey(
         AB,
         aggregates=[small],
         assumptions=ON.changed(options.COLLATION, collation),
     )
-    assert ids(cloud, "traits-unknown") == unknown
+    assert ids(cloud, "traits-unknown", "traits-malformed") == malformed
 
 
 # traits-no-host

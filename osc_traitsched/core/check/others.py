@@ -1,0 +1,50 @@
+"""What images bring about that are neither public nor the caller's own.
+
+Any user can make an image with whatever properties, and only those who use it are
+concerned. So it is worth a note, and no error of the cloud's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable
+
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+
+
+@dataclasses.dataclass(frozen=True)
+class ImagesOfOthers(Finding):
+    """What one rule finds that is due to images of other projects alone.
+
+    :ivar name: of the first of the images
+    :ivar images: all of them
+    :ivar found: what the rule found, one finding at least
+    """
+
+    severity = Severity.NOTE
+    kind = Kind.IMAGE
+    rule: str
+    name: str
+    images: tuple[str, ...]
+    found: tuple[Finding, ...]
+
+
+def folded(findings: Iterable[Finding], others: Collection[str]) -> tuple[Finding, ...]:
+    """Return findings, and last one note a rule for all that is due to others' images.
+
+    :param others: the names of images that are neither public nor the caller's own
+    """
+    kept: list[Finding] = []
+    apart: dict[str, list[Finding]] = {}
+    for finding in findings:
+        images = finding.due_to_images
+        if images and all(name in others for name in images):
+            apart.setdefault(finding.rule, []).append(finding)
+        else:
+            kept.append(finding)
+    return (*kept, *(_note(rule, found) for rule, found in apart.items()))
+
+
+def _note(rule: str, found: list[Finding]) -> ImagesOfOthers:
+    images = tuple(dict.fromkeys(name for each in found for name in each.due_to_images))
+    return ImagesOfOthers(rule, images[0], images, tuple(found))

@@ -1,0 +1,91 @@
+"""The rule on names that no trait can have."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator
+
+from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.check.demand import Demand
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.isolated import Isolated
+from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.trait_keys import trait_in
+from osc_traitsched.core.nova import options
+
+
+@dataclasses.dataclass(frozen=True)
+class TraitsMalformed(Finding):
+    """A flavor, an image or an aggregate that names what no trait can be named.
+
+    :ivar keys: that do so
+    :ivar names: in the keys
+    :ivar nearest: traits like those that Placement knows
+    :ivar id: of the flavor, the image or the aggregate
+    """
+
+    rule = "traits-malformed"
+    severity: Severity
+    kind: Kind
+    name: str
+    keys: tuple[str, ...]
+    names: tuple[str, ...]
+    nearest: tuple[str, ...]
+    id: str
+
+
+def malformed(analysis: Analysis) -> Iterator[TraitsMalformed]:
+    """Find names that no trait can have (placement/schemas/trait.py).
+
+    Nova takes them below microversion 2.86, and of images and aggregates always.
+    """
+    for demand in analysis.demands:
+        if keys := dict(_of_demand(demand)):
+            identity = str(demand.body["id"])
+            yield _finding(
+                analysis, Severity.ERROR, demand.kind, demand.name, keys, identity
+            )
+    ids = {each.uuid: str(each.id) for each in analysis.survey.nova.aggregates}
+    for each in analysis.isolated:
+        if keys := dict(_of_aggregate(each)):
+            closes = analysis.is_on(options.ISOLATION) and analysis.inside(each.uuid)
+            severity = Severity.ERROR if closes else Severity.WARNING
+            identity = ids.get(each.uuid, each.uuid)
+            yield _finding(
+                analysis, severity, Kind.AGGREGATE, each.name, keys, identity
+            )
+
+
+def _of_demand(demand: Demand) -> Iterator[tuple[str, str]]:
+    """Yield the keys that name no trait, with what they name."""
+    for clause in demand.traits:
+        if not trait.is_wellformed(clause.name):
+            yield from ((origin.key, clause.name) for origin in clause.origins)
+
+
+def _of_aggregate(each: Isolated) -> Iterator[tuple[str, str]]:
+    names = ((key, trait_in(key, each.collation)) for key in each.keys)
+    return ((key, name) for key, name in names if not trait.is_wellformed(name))
+
+
+def _finding(
+    analysis: Analysis,
+    severity: Severity,
+    kind: Kind,
+    name: str,
+    keys: dict[str, str],
+    identity: str,
+) -> TraitsMalformed:
+    names = tuple(dict.fromkeys(keys.values()))
+    nearest = _nearest(names, analysis.survey.known_traits)
+    return TraitsMalformed(severity, kind, name, tuple(keys), names, nearest, identity)
+
+
+def _nearest(names: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
+    near = (trait.nearest(name, known) for name in names if name)
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(near)))
+
+
+RULES = (Rule(TraitsMalformed, "traits", malformed, Kind.FLAVOR),)

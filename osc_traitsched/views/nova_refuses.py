@@ -1,0 +1,169 @@
+"""The words of what Nova refuses by itself: what is wrong, and what would be right.
+
+Some of Nova's exceptions are Python's own: to the reader they would seem to be a crash
+of this command. So each rule that is failed has a sentence.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.views.text import listed
+
+_MOST_VALUES = 10
+
+
+@dataclasses.dataclass(frozen=True)
+class _Rule:
+    """What a rule of Nova's says to whoever fails it.
+
+    :ivar wrong: what is wrong; ``{}`` stands for the keys
+    :ivar right: what to do; ``{}`` stands for the keys here, too
+    """
+
+    wrong: str
+    right: str
+
+
+_VALUE = _Rule("{} has a value that Nova does not know", "correct {}, or take it off")
+_NUMBER = _Rule("{} is no number that Nova takes", "set {} to a number, or take it off")
+_NODES = "give each NUMA node its CPUs and its memory, or take the keys of nodes off"
+
+_RULES = {
+    "cpu-list-malformed": _Rule(
+        "{} is no list of CPUs", "set {} to numbers and ranges, as in 0-3,^2"
+    ),
+    "cpu-nowhere": _Rule("a CPU is in no NUMA node, by {}", _NODES),
+    "cpu-twice": _Rule("a CPU is in two NUMA nodes, by {}", _NODES),
+    "cpus-asked-for-twice": _Rule(
+        "CPUs are asked for twice, by {}",
+        "ask by a policy or by one amount, not by both",
+    ),
+    "dedicated-mask": _Rule(
+        "the mask does not pin some of the flavor's CPUs and leave some, by {}",
+        "pin some of the flavor's CPUs and leave some, as in ^0",
+    ),
+    "does-not-divide": _Rule(
+        "the NUMA nodes can't share the CPUs and the memory evenly, by {}",
+        "choose a number of NUMA nodes that divides both the vcpus and the ram",
+    ),
+    "flavor-does-not-let-it": _Rule(
+        "the flavor does not let the image choose a page size, by {}",
+        "set hw:mem_page_size=any in the flavor, or take the image's property off",
+    ),
+    "flavor-is-disabled": _Rule("the flavor is disabled", "use another flavor"),
+    "flavor-too-small": _Rule(
+        "the flavor has less than the image needs, by {}", "use a larger flavor"
+    ),
+    "image-not-active": _Rule("the image is not active", "wait until it is active"),
+    "image-of-encrypted-volume": _Rule(
+        "the image is that of an encrypted volume, by {}",
+        "boot from a volume that is made of it",
+    ),
+    "image-pins-more": _Rule(
+        "the image pins more CPUs than the flavor lets it, by {}",
+        "make both say the same, or take the image's property off",
+    ),
+    "image-property-no-devices": _Rule(
+        "{} is no list of block devices", "correct {}, or take it off"
+    ),
+    "image-property-no-json": _Rule("{} is no JSON", "correct {}, or take it off"),
+    "image-property-no-number": _NUMBER,
+    "image-property-no-version": _Rule(
+        "{} is no comparison with versions", "set {} to one such as >=2.0,<3.0"
+    ),
+    "image-property-unknown-value": _VALUE,
+    "image-wants-more": _Rule(
+        "the image wants more than the flavor allows, by {}",
+        "raise the flavor's limit, or lower the image's number",
+    ),
+    "memory-differs": _Rule(
+        "the memory of the NUMA nodes does not add up to the flavor's, by {}",
+        "share out the whole ram, and no more, among the NUMA nodes",
+    ),
+    "memory-encryption-needs-q35": _Rule(
+        "encrypted memory needs a machine of type q35, by {}",
+        "set hw_machine_type=q35 on the image",
+    ),
+    "memory-encryption-needs-uefi": _Rule(
+        "encrypted memory needs UEFI, by {}", "set hw_firmware_type=uefi on the image"
+    ),
+    "model-needs-no-video": _Rule(
+        "this model of encryption takes no video device, by {}",
+        "set hw_video_model=none on the image",
+    ),
+    "model-needs-stateless": _Rule(
+        "this model of encryption needs firmware without state, by {}",
+        "set hw_firmware_stateless=true on the image",
+    ),
+    "needs-mixed": _Rule(
+        "only a mixed policy takes {}", "set hw:cpu_policy=mixed, or take it off"
+    ),
+    "needs-one-mask": _Rule(
+        "a mixed policy takes one mask, of pinned CPUs or of those in real time, by {}",
+        "set hw:cpu_dedicated_mask or hw:cpu_realtime_mask, not both",
+    ),
+    "needs-page-size": _Rule(
+        "memory can be locked only with a page size, by {}",
+        "set hw:mem_page_size, or take {} off",
+    ),
+    "needs-pinning": _Rule(
+        "only a server with pinned CPUs can have {}",
+        "set hw:cpu_policy=dedicated, or take {} off",
+    ),
+    "no-name-and-count": _Rule("{} is no list of NAME:NUMBER", "correct {}"),
+    "no-number": _NUMBER,
+    "no-such-cpu": _Rule(
+        "a NUMA node has a CPU that the flavor does not have, by {}", _NODES
+    ),
+    "nodes-incomplete": _Rule(
+        "not every NUMA node has its CPUs and its memory, by {}", _NODES
+    ),
+    "pinned-cpus-are-not-vcpus": _Rule(
+        "the amount of pinned CPUs is not the flavor's number, by {}",
+        "make the two equal, or set hw:cpu_policy=dedicated in place of the amount",
+    ),
+    "realtime-mask": _Rule(
+        "the mask does not leave CPUs of the flavor's for both real time and emulator, "
+        "by {}",
+        "set hw:cpu_realtime_mask to some of the flavor's CPUs, as in ^0",
+    ),
+    "set-by-both": _Rule(
+        "the flavor and the image may not both set it: {}", "take one of the two off"
+    ),
+    "stateless-firmware-needs-uefi": _Rule(
+        "firmware without state needs UEFI, by {}",
+        "set hw_firmware_type=uefi on the image",
+    ),
+    "tenant-without-aggregate": _Rule(
+        "the project has no aggregate", "set filter_tenant_id of an aggregate"
+    ),
+    "threads-asked-for-twice": _Rule(
+        "what to do with threads is said twice, by {}", "take one of the two off"
+    ),
+    "tpm-crb-needs-2.0": _Rule(
+        "the TPM model tpm-crb needs version 2.0, by {}",
+        "set hw:tpm_version=2.0, or the model tpm-tis",
+    ),
+    "unknown-value": _VALUE,
+    "values-differ": _Rule(
+        "{} say different things", "make both say the same, or take one of the two off"
+    ),
+}
+
+
+def wrong(refusal: Refusal) -> str:
+    """Return what Nova does not like, and its exception in brackets."""
+    sentence = _RULES[refusal.reason].wrong.replace("{}", listed(refusal.keys))
+    return f"{sentence} ({refusal.exception})"
+
+
+def right(refusal: Refusal) -> str:
+    """Return to what the keys may be changed, so that Nova would take them."""
+    keys = listed(refusal.keys)
+    if 0 < len(refusal.allowed) <= _MOST_VALUES:
+        *others, last = refusal.allowed
+        values = f"{', '.join(others)} or {last}" if others else last
+        return f"set {keys} to {values}, or take the key off"
+    return _RULES[refusal.reason].right.replace("{}", keys)
