@@ -158,6 +158,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("explain", "Nova refuses", 0): _alone,
     ("explain", "One host", 0): _busy,
     ("explain", "What if", 0): _busy,
+    ("explain-json", "An example", 0): _busy,
     ("traits", "See that it works", 0): _gold,
     ("az", "See that it works", 0): _east,
     ("image-type", "See that it works", 0): _gold,

@@ -12,6 +12,7 @@ _PREFILTERS = ("traits", "az", "image-type", "project", "isolation")
 PAGES = (
     "README.rst",
     "doc/source/user/explain.rst",
+    "doc/source/reference/explain-json.rst",
     *(f"doc/source/user/prefilters/{name}.rst" for name in _PREFILTERS),
 )
 PRINTED = [block for page in PAGES for block in blocks(page, "explain")]
