@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.cloud import memberships, read, rest
+from osc_traitsched.cloud import allocation_candidates, memberships, read, rest
 from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.bulk import Bulk
 from osc_traitsched.cloud.service import Service
@@ -57,6 +57,8 @@ def gather(
 
     :param requests: all that will be judged by the facts, fallbacks too
     :param figures: of all hosts, not of the candidates alone: capacity and use
+    :raises PlacementRefuses: for an amount that Placement takes from no request
+    :raises CloudBroke: when Placement can't be read
     """
     asked = tuple(requests)
     clauses = [clause for each in asked for clause in each.clauses]
@@ -122,8 +124,14 @@ def _having(
 
 
 def _offers(placement: Service, amount: Amount) -> frozenset[str]:
+    """Read the providers that can give an amount.
+
+    Placement looks at traits before it looks at classes: where no provider has a trait,
+    it gives no candidates for a class that it does not know. Here it refuses the class.
+    """
     query = {"resources": "{}:{}".format(*amount)}
-    return read.uuids(placement, query, _SHORT_ANSWER)
+    with allocation_candidates.refusals():
+        return read.uuids(placement, query, _SHORT_ANSWER)
 
 
 def _members(
