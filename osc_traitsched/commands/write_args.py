@@ -150,14 +150,15 @@ class Writer(base.Lister):
 
     def _tell_removal(self, found: trait_changes.Removal) -> None:
         """Say what others removed meanwhile, so that no host is left with a trait."""
+        options = self.repeated_options
         if found.unread is not None:
-            base.LOG.warning("%s", results.not_read_again(found.unread))
+            for said in results.not_read_again(found.unread, found.removed, options):
+                base.LOG.error("%s", said)
+            self.exit_code = self.exit_code or ExitCode.ERROR
         if found.unchecked:
-            base.LOG.warning(
-                "%s", results.unchecked(found.unchecked, self.repeated_options)
-            )
+            base.LOG.warning("%s", results.unchecked(found.unchecked, options))
         for taken in found.taken:
-            base.LOG.error("%s", results.taken_by_others(taken, self.repeated_options))
+            base.LOG.error("%s", results.taken_by_others(taken, options))
             self.exit_code = self.exit_code or ExitCode.ERROR
 
     def produce_output(
