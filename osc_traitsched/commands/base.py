@@ -176,7 +176,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
             super().produce_output(parsed_args, column_names, data)
         except ValueError as exc:
             # It is how cliff says that it does not know a column.
-            raise exceptions.CommandError(str(exc)) from exc
+            raise exceptions.CommandError(visible(str(exc))) from exc
         return 0
 
 
