@@ -165,10 +165,16 @@ class Writer(base.Lister):
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
         """Print the rows, which nothing that comes later can lose."""
-        super().produce_output(parsed_args, column_names, data)
-        # Whoever no longer reads the rows still gets what is said on standard error.
-        with contextlib.suppress(OSError):
-            self.app.stdout.flush()
+        try:
+            super().produce_output(parsed_args, column_names, data)
+            # A program that no longer reads the rows may read standard error.
+            with contextlib.suppress(BrokenPipeError):
+                self.app.stdout.flush()
+        except OSError as exc:
+            if parsed_args.dry_run:
+                raise
+            base.LOG.error("%s", problems.unprinted(exc))
+            self.exit_code = self.exit_code or ExitCode.ERROR
         if self.afterwards is not None:
             self.afterwards()
         if self.unexpected is not None:
