@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.cloud import evidence, lookup
 from osc_traitsched.cloud.allocation_candidates import Answer
@@ -18,13 +18,17 @@ from osc_traitsched.core.change.isolation import (
     PredictedCloud,
 )
 from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.errors import CloudBroke, PlacementRefuses, TraitSchedError
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER
 from osc_traitsched.core.placement import capacity, matcher
-from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.facts import Amount, Facts
+
+#: Of one query, where other queries are answered.
+_INTERNAL_ERROR = 500
 
 #: What Placement gives for a query that was not sent.
 _NOTHING = Answer(frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}})
@@ -116,13 +120,66 @@ def foresee(
     :param clouds: as the cloud is now, then after each stage of a plan
     :raises CloudBroke: when Placement can't be read
     """
-    rows = isolation.request_matrix(clouds, assumptions)
-    snapshot = clouds[0].state.snapshot
-    queries = isolation.queries(rows)
-    facts = evidence.gather(placement, snapshot, queries, _NOTHING, figures=True)
+    every = isolation.request_matrix(clouds, assumptions)
+    offers, unread = _offers(placement, every)
+    rows = [row for row in every if not unread.keys() & _amounts([row])]
+    facts = evidence.gather(
+        placement,
+        clouds[0].state.snapshot,
+        isolation.queries(rows),
+        _NOTHING,
+        figures=True,
+        known=offers,
+    )
     room = isolation.courses(clouds, rows, facts)
     ever = _ever(placement, clouds, rows, room, facts)
-    return tuple(map(Effect, (row.asked for row in rows), room, ever))
+    found = map(Effect, (row.asked for row in rows), room, ever)
+    return (*found, *_unknown(every, unread))
+
+
+def _amounts(rows: Iterable[MatrixRow]) -> tuple[Amount, ...]:
+    queries = isolation.queries(rows)
+    return matcher.amounts(clause for each in queries for clause in each.clauses)
+
+
+def _offers(
+    placement: Service, rows: Iterable[MatrixRow]
+) -> tuple[dict[Amount, frozenset[str]], dict[Amount, TraitSchedError]]:
+    """Read the providers that can give each amount, and which can't be read.
+
+    Placement fails for one that its database can't hold.
+
+    :raises CloudBroke: for a failure that is not about the amount
+    """
+    offers: dict[Amount, frozenset[str]] = {}
+    unread: dict[Amount, TraitSchedError] = {}
+    for amount in _amounts(rows):
+        try:
+            offers[amount] = evidence.offers(placement, amount)
+        except PlacementRefuses as exc:
+            unread[amount] = exc
+        except CloudBroke as exc:
+            if exc.status != _INTERNAL_ERROR:
+                raise
+            unread[amount] = exc
+    return offers, unread
+
+
+def _unknown(
+    rows: Iterable[MatrixRow], unread: Mapping[Amount, TraitSchedError]
+) -> Iterator[Effect]:
+    """Yield an effect for each flavor that Placement can't be asked for."""
+    failed: dict[str, set[Amount]] = {}
+    for row in rows:
+        if amounts := unread.keys() & _amounts([row]):
+            failed.setdefault(row.asked.flavor, set()).update(amounts)
+    for flavor, amounts in failed.items():
+        # What Placement refuses, and what no inventory can give, has no host to lose.
+        may_have_hosts = not any(
+            isinstance(unread[each], PlacementRefuses) or each[1] > capacity.LARGEST
+            for each in amounts
+        )
+        yield Effect.unknown(flavor, unread[min(amounts)], may_have_hosts)
 
 
 def _ever(
@@ -137,17 +194,15 @@ def _ever(
     Figures tell most of it. The units are read where no host has room, so that it hangs
     on hosts that are full.
     """
-    amounts = matcher.amounts(c for r in isolation.queries(rows) for c in r.clauses)
+    amounts = _amounts(rows)
     most = isolation.courses(clouds, rows, capacity.unused(facts, amounts))
     doubtful = [
         (row, course)
         for row, now, course in zip(rows, room, most)
         if now.may_be_empty and course.now
     ]
-    queries = isolation.queries(row for row, _ in doubtful)
     roots = {root for _, course in doubtful for hosts in course.hosts for root in hosts}
-    asked = matcher.amounts(clause for each in queries for clause in each.clauses)
-    kinds = capacity.undecided(facts, asked, roots)
+    kinds = capacity.undecided(facts, _amounts(row for row, _ in doubtful), roots)
     if not kinds:
         return most
     inventories = evidence.unused(placement, kinds)

@@ -122,7 +122,8 @@ def _settled(
     :raises PlacementRefuses: when Placement takes no such request
     """
     explanation, matcher = _judged(cloud, start, named, want_figures)
-    if explanation.agrees:
+    verdict = explanation.verdict
+    if (verdict is None or verdict.agrees) and not explanation.is_in_doubt:
         return explanation, matcher
     again = _read_again(cloud, start)
     explanation, matcher = _judged(cloud, again, named, want_figures)

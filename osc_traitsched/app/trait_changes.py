@@ -154,6 +154,11 @@ class Removal:
     unread: errors.CloudBroke | None = None
     unchecked: tuple[str, ...] = ()
 
+    @property
+    def removed(self) -> dict[str, tuple[traits.Selector, ...]]:
+        """The traits that were or may have been removed, and where."""
+        return traits.removed_from(self.execution.outcomes)
+
 
 def carry_out_removal(
     cloud: Cloud, todo: TraitPlan, jobs: int = 1, watch: Watch = unwatched
@@ -188,7 +193,7 @@ def check_removal(cloud: Cloud, execution: Execution, is_forced: bool) -> Remova
 
 
 def _taken(
-    cloud: Cloud, removed: Mapping[str, tuple[str, ...]]
+    cloud: Cloud, removed: Mapping[str, tuple[traits.Selector, ...]]
 ) -> tuple[traits.TakenByOthers, ...]:
     orphaned = [n for n in removed if not read.holders(cloud.placement, n)]
     found = requirers.requirers(cloud, orphaned) if orphaned else {}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import rest
@@ -75,15 +76,22 @@ def _in_tree(request: Request, root: str) -> Request:
     return dataclasses.replace(request, in_tree=root, fallback=second)
 
 
-def _answer(placement: Service, request: Request, most: int | None) -> Answer:
-    query = dataclasses.replace(request, limit=most).query()
+@contextlib.contextmanager
+def refusals() -> Iterator[None]:
+    """Raise PlacementRefuses where Placement says that a request can't be."""
     try:
-        path = f"/allocation_candidates?{query}"
-        body = rest.get(placement, path, SHAPE, microversion=request.microversion)
+        yield
     except errors.CloudBroke as exc:
         if exc.status == 400:
             raise errors.PlacementRefuses(exc.reason) from exc
         raise
+
+
+def _answer(placement: Service, request: Request, most: int | None) -> Answer:
+    query = dataclasses.replace(request, limit=most).query()
+    path = f"/allocation_candidates?{query}"
+    with refusals():
+        body = rest.get(placement, path, SHAPE, microversion=request.microversion)
     roots = frozenset(
         summary["root_provider_uuid"] for summary in body["provider_summaries"].values()
     )

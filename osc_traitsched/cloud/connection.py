@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from osc_traitsched.cloud import problems
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.session import ends_when_unreached, sent_twice
 from osc_traitsched.core import errors
 
 _T = TypeVar("_T")
@@ -25,9 +26,6 @@ COMPUTE_MICROVERSION = "2.61"
 #: Seconds to wait for an answer unless somebody says otherwise; Placement needs about
 #: three for ten thousand hosts, and a server that hangs must not hang the command.
 TIMEOUT = 120
-
-#: A connection that was kept too long is made anew once, unless the caller does that.
-_READ_AGAIN = 1
 
 
 class HttpService:
@@ -126,20 +124,24 @@ class HttpService:
     ) -> Any:
         with self._counting:
             self.requests += 1
-        with problems.translated(self.service_type):
-            session = self._adapter.session
-            longest = session.timeout or TIMEOUT
-            answer = self._adapter.request(
-                path,
-                method,
-                microversion=microversion or self._microversion,
-                timeout=min(longest, timeout or longest),
-                raise_exc=False,
-                # A write that is sent again must be planned again first, and a
-                # caller with a time of its own tries again by itself.
-                connect_retries=_READ_AGAIN if method == "GET" and not timeout else 0,
-                **{key: value for key, value in kwargs.items() if value is not None},
-            )
+        session = self._adapter.session
+        longest = session.timeout or TIMEOUT
+        bound = min(longest, timeout or longest)
+        send = functools.partial(
+            self._adapter.request,
+            path,
+            method,
+            microversion=microversion or self._microversion,
+            timeout=bound,
+            raise_exc=False,
+            connect_retries=0,
+            **{key: value for key, value in kwargs.items() if value is not None},
+        )
+        with problems.translated(self.service_type, bound):
+            # A write that is sent again must be planned again first, and a caller with
+            # a time of its own tries again by itself.
+            is_tried_again = method == "GET" and not timeout
+            answer = sent_twice(send) if is_tried_again else send()
             if answer.status_code >= 400:
                 raise problems.refusal(self.service_type, answer, session)
         return answer
@@ -223,16 +225,23 @@ class HttpCloud:
     @property
     def compute_maximum(self) -> str | None:
         """The highest microversion that the compute API speaks."""
-        with problems.translated("compute"):
+        with self._discovery("compute"):
             data = self._sdk.compute.get_endpoint_data()
         highest = data.max_microversion if data else None
         return ".".join(map(str, highest)) if highest else None
 
     def _service(self, service_type: str, microversion: str | None) -> HttpService:
         if service_type not in self._services:
-            with problems.translated(service_type):
+            with self._discovery(service_type):
                 adapter = getattr(self._sdk, service_type)
             self._services[service_type] = HttpService(
                 service_type, adapter, microversion, self._watch
             )
         return self._services[service_type]
+
+    @contextlib.contextmanager
+    def _discovery(self, service_type: str) -> Iterator[None]:
+        session = self._sdk.session
+        translated = problems.translated(service_type, session.timeout)
+        with translated, ends_when_unreached(session):
+            yield

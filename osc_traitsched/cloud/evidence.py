@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from osc_traitsched.cloud import memberships, read, rest
+from osc_traitsched.cloud import allocation_candidates, memberships, read, rest
 from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.bulk import Bulk
 from osc_traitsched.cloud.service import Service
@@ -47,6 +48,7 @@ def gather(
     requests: Iterable[Request],
     answer: Answer,
     figures: bool,
+    known: Mapping[Amount, frozenset[str]] = MappingProxyType({}),
 ) -> Facts:
     """Read what explains Placement's answer, in requests that hosts do not add to.
 
@@ -57,6 +59,9 @@ def gather(
 
     :param requests: all that will be judged by the facts, fallbacks too
     :param figures: of all hosts, not of the candidates alone: capacity and use
+    :param known: the providers that can give an amount, where that was read before
+    :raises PlacementRefuses: for an amount that Placement takes from no request
+    :raises CloudBroke: when Placement can't be read
     """
     asked = tuple(requests)
     clauses = [clause for each in asked for clause in each.clauses]
@@ -69,19 +74,20 @@ def gather(
     gone = {p.uuid for p in snapshot.providers if p.uuid not in traits}
     gone |= snapshot.sharing - set(pools)
     unknown = answer.roots - set(snapshot.by_uuid)
-    offers = {amount: _offers(placement, amount) for amount in matcher.amounts(clauses)}
-    ask = functools.partial(_offers, placement)
+    ask = functools.partial(offers, placement)
+    amounts = matcher.amounts(clauses)
+    found = {each: known[each] if each in known else ask(each) for each in amounts}
     left = snapshot.without(gone)
     return Facts(
         snapshot=left,
         traits=traits,
-        offers=offers,
+        offers=found,
         members=_members(placement, snapshot, clauses),
         shared=pools,
         stock=bulk.stock,
         candidates=given_roots(answer.body, left) & set(left.by_uuid),
         vanished=(*snapshot.named(gone), *sorted(unknown)),
-        limits=limits(demands(asked), offers, bulk.stock, ask),
+        limits=limits(demands(asked), found, bulk.stock, ask),
     )
 
 
@@ -121,9 +127,18 @@ def _having(
     return frozenset(snapshot.by_uuid) - found if most else found
 
 
-def _offers(placement: Service, amount: Amount) -> frozenset[str]:
+def offers(placement: Service, amount: Amount) -> frozenset[str]:
+    """Read the providers that can give an amount.
+
+    Placement looks at traits before it looks at classes: where no provider has a trait,
+    it gives no candidates for a class that it does not know. Here it refuses the class.
+
+    :raises PlacementRefuses: for an amount that can be in no request
+    :raises CloudBroke: when Placement can't be read
+    """
     query = {"resources": "{}:{}".format(*amount)}
-    return read.uuids(placement, query, _SHORT_ANSWER)
+    with allocation_candidates.refusals():
+        return read.uuids(placement, query, _SHORT_ANSWER)
 
 
 def _members(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from keystoneauth1 import exceptions as keystone
 from openstack import exceptions as sdk
 
+from osc_traitsched.cloud.session import Unreached
 from osc_traitsched.core import errors
 
 CONCURRENT_UPDATE = "placement.concurrent_update"
@@ -19,9 +21,10 @@ _PASSING = frozenset({500, 502, 503, 504})
 
 
 @contextlib.contextmanager
-def translated(service_type: str) -> Iterator[None]:
+def translated(service_type: str, timeout: float | None = None) -> Iterator[None]:
     """Raise every foreign error of one request as one of the core's.
 
+    :param timeout: seconds that the answer is waited for
     :raises NotInCatalog: when the catalog has no such service
     :raises CloudBroke: for everything else
     """
@@ -29,19 +32,65 @@ def translated(service_type: str) -> Iterator[None]:
         yield
     except (keystone.EndpointNotFound, sdk.ServiceDisabledException) as exc:
         raise errors.NotInCatalog(service_type) from exc
-    except keystone.RetriableConnectionFailure as exc:
-        reason = _one_line(str(exc))
-        raise errors.CloudBroke(service_type, reason, passing=True) from exc
-    except keystone.UnknownConnectionError as exc:
-        # The answer was cut off while it was being read.
-        reason = _one_line(str(exc))
-        raise errors.CloudBroke(service_type, reason, passing=True) from exc
+    except Unreached as exc:
+        raise _unreached(service_type, exc.error, timeout) from exc
+    except keystone.ConnectionError as exc:
+        raise _unreached(service_type, exc, timeout) from exc
+    except keystone.HttpError as exc:
+        message = exc.message.replace(f" (HTTP {exc.http_status})", "")
+        raise _broken(
+            service_type, f"{exc.url or ''} {message}", exc.http_status
+        ) from exc
     except (keystone.ClientException, sdk.SDKException) as exc:
         status = getattr(exc, "http_status", None) or getattr(exc, "status_code", None)
+        raise _broken(service_type, str(exc), status) from exc
+
+
+def _broken(service_type: str, text: str, status: int | None) -> errors.CloudBroke:
+    passing = status in _PASSING
+    return errors.CloudBroke(service_type, _one_line(text), status, passing)
+
+
+def _unreached(
+    service_type: str, exc: keystone.ConnectionError, timeout: float | None
+) -> errors.CloudBroke:
+    """Return the error for a request without a connection or a whole answer."""
+    causes = list(_causes(exc))
+    where = next(filter(None, map(_url, causes)), "it")
+    told = (e.strerror for e in causes if isinstance(e, OSError) and e.errno)
+    why = next(filter(None, told), "")
+    if isinstance(exc, keystone.ConnectTimeout):
+        within = f" within {timeout:g} s" if timeout else ""
+        reason = f"no answer from {where}{within}"
+    elif any(isinstance(each, http.client.HTTPException) for each in causes):
+        reason = f"{where} ended the connection before the end of its answer"
+    elif why:
+        reason = f"no connection to {where}: {why[0].lower()}{why[1:]}"
+    else:
         reason = _one_line(str(exc))
-        raise errors.CloudBroke(
-            service_type, reason, status, passing=status in _PASSING
-        ) from exc
+    # Of the others it is a certificate, or a URL that can be none.
+    passing = isinstance(
+        exc, (keystone.RetriableConnectionFailure, keystone.UnknownConnectionError)
+    )
+    return errors.CloudBroke(service_type, reason, passing=passing)
+
+
+def _causes(exc: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and those that it comes from, the last first.
+
+    urllib3 has one in another's ``reason``, and requests in its arguments.
+    """
+    while exc is not None:
+        yield exc
+        inner = [*exc.args, getattr(exc, "reason", None)]
+        found = (each for each in inner if isinstance(each, BaseException))
+        exc = exc.__cause__ or exc.__context__ or next(found, None)
+
+
+def _url(exc: BaseException) -> str:
+    """Return the URL that an exception of requests is about, without its query."""
+    request = getattr(exc, "request", None)
+    return str(getattr(request, "url", None) or "").partition("?")[0]
 
 
 def refusal(service_type: str, answer: Any, session: Any) -> errors.CloudBroke:

@@ -7,15 +7,21 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.views.text import quoted
+from osc_traitsched.views.text import quoted, visible
 
 _NO_VALUE = "expected one argument"
 
 
 def prepare(parser: argparse.ArgumentParser) -> None:
-    """Have the options that are added from now on refuse ``--option=--``."""
+    """Have usage errors said visibly, as argparse quotes what it was given.
+
+    The options that are added from now on refuse ``--option=--``.
+    """
     parser.register("action", None, _Store)
     parser.register("action", "append", _Append)
+    error = parser.error
+    # cliff makes the parser, of a class of its own.
+    vars(parser)["error"] = lambda message: error(visible(message))
 
 
 class _Store(argparse.Action):

@@ -17,7 +17,7 @@ from osc_lib.command import command
 
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.commands import arguments, exit_code
+from osc_traitsched.commands import arguments, exit_code, library_logs
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.commands.reading import Reading
 from osc_traitsched.core.errors import TraitSchedError
@@ -140,6 +140,12 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run, and word what goes wrong in one line."""
         self.timeout = parsed_args.timeout
+        options = getattr(self.app, "options", None)
+        is_debugged = getattr(options, "debug", False)
+        with contextlib.nullcontext() if is_debugged else library_logs.silenced():
+            return self._run(parsed_args)
+
+    def _run(self, parsed_args: argparse.Namespace) -> int:
         try:
             arguments.check_text(parsed_args)
             if self.app.stdout is None:
@@ -205,7 +211,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
             super().produce_output(parsed_args, column_names, data)
         except ValueError as exc:
             # It is how cliff says that it does not know a column.
-            raise exceptions.CommandError(str(exc)) from exc
+            raise exceptions.CommandError(visible(str(exc))) from exc
         return 0
 
 

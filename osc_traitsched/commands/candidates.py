@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.app import candidates, request
-from osc_traitsched.commands import base, request_args, scheduler_args
+from osc_traitsched.commands import base, exit_code, request_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.views import candidates as views
-from osc_traitsched.views import left_out
+from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.traits import Table
 
 
@@ -44,12 +44,28 @@ class ListCandidates(base.Lister):
         """Ask, and show."""
         if args.print_query and args.limit is not None:
             raise BadUsage("--print-query goes without --limit")
+        try:
+            return self._asked(args)
+        except AnswerIsNo as refusal:
+            if args.formatter == "table":
+                raise
+            # What reads this gets no host, in the same shape as where there is none.
+            base.LOG.error("%s", problems.word(refusal))
+            self.exit_code = exit_code.of_error(refusal)
+            return views.queries() if args.print_query else views.rows(())
+
+    def _asked(self, args: argparse.Namespace) -> Table:
+        """Return the hosts, or Nova's queries.
+
+        :raises AnswerIsNo: when Nova or Placement refuses the request
+        """
         cloud = self.cloud()
         asked = request_args.server_request(args)
         sources = scheduler_args.sources(args, self.app)
         question = request.question(cloud, asked, sources)
         if args.print_query:
-            return views.queries(request.accepted(cloud, question))
+            accepted = request.accepted(cloud, question)
+            return views.queries(*filter(None, (accepted, accepted.fallback)))
         found = candidates.candidates(cloud, question)
         if found.vanished:
             base.LOG.warning("%s", left_out.vanished(found.vanished))

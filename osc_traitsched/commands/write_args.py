@@ -150,24 +150,31 @@ class Writer(base.Lister):
 
     def _tell_removal(self, found: trait_changes.Removal) -> None:
         """Say what others removed meanwhile, so that no host is left with a trait."""
+        options = self.repeated_options
         if found.unread is not None:
-            base.LOG.warning("%s", results.not_read_again(found.unread))
+            for said in results.not_read_again(found.unread, found.removed, options):
+                base.LOG.error("%s", said)
+            self.exit_code = self.exit_code or ExitCode.ERROR
         if found.unchecked:
-            base.LOG.warning(
-                "%s", results.unchecked(found.unchecked, self.repeated_options)
-            )
+            base.LOG.warning("%s", results.unchecked(found.unchecked, options))
         for taken in found.taken:
-            base.LOG.error("%s", results.taken_by_others(taken, self.repeated_options))
+            base.LOG.error("%s", results.taken_by_others(taken, options))
             self.exit_code = self.exit_code or ExitCode.ERROR
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
         """Print the rows, which nothing that comes later can lose."""
-        super().produce_output(parsed_args, column_names, data)
-        # Whoever no longer reads the rows still gets what is said on standard error.
-        with contextlib.suppress(OSError):
-            self.app.stdout.flush()
+        try:
+            super().produce_output(parsed_args, column_names, data)
+            # A program that no longer reads the rows may read standard error.
+            with contextlib.suppress(BrokenPipeError):
+                self.app.stdout.flush()
+        except OSError as exc:
+            if parsed_args.dry_run:
+                raise
+            base.LOG.error("%s", problems.unprinted(exc))
+            self.exit_code = self.exit_code or ExitCode.ERROR
         if self.afterwards is not None:
             self.afterwards()
         if self.unexpected is not None:

@@ -10,9 +10,8 @@ from osc_traitsched.views.columns import Names
 from osc_traitsched.views.traits import Table
 
 
-def queries(request: Request) -> Table:
+def queries(*sent: Request) -> Table:
     """One row a query that Nova would send, one with most requests."""
-    sent = [request] if request.fallback is None else [request, request.fallback]
     return ("query",), [(each.query(),) for each in sent]
 
 

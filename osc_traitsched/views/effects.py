@@ -8,6 +8,7 @@ from osc_traitsched.core.change.isolation import (
     Asked,
     Course,
     Effect,
+    HostsUnknown,
     LeavesNoHost,
     most_general,
 )
@@ -18,7 +19,7 @@ from osc_traitsched.views.text import count, listed, quoted
 def losses(
     effects: Iterable[Effect], inside: frozenset[str] | None = None
 ) -> list[str]:
-    """Return a line for the flavors of each kind that lose hosts.
+    """Return a line for the flavors of each kind that lose hosts, or may.
 
     Of a zone, a project or a kind of images only where none would be left.
 
@@ -28,10 +29,11 @@ def losses(
     stranded = most_general([each for each in found if each.leaves_no_host])
     told = (e for e in found if e.asked.is_general or e in stranded)
     losing = (each for each in told if each.room.lost or each.ever.lost)
-    return [
+    lines = [
         f"{_flavors(kind)} will lose {_lost(kind[0], inside)}"
         for kind in _kinds(losing, inside or frozenset())
     ]
+    return [*lines, *(_unread(each) for each in found if each.unread)]
 
 
 def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
@@ -42,6 +44,11 @@ def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
         f"{len(kind[0].room.gained & inside) or 'none'} of them in the aggregate"
         for kind in _kinds(gaining, inside)
     ]
+
+
+def _unread(effect: Effect) -> str:
+    why = problems.word(effect.unread) if effect.unread else ""
+    return f"{_flavors([effect])}: Placement can't be asked for its hosts: {why}"
 
 
 def _lost(effect: Effect, inside: frozenset[str] | None) -> str:
@@ -122,6 +129,15 @@ def _(error: LeavesNoHost) -> str:
     if for_now:
         reasons.append(f"no host with room would be left for {_stranded(for_now)}")
     return f"nothing written: {'; '.join(reasons)}; --force does it all the same"
+
+
+@problems.word.register
+def _(error: HostsUnknown) -> str:
+    reasons = "; ".join(map(_unread, error.effects))
+    return (
+        "nothing written: whether a host would be left is not known of "
+        f"{reasons}; --force does it all the same"
+    )
 
 
 def _stranded(effects: Iterable[Effect]) -> str:

@@ -246,6 +246,15 @@ def internal(error: Exception) -> str:
     return f"internal error: {visible(line)}; --debug shows where"
 
 
+def unprinted(error: OSError) -> str:
+    """Return a line on rows of writes that standard output does not take."""
+    reason = visible(error.strerror or type(error).__name__)
+    return (
+        f"the writes are carried out, but their rows can't be printed: {reason}; "
+        f"{AGAIN} shows them"
+    )
+
+
 def would_create(names: Iterable[str]) -> str:
     """Return a line on traits that only a run that is not dry will create."""
     return f"would create the trait {listed(names)}"

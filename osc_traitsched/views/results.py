@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.change.model import Kind, Outcome
-from osc_traitsched.core.change.traits import TakenByOthers
+from osc_traitsched.core.change.traits import Selector, TakenByOthers
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.columns import Names
@@ -57,10 +57,29 @@ def effects_unread(why: CloudBroke) -> str:
     return f"whether every flavor keeps a host can't be read ({problems.word(why)})"
 
 
-def not_read_again(why: CloudBroke) -> str:
-    """Return a line on removed traits whose other holders can't be read again."""
+def not_read_again(
+    why: CloudBroke,
+    removed: Mapping[str, Sequence[Selector]],
+    options: Sequence[Option] = (),
+) -> list[str]:
+    """Return lines on removed traits whose other holders can't be read again.
+
+    :param removed: the traits, and where they were taken from
+    :param options: the global ones of the printed commands
+    """
     reason = problems.word(why)
-    return f"whether another host still has the traits can't be read ({reason})"
+    return [
+        f"whether another host still has {name} can't be read ({reason}); where it is "
+        f"still required, {_way_back(name, providers, options)} gives it back"
+        for name, providers in removed.items()
+    ]
+
+
+def _way_back(
+    name: str, providers: Iterable[Selector], options: Sequence[Option]
+) -> str:
+    hosts = (Option(f"--{each.kind}", each.name) for each in providers)
+    return line(openstack("trait-sched add", name, *hosts), options)
 
 
 def unchecked(traits: Sequence[str], options: Sequence[Option] = ()) -> str:
@@ -80,11 +99,10 @@ def taken_by_others(found: TakenByOthers, options: Sequence[Option] = ()) -> str
 
     :param options: the global ones of the printed command
     """
-    hosts = (Option("--provider", each) for each in found.providers)
-    back = openstack("trait-sched add", found.name, *hosts)
+    back = _way_back(found.name, found.providers, options)
     required = refusals.requirers(found.requirers)
     return (
         f"no host has {found.name} any more: others removed it from the rest "
         f"meanwhile, and it is still required by {required}; "
-        f"{line(back, options)} gives it back"
+        f"{back} gives it back"
     )

@@ -825,7 +825,7 @@ def test_of_two_who_remove_a_trait_at_once_the_second_sees_that_no_host_has_it(
     run = openstack(*arguments, variables=variables)
     assert (run.code, run.statuses) == (1, {"cmp00": "changed"})
     assert not hosts_with(admin)
-    back = f"openstack trait-sched add {GOLD} --provider cmp00"
+    back = f"openstack trait-sched add {GOLD} --host cmp00"
     assert f"; {back} gives it back" in run.err
     assert openstack(*back.split()[2:]).code == 0
     assert hosts_with(admin) == {"cmp00"}

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from osc_traitsched.app.isolation import plan_isolate
-from osc_traitsched.core.change.isolation import LeavesNoHost
+from osc_traitsched.core.change.isolation import HostsUnknown, LeavesNoHost
+from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import effects, problems
 from tests.functional.placement import INVENTORIES, STANDARD
@@ -318,3 +319,63 @@ def test_units_are_read_only_where_a_flavor_has_no_host_with_room(cloud, placeme
     assert all(effect.ever.then for effect in effects)
     # One for each of the twelve hosts, and one more for those that are full.
     assert full - before == len(added) + 1
+
+
+HUGE = 99999999999999999999999
+
+
+def failing(cloud, amount, error):
+    """Let Placement fail for one amount of VCPU."""
+    service = cloud.placement
+    get = service.get
+
+    def fail(path, params=None, microversion=None, timeout=None):
+        if f"VCPU:{amount}" in path + str(params):
+            raise error
+        return get(path, params, microversion)
+
+    service.get = fail
+    return cloud
+
+
+def test_a_flavor_that_placement_refuses_is_named_and_in_nobodys_way(cloud, hosts):
+    refused = CloudBroke("placement", "no such amount", 400)
+    found = cloud(hosts, of("cmp01"), flavor("small"), flavor("odd", 7))
+    todo = isolate(failing(found, 7, refused))
+    assert effects.losses(todo.effects, todo.state.roots)[1:] == [
+        "flavor 'odd': Placement can't be asked for its hosts: Placement refuses the "
+        "request: no such amount"
+    ]
+
+
+def test_a_flavor_that_placement_fails_for_is_named_and_passed_over_by_force(
+    cloud, hosts
+):
+    broken = CloudBroke("placement", "it broke", 500, passing=True)
+    found = cloud(hosts, of("cmp01"), flavor("small"), flavor("odd", 7))
+    failing(found, 7, broken)
+    with pytest.raises(HostsUnknown) as caught:
+        isolate(found)
+    assert problems.word(caught.value) == (
+        "nothing written: whether a host would be left is not known of flavor 'odd': "
+        "Placement can't be asked for its hosts: placement: it broke (HTTP 500); "
+        "--force does it all the same"
+    )
+    todo = plan_isolate(found, "gold", [GOLD], SchedulerSettings.of(33), force=True)
+    assert todo.plan.has_changes
+    assert [e.flavor for e in todo.effects if e.unread] == ["odd"]
+
+
+def test_a_placement_that_fails_for_all_is_no_trouble_of_a_flavor(cloud, hosts):
+    broken = CloudBroke("placement", "it broke", 503, passing=True)
+    found = failing(cloud(hosts, of("cmp01"), flavor("odd", 7)), 7, broken)
+    with pytest.raises(CloudBroke):
+        isolate(found)
+
+
+def test_an_amount_that_no_inventory_can_give_is_in_nobodys_way(cloud, hosts):
+    found = cloud(hosts, of("cmp01"), flavor("small"), flavor("odd", HUGE))
+    todo = isolate(found)
+    assert todo.plan.has_changes
+    *_, line = effects.losses(todo.effects, todo.state.roots)
+    assert line.startswith("flavor 'odd': Placement can't be asked for its hosts: ")

@@ -17,6 +17,10 @@ Figures = Mapping[str, Mapping[str, Stock]]
 
 _NONE: Figures = {}
 
+#: The largest ``max_unit``: no provider gives more of a class at once
+#: (placement/schemas/inventory.py).
+LARGEST = 2**31 - 1
+
 
 def givers(amount: Amount, providers: Iterable[str], stock: Figures) -> frozenset[str]:
     """Return those of the providers that could ever give an amount.

@@ -37,10 +37,19 @@ def items(explanation: Explanation) -> list[dict[str, str]]:
     return found
 
 
+#: nova/pci/request.py, ``_translate_alias_to_requests``
+_PCI = (
+    "PCI devices of {named}: nova-api refuses the server (HTTP 400) unless [pci]alias "
+    "of its nova.conf has the alias"
+)
+
 #: Sentences for what Nova's own code leaves out, or what was not given.
 _SENTENCES = {
-    kinds.PCI_ALIAS: "PCI devices of {named}: a filter of nova-scheduler's decides",
-    kinds.PCI_ALIAS_IN_PLACEMENT: "PCI devices of {named}: the alias is in nova.conf",
+    kinds.PCI_ALIAS: f"{_PCI}; then a filter of nova-scheduler's decides",
+    kinds.PCI_ALIAS_IN_PLACEMENT: f"{_PCI}, which says what Placement is asked for",
+    kinds.FORCED_HOST: "{named}: nova-api refuses a host that is named (HTTP 403) "
+    "unless the policy os_compute_api:servers:create:forced_host allows it to the "
+    "user; by default it takes admin",
     kinds.DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for",
     kinds.PROJECT: "aggregates for tenants: no project is given",
     kinds.BAD_GROUP_POLICY: "{named}: ignored by Nova, since it is no group policy",

@@ -13,7 +13,12 @@ from osc_traitsched.cloud import requirers
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.isolation import LeavesNoHost
 from osc_traitsched.core.change.model import Outcome, State, Status
-from osc_traitsched.core.change.traits import LastHolder, Requirer, RoleChanged
+from osc_traitsched.core.change.traits import (
+    LastHolder,
+    Requirer,
+    RoleChanged,
+    Selector,
+)
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
 from tests.unit.app.recorded import (
@@ -243,7 +248,7 @@ def outcomes(found, status=Status.CHANGED):
 def test_a_required_trait_that_others_took_from_the_other_hosts_is_found_afterwards():
     found = cloud(holders=())
     (taken,) = checked(found, outcomes(found)).taken
-    assert (taken.name, taken.providers) == (GOLD, ("cmp01",))
+    assert (taken.name, taken.providers) == (GOLD, (Selector("host", "cmp01"),))
     assert [(each.kind, each.name) for each in taken.requirers] == [
         ("flavor", "gold"),
         ("aggregate", "gold"),
@@ -254,7 +259,7 @@ def test_of_a_trait_that_may_have_been_removed_it_is_found_too():
     found = cloud(holders=())
     for done in (outcomes(found, Status.UNKNOWN), not_known(found)):
         (taken,) = checked(found, done).taken
-        assert (taken.name, taken.providers) == (GOLD, ("cmp01",))
+        assert (taken.name, taken.providers) == (GOLD, (Selector("host", "cmp01"),))
 
 
 def not_known(found):
@@ -298,7 +303,9 @@ def test_who_carries_a_removal_out_is_told_what_others_took():
     found.placement.when_put = lambda path: found.placement.now_has(HAVING, providers())
     seen = trait_changes.carry_out_removal(found, todo)
     assert seen.execution.done == 1
-    assert [(each.name, each.providers) for each in seen.taken] == [(GOLD, ("cmp03",))]
+    assert [(each.name, each.providers) for each in seen.taken] == [
+        (GOLD, (Selector("host", "cmp03"),))
+    ]
 
 
 def test_of_a_removal_by_force_nothing_is_read_again():

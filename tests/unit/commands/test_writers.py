@@ -105,6 +105,21 @@ def test_what_others_took_is_said_after_the_rows(removing):
     assert "no host has CUSTOM_GOLD any more" in found.err
 
 
+def test_a_removal_that_can_t_look_again_fails_and_says_what_gives_it_back(removing):
+    def fail(path):
+        removing.placement.now_has(HAVING, CloudBroke("placement", "down", 503))
+
+    removing.placement.when_put = fail
+    found = run(*REMOVE)
+    assert (found.code, found.statuses) == (1, {"cmp03": "changed"})
+    *_, line = found.err.splitlines()
+    assert line == (
+        "whether another host still has CUSTOM_GOLD can't be read (placement: down "
+        "(HTTP 503)); where it is still required, openstack trait-sched add "
+        "CUSTOM_GOLD --host cmp03 gives it back"
+    )
+
+
 @pytest.mark.parametrize("trouble", ["interrupted", "exception"])
 def test_a_removal_that_was_stopped_says_that_it_did_not_look_again(removing, trouble):
     def stop(path):

@@ -113,3 +113,13 @@ def test_where_the_compute_nodes_are_not_known_that_is_said():
     assert ("requested host", "cmp1") in [
         (each.kind, each.value) for each in found.not_evaluated
     ]
+
+
+@pytest.mark.parametrize("zone", ["nova:cmp1", "nova::cmp1.example.org"])
+def test_the_policy_that_a_named_host_takes_is_named(zone):
+    kinds = [each.kind for each in asked(zone).not_evaluated]
+    assert kinds == ["named host needs a policy"]
+
+
+def test_a_zone_alone_takes_no_policy():
+    assert not asked("az-east").not_evaluated

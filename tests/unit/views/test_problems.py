@@ -56,6 +56,9 @@ ERRORS = [
     isolation.LeavesNoHost(
         (isolation.Effect(isolation.Asked("f", "i"), EMPTIED, EMPTIED),)
     ),
+    isolation.HostsUnknown(
+        (isolation.Effect.unknown("f", errors.CloudBroke("placement", "no"), True),)
+    ),
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     servers.ComputesUnlisted(("cmp1\n",)),

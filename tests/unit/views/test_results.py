@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from osc_traitsched.core.change.isolation import Asked, Course, Effect
-from osc_traitsched.core.change.traits import Requirer, TakenByOthers
+from osc_traitsched.core.change.traits import Requirer, Selector, TakenByOthers
 from osc_traitsched.views import effects, refusals, results
 
 
 def test_a_trait_that_others_took_comes_with_the_command_that_gives_it_back():
     requirer = Requirer("flavor", "gold", "trait:CUSTOM_GOLD")
-    found = TakenByOthers("CUSTOM_GOLD", ("cmp 1", "cmp2"), (requirer,))
+    providers = (Selector("host", "cmp 1"), Selector("provider", "cmp2_gpu"))
+    found = TakenByOthers("CUSTOM_GOLD", providers, (requirer,))
     assert results.taken_by_others(found) == (
         "no host has CUSTOM_GOLD any more: others removed it from the rest meanwhile, "
         "and it is still required by flavor 'gold' (trait:CUSTOM_GOLD); openstack "
-        "trait-sched add CUSTOM_GOLD --provider 'cmp 1' --provider cmp2 gives it back"
+        "trait-sched add CUSTOM_GOLD --host 'cmp 1' --provider cmp2_gpu gives it back"
     )
 
 

@@ -14,6 +14,7 @@ from osc_traitsched.core.change.isolation.context import (
 from osc_traitsched.core.change.isolation.course import Course, courses
 from osc_traitsched.core.change.isolation.effect import (
     Effect,
+    HostsUnknown,
     LeavesNoHost,
     most_general,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "Course",
     "Effect",
     "HostsJoined",
+    "HostsUnknown",
     "KeysCame",
     "LeavesNoHost",
     "MatrixRow",

@@ -16,11 +16,23 @@ class Effect:
 
     :ivar room: the hosts that have room for one server now
     :ivar ever: those that could take one if nothing were in use; more than these
+    :ivar unread: why Placement does not say which hosts that are; None if it does
+    :ivar may_leave_no_host: it is not read, and it may have hosts to lose
     """
 
     asked: Asked
     room: Course
     ever: Course
+    unread: errors.TraitSchedError | None = None
+    may_leave_no_host: bool = False
+
+    @classmethod
+    def unknown(
+        cls, flavor: str, why: errors.TraitSchedError, may_have_hosts: bool
+    ) -> Effect:
+        """Return what is known of a flavor that Placement can't be asked for."""
+        none = Course((frozenset(),))
+        return cls(Asked(flavor, None), none, none, why, may_have_hosts)
 
     @property
     def flavor(self) -> str:
@@ -55,6 +67,17 @@ class LeavesNoHost(errors.AnswerIsNo):
 
     def __init__(self, effects: Iterable[Effect]) -> None:
         self.effects = most_general(tuple(effects))
+        super().__init__(", ".join(effect.flavor for effect in self.effects))
+
+
+class HostsUnknown(errors.AnswerIsNo):
+    """Flavors of which it can't be known whether they would be left without a host.
+
+    :ivar effects: one of each flavor
+    """
+
+    def __init__(self, effects: Iterable[Effect]) -> None:
+        self.effects = tuple(effects)
         super().__init__(", ".join(effect.flavor for effect in self.effects))
 
 

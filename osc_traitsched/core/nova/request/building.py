@@ -15,7 +15,11 @@ from osc_traitsched.core.nova.server import cpu, extra_specs, translation
 from osc_traitsched.core.nova.server.adding import SoFar
 from osc_traitsched.core.nova.server.flavor import read as read_flavor
 from osc_traitsched.core.nova.server.image import read as read_image
-from osc_traitsched.core.nova.server.not_evaluated import REQUESTED_HOST, NotEvaluated
+from osc_traitsched.core.nova.server.not_evaluated import (
+    FORCED_HOST,
+    REQUESTED_HOST,
+    NotEvaluated,
+)
 from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -129,14 +133,22 @@ def _restricted(
     named: destination.Destination,
     computes: Sequence[Compute] | None,
 ) -> Request:
-    """Return the request for the host that is named, if any is."""
+    """Return the request for the host that is named, if any is.
+
+    Naming one takes a policy
+    (nova/api/openstack/compute/servers.py, ``create``).
+    """
     if not named.is_named:
         return request
-    if computes is not None:
-        return destination.restricted(request, named, computes)
     host = ":".join(filter(None, (named.host, named.node)))
-    unknown = NotEvaluated(REQUESTED_HOST, "availability_zone", host)
-    return dataclasses.replace(request, not_evaluated=(*request.not_evaluated, unknown))
+    kinds = [FORCED_HOST]
+    if computes is None:
+        kinds.append(REQUESTED_HOST)
+    else:
+        request = destination.restricted(request, named, computes)
+    unknown = (NotEvaluated(kind, "availability_zone", host) for kind in kinds)
+    not_evaluated = (*request.not_evaluated, *unknown)
+    return dataclasses.replace(request, not_evaluated=not_evaluated)
 
 
 def _asks_twice(server: Server, assumptions: SchedulerSettings) -> bool:

@@ -1,0 +1,48 @@
+"""What candidates prints for programs where there is no host."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.functional.nova import Nova
+
+NO_IMAGE = ("-", "--nova-release", "2026.1")
+UNKNOWN = {"resources:CUSTOM_FOO": "1"}
+#: Nova takes no such number.
+MALFORMED = {"hw:numa_nodes": "many"}
+TOO_MUCH = {"resources:VCPU": "1000"}
+
+
+@pytest.fixture
+def candidates(placement, proxy, openstack):
+    """Run candidates for a flavor with these extra specs."""
+    nova = Nova(proxy, [("cmp01", placement.add_host("cmp01"))], {})
+
+    def run(extra_specs, *options):
+        flavor = {"id": "1", "name": "odd", "vcpus": 1, "ram": 512, "disk": 1}
+        nova._bodies["/flavors/detail"] = {
+            "flavors": [{**flavor, "extra_specs": extra_specs}]
+        }
+        return openstack("candidates", "odd", *NO_IMAGE, *options)
+
+    return run
+
+
+@pytest.mark.parametrize("extra_specs", [TOO_MUCH, UNKNOWN, MALFORMED], ids=str)
+@pytest.mark.parametrize("kind", ["json", "yaml"])
+def test_no_host_and_a_refusal_have_one_shape(candidates, extra_specs, kind):
+    run = candidates(extra_specs, "-f", kind)
+    assert (run.code, run.out.strip()) == (3, "[]")
+    assert len(run.err.splitlines()) == (extra_specs is not TOO_MUCH)
+
+
+def test_a_refused_query_is_an_empty_list(candidates):
+    run = candidates(MALFORMED, "--print-query", "-f", "json", "-c", "query")
+    assert (run.code, run.json) == (3, [])
+    assert "numa" in run.err
+
+
+def test_a_person_is_told_the_refusal_alone(candidates):
+    run = candidates(UNKNOWN)
+    assert (run.code, run.out) == (3, "")
+    assert run.err.endswith("No such resource class CUSTOM_FOO.\n")

@@ -1,0 +1,64 @@
+"""A disk without room for what is printed hides no write."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from tests.functional import shell
+from tests.functional.test_progress import PROGRAM
+
+FULL = pathlib.Path("/dev/full")
+
+pytestmark = pytest.mark.skipif(not FULL.exists(), reason="it is Linux's")
+
+
+@pytest.fixture
+def host(placement):
+    placement.create_traits("CUSTOM_GOLD")
+    return placement.add_host("cmp01")
+
+
+@pytest.fixture
+def printing_to_a_full_disk(proxy, tmp_path):
+    def run(*arguments):
+        with FULL.open("w") as full:
+            return subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", PROGRAM, *arguments],
+                env={**os.environ, **shell.login(proxy.url)},
+                cwd=tmp_path,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+
+    return run
+
+
+@pytest.mark.parametrize("kind", ["table", "json", "value"])
+def test_a_write_that_can_t_be_printed_is_said_to_be_done(
+    printing_to_a_full_disk, openstack, placement, host, kind
+):
+    command = ("trait-sched", "add", "CUSTOM_GOLD", "--host", "cmp01", "-f", kind)
+    run = printing_to_a_full_disk(*command)
+    assert "CUSTOM_GOLD" in placement.traits(host)
+    assert run.returncode == 1
+    assert run.stderr == (
+        "the writes are carried out, but their rows can't be printed: No space left on "
+        "device; the same command again shows them\n"
+    )
+
+
+def test_a_dry_run_that_can_t_be_printed_says_nothing_of_writes(
+    printing_to_a_full_disk, placement, host
+):
+    command = ("trait-sched", "add", "CUSTOM_GOLD", "--all", "--dry-run")
+    run = printing_to_a_full_disk(*command)
+    assert run.returncode != 0
+    assert "No space left on device" in run.stderr
+    assert "writes" not in run.stderr

@@ -1,0 +1,144 @@
+"""A service of the catalog that is not reached is named, once and in time."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import logging
+import socket
+import threading
+import time
+
+import pytest
+from keystoneauth1 import access, session
+from keystoneauth1.identity import base
+from openstack import connection
+
+from osc_traitsched.cloud.connection import HttpCloud
+from osc_traitsched.commands import library_logs
+from osc_traitsched.core.errors import CloudBroke
+
+TIMEOUT = 1
+
+
+class LoggedIn(base.BaseIdentityPlugin):
+    """A login whose catalog has Placement and Nova at one URL."""
+
+    def __init__(self, url):
+        super().__init__()
+        self._url = url
+
+    def get_auth_ref(self, session, **kwargs):
+        return access.create(body={"token": self._token}, auth_token="token")
+
+    @property
+    def _token(self):
+        endpoint = {"interface": "public", "region_id": "RegionOne", "url": self._url}
+        return {
+            "expires_at": "2999-01-01T00:00:00.000000Z",
+            "issued_at": "2001-01-01T00:00:00.000000Z",
+            "catalog": [
+                {"type": each, "endpoints": [endpoint]}
+                for each in ("placement", "compute")
+            ],
+        }
+
+    def get_cache_id_elements(self):
+        return {}
+
+
+class Unavailable(http.server.BaseHTTPRequestHandler):
+    """What a load balancer says of a service whose servers are down."""
+
+    def do_GET(self):
+        self.send_error(503)
+
+    def log_message(self, *args):
+        """Say nothing."""
+
+
+def cloud(url, timeout=TIMEOUT):
+    logged_in = session.Session(auth=LoggedIn(url))
+    found = connection.Connection(session=logged_in, region_name="RegionOne")
+    return HttpCloud(found, timeout)
+
+
+@pytest.fixture
+def silent():
+    with socket.create_server(("127.0.0.1", 0), backlog=16) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/placement"
+
+
+@pytest.fixture
+def closed():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/placement"
+    return url
+
+
+@pytest.fixture
+def unavailable():
+    with http.server.HTTPServer(("127.0.0.1", 0), Unavailable) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/placement"
+        server.shutdown()
+
+
+@pytest.fixture
+def logged():
+    """What keystoneauth says while the test runs."""
+    records = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = records.append
+    logger = logging.getLogger("keystoneauth")
+    logger.addHandler(handler)
+    yield records
+    logger.removeHandler(handler)
+
+
+def test_a_service_that_hangs_is_waited_for_once(silent, logged):
+    begin = time.monotonic()
+    with pytest.raises(CloudBroke) as caught:
+        cloud(silent).placement.get("/")
+    assert time.monotonic() - begin < 1.8 * TIMEOUT
+    assert caught.value.reason == f"no answer from {silent} within {TIMEOUT} s"
+    assert caught.value.passing
+    assert not logged
+
+
+def test_a_service_that_is_not_there_is_looked_for_once(closed, logged):
+    with pytest.raises(CloudBroke) as caught:
+        cloud(closed).compute.get("/")
+    reason = caught.value.reason
+    assert reason == f"no connection to {closed}: connection refused"
+    assert not logged
+
+
+def test_the_highest_microversion_is_asked_of_a_service_that_is_there(closed):
+    with pytest.raises(CloudBroke) as caught:
+        _ = cloud(closed).compute_maximum
+    assert caught.value.service == "compute"
+
+
+def test_a_service_that_is_unavailable_says_so(unavailable):
+    with pytest.raises(CloudBroke) as caught:
+        cloud(unavailable).placement.get("/")
+    assert (caught.value.status, caught.value.passing) == (503, True)
+    assert caught.value.reason == f"{unavailable} Service Unavailable"
+
+
+def test_the_session_is_left_as_it_was(closed):
+    found = cloud(closed)
+    with contextlib.suppress(CloudBroke):
+        found.placement.get("/")
+    assert "request" not in vars(found._sdk.session)
+
+
+@pytest.mark.parametrize("is_silenced", [True, False])
+def test_what_a_discovery_warns_of_is_left_out_for_our_commands(
+    unavailable, logged, is_silenced
+):
+    quiet = library_logs.silenced() if is_silenced else contextlib.nullcontext()
+    with quiet, pytest.raises(CloudBroke):
+        cloud(unavailable).placement.get("/")
+    assert bool(logged) is not is_silenced
