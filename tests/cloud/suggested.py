@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
+from collections.abc import Iterator
 from typing import Any
 
+from tests.cloud.factory import factory
 from tests.cloud.scenario import FLAVORS, IMAGES, Asked, Scenario
 
 _SIZES = {"VCPU": "vcpus", "MB of memory": "ram", "GB of disk": "disk"}
@@ -57,22 +60,23 @@ _TEXTS = (
 )
 
 
-def asked(scenario: Scenario, before: Asked, text: str) -> Asked:
-    """Return the request as a fix's text wants it; what it needs is made."""
+@contextlib.contextmanager
+def asked(scenario: Scenario, before: Asked, text: str) -> Iterator[Asked]:
+    """Yield the request as a fix's text wants it; what it needs is there meanwhile."""
     properties, size = FLAVORS[before.flavor]
     wish = _Wish(properties, size, IMAGES[before.image], before.zone)
     for part in _parts(text):
         _, found, change = _meaning(part)
         wish = change(wish, *found.groups())
     flavor, image = before.flavor, before.image
-    if (wish.properties, wish.size) != FLAVORS[before.flavor]:
-        flavor = f"flavor-{len(scenario.flavors)}"
-        made = scenario.maker.flavor(flavor, wish.properties, **wish.size)
-        scenario.flavors[flavor] = made
-    if wish.image != IMAGES[before.image]:
-        image = f"image-{len(scenario.images)}"
-        scenario.images[image] = scenario.maker.image(image, **wish.image)
-    return Asked(flavor, image, wish.zone, before.user)
+    with factory(scenario.maker.admin) as make:
+        if (wish.properties, wish.size) != FLAVORS[before.flavor]:
+            flavor = "wished-for"
+            scenario.flavors[flavor] = make.flavor(flavor, wish.properties, **wish.size)
+        if wish.image != IMAGES[before.image]:
+            image = "wished-for"
+            scenario.images[image] = make.image(image, **wish.image)
+        yield Asked(flavor, image, wish.zone, before.user)
 
 
 def kinds(text: str) -> list[str]:
