@@ -116,5 +116,6 @@ def _tell_afterwards(seen: Afterwards, ways: Way, options: Sequence[Option]) -> 
     for each in seen.differences:
         base.LOG.error("%s", afterwards.word(each, ways).text(options))
     if seen.undo:
-        base.LOG.error("%s", afterwards.written(seen.undo))
-        _print(afterwards.commands(seen.undo), options)
+        back = ways.undo(seen.undo)
+        base.LOG.error("%s", afterwards.written(seen.undo, bool(back)))
+        _print(back, options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from osc_traitsched.core.errors import CloudBroke
@@ -16,11 +18,17 @@ from tests.unit.commands.rivals import (
     TAKEN_BACK,
     UNISOLATE,
     differing,
+    hosts_of,
     paste,
     rival,
     run,
     said,
     statuses,
+)
+
+ALSO = (
+    f"'{OTHER_KEY}' came to isolate the aggregate, too: a request needs all of its "
+    "traits"
 )
 
 
@@ -107,13 +115,57 @@ def test_a_key_that_comes_right_after_the_last_write_is_seen(cloud):
     found = run(*ISOLATE)
     back = f"openstack trait-sched unisolate gold {GOLD}"
     assert (found.code, statuses(found)[-1]) == (1, "changed")
-    assert differing(found) == {"gold": {"also-isolated": [back]}}
-    assert said(found)[-1] == (
-        f"'{OTHER_KEY}' came to isolate the aggregate, too: a request needs all of its "
-        f"traits; {back} mends it"
-    )
+    assert differing(found) == {"gold": {"also-isolated": []}}
+    assert hosts_of(cloud, "golden") == set()
+    assert said(found) == [
+        ALSO,
+        f"written and still there: aggregate 'gold' with {KEY}=required; flavor "
+        f"'golden' with {KEY}=required; hosts cmp00, cmp01 with {GOLD}; to take it "
+        "back:",
+        f"  {back}",
+        *TAKEN_BACK,
+    ]
     assert paste(back).code == 0
     assert cloud.metadata == {OTHER_KEY: "required"}
+    del cloud.specs("golden")[KEY]
+    assert paste(TAKEN_BACK[1].strip()).code == 0
+    assert hosts_of(cloud, "golden") == {"cmp02", "cmp03"}
+
+
+def closes_last(cloud):
+    """Let others isolate it by another trait right after the last write."""
+    closing = functools.partial(cloud.metadata.update, {OTHER_KEY: "required"})
+    cloud.when_read["os-aggregates", "1"] = [lambda: None, closing]
+
+
+def test_of_an_aggregate_that_was_isolated_before_only_what_came_is_said(cloud):
+    assert run(*ISOLATE).code == 0
+    cloud.flavor("late")
+    rival(cloud, "late-id", (cloud.metadata.update, {OTHER_KEY: "required"}))
+    found = run("isolate", "gold", GOLD, "--flavor", "late", "-f", "json")
+    assert (found.code, statuses(found)) == (1, ["changed"])
+    assert said(found)[-1] == ALSO
+    assert "unisolate" not in found.err
+
+
+def test_only_what_this_run_wrote_is_offered_to_be_taken_back(cloud):
+    cloud.known.add("CUSTOM_PLAT")
+    assert run(*ISOLATE).code == 0
+    closes_last(cloud)
+    settings = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
+    given = ("--flavor", "golden", "-f", "json", *settings)
+    found = run("isolate", "gold", GOLD, "CUSTOM_PLAT", *given)
+    assert found.code == 1
+    assert said(found)[-3:] == [
+        f"  openstack trait-sched unisolate gold CUSTOM_PLAT {' '.join(settings)}",
+        "  openstack flavor unset --property trait:CUSTOM_PLAT golden-id",
+        "  openstack trait-sched remove CUSTOM_PLAT --provider cmp00 --provider cmp01",
+    ]
+    assert paste(said(found)[-3].strip()).code == 0
+    del cloud.specs("golden")["trait:CUSTOM_PLAT"]
+    assert paste(said(found)[-1].strip()).code == 0
+    assert cloud.having(GOLD) == {"cmp00", "cmp01"}
+    assert cloud.having("CUSTOM_PLAT") == set()
 
 
 # Others change what was written before
