@@ -25,6 +25,8 @@ from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait_keys import required_by
 
+_NONE_PLANNED: traits.Requirers = {}
+
 
 @dataclasses.dataclass(frozen=True)
 class TraitPlan:
@@ -135,7 +137,7 @@ class Removal:
     """What became of a removal, and of what requires the traits.
 
     :ivar taken: traits that something requires and that no provider has any more, since
-        others took them from the rest meanwhile
+        others took them from the rest, or came to require them, meanwhile
     :ivar unread: why that can't be read, if it can't
     :ivar unchecked: traits that were or may have been removed, and of which that was
         not read, since the removal was stopped
@@ -164,7 +166,12 @@ def carry_out_removal(
     return check_removal(cloud, execution, todo.is_forced)
 
 
-def check_removal(cloud: Cloud, execution: Execution, is_forced: bool) -> Removal:
+def check_removal(
+    cloud: Cloud,
+    execution: Execution,
+    is_forced: bool,
+    planned: traits.Requirers = _NONE_PLANNED,
+) -> Removal:
     """Read again whether each trait that was removed is left where it is required.
 
     Two runs that remove it from different hosts at the same time see each other's
@@ -172,6 +179,7 @@ def check_removal(cloud: Cloud, execution: Execution, is_forced: bool) -> Remova
     stopped it does not want to wait, and a service that is dead does not answer.
 
     :param is_forced: a trait may go though something requires it: nothing is read
+    :param planned: what required traits that, as planned, no provider was to have
     """
     removed = traits.removed_from(execution.outcomes)
     if is_forced or not removed:
@@ -179,19 +187,26 @@ def check_removal(cloud: Cloud, execution: Execution, is_forced: bool) -> Remova
     if execution.stopped:
         return Removal(execution, unchecked=tuple(removed))
     try:
-        return Removal(execution, taken=_taken(cloud, removed))
+        return Removal(execution, taken=_taken(cloud, removed, planned))
     except errors.CloudBroke as exc:
         return Removal(execution, unread=exc)
 
 
 def _taken(
-    cloud: Cloud, removed: Mapping[str, tuple[traits.Selector, ...]]
+    cloud: Cloud,
+    removed: Mapping[str, tuple[traits.Selector, ...]],
+    planned: traits.Requirers,
 ) -> tuple[traits.TakenByOthers, ...]:
     orphaned = [n for n in removed if not read.holders(cloud.placement, n)]
     found = requirers.requirers(cloud, orphaned) if orphaned else {}
-    found = traits.blocking(found)
+    came = {
+        name: tuple(each for each in requiring if each not in planned.get(name, ()))
+        for name, requiring in traits.blocking(found).items()
+    }
     return tuple(
-        traits.TakenByOthers(name, removed[name], found[name]) for name in found
+        traits.TakenByOthers(name, removed[name], came[name])
+        for name in came
+        if came[name]
     )
 
 

@@ -7,7 +7,7 @@ import functools
 from collections.abc import Sequence
 
 from osc_traitsched.app import isolation as app
-from osc_traitsched.app import settings
+from osc_traitsched.app import settings, trait_changes
 from osc_traitsched.app.afterwards import look_again
 from osc_traitsched.commands import isolation_args, scheduler_args, write_args
 from osc_traitsched.core.errors import BadUsage
@@ -88,7 +88,8 @@ class UnisolateAggregate(write_args.Writer):
         same = commands.line(again, self.repeated_options)
         found = self.execute(cloud, todo.plan, args)
         if args.remove_traits and not args.dry_run:
-            self.check_removal(cloud, found, args.force)
+            check = functools.partial(trait_changes.check_removal, cloud, found)
+            self.check_removal(functools.partial(check, args.force, todo.requirers))
         way = Way(again, functools.partial(undo.of_unisolate, *_what(args, todo)))
         return isolation_args.finish(self, found, args, look, lambda gone: way, same)
 

@@ -8,6 +8,7 @@ import pytest
 
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.living import GOLD as AGGREGATE
+from tests.unit.app.living import HOSTS
 from tests.unit.commands.rivals import (
     AGAIN,
     GOLD,
@@ -17,6 +18,7 @@ from tests.unit.commands.rivals import (
     SILVER,
     TAKEN_BACK,
     UNISOLATE,
+    another,
     differing,
     hosts_of,
     paste,
@@ -264,3 +266,28 @@ def test_a_flavor_that_comes_to_require_a_trait_while_it_is_removed_is_named(clo
         f"no host has {GOLD} any more" in line and "flavor 'late'" in line
         for line in said(found)
     )
+
+
+def test_what_requires_a_trait_as_planned_is_said_before_and_laid_on_nobody(cloud):
+    assert run("isolate", "gold", GOLD).code == 0
+    another(cloud)
+    planned, found = run(*UNISOLATE, "--dry-run"), run(*UNISOLATE)
+    assert (found.code, cloud.having(GOLD)) == (0, set())
+    line = f"no host will have {GOLD}, still required by aggregate 'gold2' ({KEY})"
+    assert said(planned) == said(found) == [line]
+
+
+def test_of_an_aggregate_that_is_closed_again_meanwhile_one_way_is_printed(cloud):
+    assert run(*ISOLATE).code == 0
+    rival(cloud, HOSTS["cmp01"], (cloud.metadata.update, {KEY: "required"}))
+    found = run(*UNISOLATE)
+    on = f"openstack trait-sched unisolate --remove-traits gold {GOLD}"
+    assert (found.code, said(found)) == (
+        1,
+        [
+            f"aggregate 'gold' has {KEY}=required: others changed it meanwhile; {on} "
+            "mends it"
+        ],
+    )
+    assert paste(on).code == 0
+    assert hosts_of(cloud, "golden") == set(HOSTS)
