@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
 from osc_traitsched.app.isolation import IsolationPlan
-from osc_traitsched.cloud import again
+from osc_traitsched.cloud import again, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.differences import (
@@ -16,6 +16,7 @@ from osc_traitsched.core.change.differences import (
     differences,
     undo,
 )
+from osc_traitsched.core.change.isolations import Isolations
 from osc_traitsched.core.change.model import (
     Change,
     Kind,
@@ -82,12 +83,13 @@ def look_again(
         return Afterwards(refusal=known)
     try:
         now = again.states(cloud, changes)
+        isolations = Isolations(read.aggregates(cloud.compute), collation)
     except errors.CloudBroke as exc:
         return Afterwards(refusal=known, unread=exc)
-    found = Afterwards(differences(outcomes, now, collation), refusal=known)
+    found = Afterwards(differences(outcomes, now, isolations), refusal=known)
     is_stopped = any(map(_is_by_others, outcomes))
     if is_stopped or found.is_aggregate_gone or _is_locked_out(found, outcomes):
-        found = dataclasses.replace(found, undo=undo(outcomes, now))
+        found = dataclasses.replace(found, undo=undo(outcomes, now, isolations))
     if found.is_aggregate_gone or not (is_stopped or found.differences):
         return found
     return _planned(found, plan_again)

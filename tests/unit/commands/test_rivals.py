@@ -61,8 +61,9 @@ def test_hosts_add_no_requests_to_what_is_read_again(cloud):
     for host in ("cmp02", "cmp03"):
         cloud.joins(host)
     assert count() == few
-    # Traits, providers and who has which, the mirror, the flavor and the aggregate.
-    assert few == 6
+    # Traits, providers and who has which, the mirror, the flavor, the aggregate and
+    # all aggregates.
+    assert few == 7
 
 
 # Others isolate the aggregate by another trait
@@ -168,6 +169,33 @@ def test_only_what_this_run_wrote_is_offered_to_be_taken_back(cloud):
     assert paste(said(found)[-1].strip()).code == 0
     assert cloud.having(GOLD) == {"cmp00", "cmp01"}
     assert cloud.having("CUSTOM_PLAT") == set()
+
+
+def test_what_another_aggregate_relies_on_by_now_is_not_taken_back(cloud):
+    def rivals():
+        another(cloud, "cmp01", "cmp03")
+        cloud.metadata[OTHER_KEY] = "required"
+
+    rival(cloud, "golden-id", (rivals,))
+    found = run(*ISOLATE, "--force")
+    assert found.code == 1
+    assert said(found)[-2:] == [
+        f"written and still there: host cmp00 with {GOLD}; to take it back:",
+        f"  openstack trait-sched remove {GOLD} --provider cmp00",
+    ]
+
+
+def test_what_others_close_the_same_aggregate_by_is_not_taken_back(cloud):
+    def rivals():
+        cloud.metadata[KEY] = "required"
+        del cloud.flavors["late-id"]
+
+    cloud.flavor("late")
+    rival(cloud, "golden-id", (rivals,))
+    found = run(*ISOLATE, "--flavor", "late")
+    assert (found.code, "failed" in statuses(found)) == (1, True)
+    assert cloud.specs("golden") == {KEY: "required"}
+    assert "to take it back" not in found.err
 
 
 # Others change what was written before

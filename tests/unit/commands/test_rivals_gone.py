@@ -14,7 +14,9 @@ from tests.unit.commands.rivals import (
     KEY,
     TAKEN_BACK,
     UNISOLATE,
+    another,
     differing,
+    hosts_of,
     paste,
     rival,
     run,
@@ -133,6 +135,19 @@ def test_a_host_that_leaves_before_the_last_step_is_said_with_what_it_keeps(clou
     ]
     assert paste(mends).code == 0
     assert cloud.having(GOLD) == {"cmp00"}
+
+
+def test_a_host_that_moves_to_an_aggregate_of_the_same_trait_keeps_it(cloud):
+    another(cloud, "cmp03")
+
+    def moves():
+        cloud.leaves("cmp01")
+        cloud.aggregates["2"]["hosts"].append("cmp01")
+
+    rival(cloud, "os-aggregates", (moves,))
+    found = run(*ISOLATE)
+    assert (found.code, said(found)) == (0, [])
+    assert hosts_of(cloud, "golden") == {"cmp00", "cmp01", "cmp03"}
 
 
 def test_a_host_that_leaves_and_had_the_trait_before_is_left_alone(cloud):
