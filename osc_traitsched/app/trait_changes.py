@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.effects import check_effects
-from osc_traitsched.app.execute import Execution, Watch, execute, unwatched
+from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.targets import targets
@@ -40,7 +40,6 @@ class TraitPlan:
     :ivar servers: of which it can't be seen whether their image requires a trait that
         no host will have; not in the way either
     :ivar unread: why the effects on flavors can't be read, if they can't
-    :ivar is_forced: nothing is to be looked at, before or afterwards
     """
 
     plan: Plan
@@ -50,7 +49,6 @@ class TraitPlan:
     passed_over: tuple[Requirer, ...] = ()
     servers: tuple[Server, ...] = ()
     unread: errors.CloudBroke | None = None
-    is_forced: bool = False
 
     @property
     def creates(self) -> tuple[str, ...]:
@@ -110,7 +108,7 @@ def plan_remove(
         plan, trait.vanished(names, known), traits.reverted_by_nova(plan.changes)
     )
     if force:
-        return dataclasses.replace(todo, is_forced=True)
+        return todo
     if todo.reverted:
         raise traits.OwnedByNova(todo.reverted)
     _check_roles(plan, found.snapshot)
@@ -152,18 +150,6 @@ class Removal:
     def removed(self) -> dict[str, tuple[traits.Selector, ...]]:
         """The traits that were or may have been removed, and where."""
         return traits.removed_from(self.execution.outcomes)
-
-
-def carry_out_removal(
-    cloud: Cloud, todo: TraitPlan, jobs: int = 1, watch: Watch = unwatched
-) -> Removal:
-    """Remove traits as planned, and look again whether they are left where required.
-
-    :param jobs: how many providers are written at the same time
-    :param watch: called with each outcome as it comes
-    """
-    execution = execute(cloud, todo.plan, jobs, watch)
-    return check_removal(cloud, execution, todo.is_forced)
 
 
 def check_removal(
