@@ -6,15 +6,17 @@ import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
 from osc_traitsched.app.isolation import IsolationPlan
-from osc_traitsched.cloud import again
+from osc_traitsched.cloud import again, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.differences import (
+    AlsoIsolated,
     Difference,
     Gone,
     differences,
     undo,
 )
+from osc_traitsched.core.change.isolations import Isolations
 from osc_traitsched.core.change.model import (
     Change,
     Kind,
@@ -34,8 +36,8 @@ class Afterwards:
     """What others changed meanwhile, and what that means for what was to be done.
 
     :ivar differences: between what was to be and what is there now
-    :ivar undo: where others are in the way of the rest: what leads back from what was
-        written, last first
+    :ivar undo: where others are in the way, of the rest or of what isolating was to
+        give: what leads back from what was written, last first
     :ivar refusal: why the plan can't be made and carried out once more, without what is
         gone; None if it can, or nobody tried
     :ivar plan: the plan as it is made once more
@@ -81,15 +83,23 @@ def look_again(
         return Afterwards(refusal=known)
     try:
         now = again.states(cloud, changes)
+        isolations = Isolations(read.aggregates(cloud.compute), collation)
     except errors.CloudBroke as exc:
         return Afterwards(refusal=known, unread=exc)
-    found = Afterwards(differences(outcomes, now, collation), refusal=known)
+    found = Afterwards(differences(outcomes, now, isolations), refusal=known)
     is_stopped = any(map(_is_by_others, outcomes))
-    if is_stopped or found.is_aggregate_gone:
-        found = dataclasses.replace(found, undo=undo(outcomes, now))
+    if is_stopped or found.is_aggregate_gone or _is_locked_out(found, outcomes):
+        found = dataclasses.replace(found, undo=undo(outcomes, now, isolations))
     if found.is_aggregate_gone or not (is_stopped or found.differences):
         return found
     return _planned(found, plan_again)
+
+
+def _is_locked_out(found: Afterwards, outcomes: Iterable[Outcome]) -> bool:
+    """Tell whether others isolated, too, what this plan isolated by something new."""
+    return any(isinstance(each, AlsoIsolated) for each in found.differences) and any(
+        each.change.object.kind is Kind.AGGREGATE and each.added for each in outcomes
+    )
 
 
 def refusal(

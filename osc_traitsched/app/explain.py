@@ -201,18 +201,25 @@ def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
 
     It gives no more answers than its own maximum, and does not say so (placement.conf,
     ``[placement]max_allocation_candidates``). If each of the first hosts is given once
-    it is asked for alone, so would be the others that could take the request.
+    it is asked for alone, so would be the others that could take the request. What it
+    gives when it is asked for all once more was not cut off, but came meanwhile.
     """
     request, facts, verdict = found.request, found.facts, found.verdict
     if request is None or facts is None or verdict is None:
         return found
-    asked = verdict.wrongly_admitted[: evidence.MOST_READ_ONE_BY_ONE]
+    if not verdict.wrongly_admitted:
+        return found
+    missing = frozenset(verdict.wrongly_admitted)
+    came = missing & allocation_candidates.ask(placement, request).roots
+    cut = tuple(root for root in verdict.wrongly_admitted if root not in came)
+    asked = cut[: evidence.MOST_READ_ONE_BY_ONE]
     given = allocation_candidates.given_alone(placement, request, asked)
     if given == set(asked):
-        given = frozenset(verdict.wrongly_admitted)
+        given = frozenset(cut)
+    facts = dataclasses.replace(facts, candidates=facts.candidates | came)
     facts = facts.with_cut_off(given)
-    hosts = [host for host in facts.snapshot.hosts if host.uuid in given]
-    left = tuple(root for root in verdict.wrongly_admitted if root not in given)
+    hosts = [host for host in facts.snapshot.hosts if host.uuid in came | given]
+    left = tuple(root for root in cut if root not in given)
     return dataclasses.replace(
         found,
         facts=evidence.with_figures(placement, facts, hosts),

@@ -25,7 +25,11 @@ from osc_traitsched.core.change.servers import (
     misplaced,
 )
 from osc_traitsched.core.change.traits import (
+    Requirers,
     RevertedByNova,
+    blocking,
+    not_released,
+    orphaned_traits,
     reverted_by_nova,
     role_changed,
 )
@@ -51,6 +55,8 @@ class IsolationPlan:
         public ones and those of the user's project
     :ivar servers: those that stay on the other side of an isolation than new ones would
         go, or of which that can't be seen; or why they can't be read
+    :ivar requirers: what requires traits that no provider will have, whether or not the
+        plan ends that
     """
 
     state: AggregateState
@@ -62,6 +68,12 @@ class IsolationPlan:
     is_closed_to_all: bool = False
     has_private_flavors: bool = True
     servers: MisplacedServers | errors.CloudBroke = NO_SERVERS
+    requirers: Requirers = dataclasses.field(default_factory=dict)
+
+    @property
+    def still_requiring(self) -> Requirers:
+        """What goes on to require traits that no provider will have."""
+        return blocking(not_released(self.requirers, self.plan.changes))
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:
@@ -181,6 +193,7 @@ def plan_unisolate(
     state = _state(cloud, aggregate, assumptions)
     images: tuple[Body, ...] = ()
     unclear: tuple[Server, ...] = ()
+    requiring: Requirers = {}
     if remove_traits:
         names = tuple(names) or isolation.to_remove(state)
         held = {name: holders(cloud.placement, state, name) for name in names}
@@ -196,6 +209,8 @@ def plan_unisolate(
             )
         if not force:
             unclear = check_servers(cloud, plan, state.snapshot, held)
+            orphaned = orphaned_traits(plan.changes, held)
+            requiring = requirers.requirers(cloud, orphaned) if orphaned else {}
     else:
         names = tuple(names) or isolation.isolating(state)
         plan = isolation.open_plan(state, names)
@@ -208,6 +223,7 @@ def plan_unisolate(
         unknown=trait.vanished(names, state.traits),
         has_private_flavors=lookup.lists_private_flavors(cloud),
         servers=MisplacedServers(without_image=unclear),
+        requirers=requiring,
     )
 
 

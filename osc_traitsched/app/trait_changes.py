@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.effects import check_effects
-from osc_traitsched.app.execute import Execution, Watch, execute, unwatched
+from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.targets import targets
@@ -25,6 +25,8 @@ from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait_keys import required_by
 
+_NONE_PLANNED: traits.Requirers = {}
+
 
 @dataclasses.dataclass(frozen=True)
 class TraitPlan:
@@ -38,7 +40,6 @@ class TraitPlan:
     :ivar servers: of which it can't be seen whether their image requires a trait that
         no host will have; not in the way either
     :ivar unread: why the effects on flavors can't be read, if they can't
-    :ivar is_forced: nothing is to be looked at, before or afterwards
     """
 
     plan: Plan
@@ -48,7 +49,6 @@ class TraitPlan:
     passed_over: tuple[Requirer, ...] = ()
     servers: tuple[Server, ...] = ()
     unread: errors.CloudBroke | None = None
-    is_forced: bool = False
 
     @property
     def creates(self) -> tuple[str, ...]:
@@ -114,7 +114,7 @@ def plan_remove(
         plan, trait.vanished(names, known), traits.reverted_by_nova(plan.changes)
     )
     if force:
-        return dataclasses.replace(todo, is_forced=True)
+        return todo
     if todo.reverted:
         raise traits.OwnedByNova(todo.reverted)
     _check_roles(plan, found.snapshot)
@@ -143,7 +143,7 @@ class Removal:
     """What became of a removal, and of what requires the traits.
 
     :ivar taken: traits that something requires and that no provider has any more, since
-        others took them from the rest meanwhile
+        others took them from the rest, or came to require them, meanwhile
     :ivar unread: why that can't be read, if it can't
     :ivar unchecked: traits that were or may have been removed, and of which that was
         not read, since the removal was stopped
@@ -160,19 +160,12 @@ class Removal:
         return traits.removed_from(self.execution.outcomes)
 
 
-def carry_out_removal(
-    cloud: Cloud, todo: TraitPlan, jobs: int = 1, watch: Watch = unwatched
+def check_removal(
+    cloud: Cloud,
+    execution: Execution,
+    is_forced: bool,
+    planned: traits.Requirers = _NONE_PLANNED,
 ) -> Removal:
-    """Remove traits as planned, and look again whether they are left where required.
-
-    :param jobs: how many providers are written at the same time
-    :param watch: called with each outcome as it comes
-    """
-    execution = execute(cloud, todo.plan, jobs, watch)
-    return check_removal(cloud, execution, todo.is_forced)
-
-
-def check_removal(cloud: Cloud, execution: Execution, is_forced: bool) -> Removal:
     """Read again whether each trait that was removed is left where it is required.
 
     Two runs that remove it from different hosts at the same time see each other's
@@ -180,6 +173,7 @@ def check_removal(cloud: Cloud, execution: Execution, is_forced: bool) -> Remova
     stopped it does not want to wait, and a service that is dead does not answer.
 
     :param is_forced: a trait may go though something requires it: nothing is read
+    :param planned: what required traits that, as planned, no provider was to have
     """
     removed = traits.removed_from(execution.outcomes)
     if is_forced or not removed:
@@ -187,19 +181,26 @@ def check_removal(cloud: Cloud, execution: Execution, is_forced: bool) -> Remova
     if execution.stopped:
         return Removal(execution, unchecked=tuple(removed))
     try:
-        return Removal(execution, taken=_taken(cloud, removed))
+        return Removal(execution, taken=_taken(cloud, removed, planned))
     except errors.CloudBroke as exc:
         return Removal(execution, unread=exc)
 
 
 def _taken(
-    cloud: Cloud, removed: Mapping[str, tuple[traits.Selector, ...]]
+    cloud: Cloud,
+    removed: Mapping[str, tuple[traits.Selector, ...]],
+    planned: traits.Requirers,
 ) -> tuple[traits.TakenByOthers, ...]:
     orphaned = [n for n in removed if not read.holders(cloud.placement, n)]
     found = requirers.requirers(cloud, orphaned) if orphaned else {}
-    found = traits.blocking(found)
+    came = {
+        name: tuple(each for each in requiring if each not in planned.get(name, ()))
+        for name, requiring in traits.blocking(found).items()
+    }
     return tuple(
-        traits.TakenByOthers(name, removed[name], found[name]) for name in found
+        traits.TakenByOthers(name, removed[name], came[name])
+        for name in came
+        if came[name]
     )
 
 

@@ -18,7 +18,7 @@ from osc_traitsched.commands import (
 )
 from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.views import commands
+from osc_traitsched.views import commands, undo
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.afterwards import Way
 from osc_traitsched.views.traits import Table
@@ -91,8 +91,9 @@ def _way(
     names: Sequence[str],
     gone: Sequence[Object],
 ) -> Way:
-    """Return the commands that lead on and back, without what is gone."""
+    """Return what leads on, without what is gone, and back."""
     aggregate = commands.printable(args.aggregate, identity)
+    scheduler = scheduler_args.repeated(args)
     chosen = (
         ("--flavor", _without(args.flavors, Kind.FLAVOR, gone)),
         ("--image", _without(args.images, Kind.IMAGE, gone)),
@@ -103,6 +104,7 @@ def _way(
         *names,
         *(commands.Option(flag, name) for flag, each in chosen for name in each),
         *(commands.Option(f"--{o}") for o in ("create", "force") if getattr(args, o)),
-        *scheduler_args.repeated(args),
+        *scheduler,
     )
-    return Way(again, words.again(aggregate, names))
+    taking_back = functools.partial(undo.of_isolate, aggregate, names, scheduler)
+    return Way(again, taking_back)

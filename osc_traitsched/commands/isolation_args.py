@@ -61,6 +61,8 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
 
 def tell_what_stays(todo: IsolationPlan, options: Sequence[Option]) -> None:
     """Say what flavors and images go on to require, and what ends that."""
+    for name, requiring in todo.still_requiring.items():
+        base.LOG.warning("%s", refusals.still_requiring(name, requiring))
     for said, ending in afterwards.still_required(todo.plan.changes):
         base.LOG.warning("%s", said)
         _print(ending, options)
@@ -116,5 +118,6 @@ def _tell_afterwards(seen: Afterwards, ways: Way, options: Sequence[Option]) -> 
     for each in seen.differences:
         base.LOG.error("%s", afterwards.word(each, ways).text(options))
     if seen.undo:
-        base.LOG.error("%s", afterwards.written(seen.undo))
-        _print(afterwards.commands(seen.undo), options)
+        back = ways.undo(seen.undo)
+        base.LOG.error("%s", afterwards.written(seen.undo, bool(back)))
+        _print(back, options)

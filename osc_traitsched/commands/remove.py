@@ -68,7 +68,8 @@ class RemoveTraits(write_args.Writer):
         _warn(todo)
         found = self.execute(cloud, todo.plan, args)
         if not args.dry_run:
-            self.check_removal(cloud, found, args.force)
+            check = functools.partial(trait_changes.check_removal, cloud, found)
+            self.check_removal(functools.partial(check, args.force))
         then = self.then(found, lambda: plan().plan)
         return results.removed(self.conclude(found, args, then))
 

@@ -7,12 +7,12 @@ import functools
 from collections.abc import Sequence
 
 from osc_traitsched.app import isolation as app
-from osc_traitsched.app import settings
+from osc_traitsched.app import settings, trait_changes
 from osc_traitsched.app.afterwards import look_again
 from osc_traitsched.commands import isolation_args, scheduler_args, write_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.views import commands
+from osc_traitsched.views import commands, undo
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.afterwards import Way
 from osc_traitsched.views.traits import Table
@@ -90,17 +90,24 @@ class UnisolateAggregate(write_args.Writer):
         same = commands.line(again, self.repeated_options)
         found = self.execute(cloud, todo.plan, args)
         if args.remove_traits and not args.dry_run:
-            self.check_removal(cloud, found, args.force)
-        way = Way(again, again)
+            check = functools.partial(trait_changes.check_removal, cloud, found)
+            self.check_removal(functools.partial(check, args.force, todo.requirers))
+        way = Way(again, functools.partial(undo.of_unisolate, *_what(args, todo)))
         return isolation_args.finish(self, found, args, look, lambda gone: way, same)
 
 
 def _again(args: argparse.Namespace, todo: app.IsolationPlan) -> commands.Command:
     """Return what goes on, since the aggregate may no longer say its traits."""
+    aggregate, names, scheduler = _what(args, todo)
     return words.again(
-        commands.printable(args.aggregate, str(todo.state.aggregate["id"])),
-        todo.names,
-        args.remove_traits,
-        args.all_images,
-        args.force,
+        aggregate, names, args.remove_traits, args.all_images, args.force, scheduler
     )
+
+
+def _what(
+    args: argparse.Namespace, todo: app.IsolationPlan
+) -> tuple[str, Sequence[str], tuple[commands.Option, ...]]:
+    """Return the aggregate, the traits and the scheduler's options to print."""
+    identity = str(todo.state.aggregate["id"])
+    aggregate = commands.printable(args.aggregate, identity)
+    return aggregate, todo.names, scheduler_args.repeated(args)

@@ -140,16 +140,12 @@ class Writer(base.Lister):
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
 
-    def check_removal(self, cloud: Cloud, found: Execution, is_forced: bool) -> None:
+    def check_removal(self, read: Callable[[], trait_changes.Removal]) -> None:
         """Have it read again, after the rows, whether removed traits are required."""
-
-        def check() -> None:
-            self._tell_removal(trait_changes.check_removal(cloud, found, is_forced))
-
-        self.afterwards = check
+        self.afterwards = lambda: self._tell_removal(read())
 
     def _tell_removal(self, found: trait_changes.Removal) -> None:
-        """Say what others removed meanwhile, so that no host is left with a trait."""
+        """Say which traits others left without a host, or came to require."""
         options = self.repeated_options
         if found.unread is not None:
             for said in results.not_read_again(found.unread, found.removed, options):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.differences import (
     AlsoIsolated,
@@ -41,11 +41,11 @@ class Way:
     """The commands that a difference may ask for.
 
     :ivar again: does all of it once more
-    :ivar back: takes back what was done to the aggregate
+    :ivar undo: take back what was written, without harm to others; may be none
     """
 
     again: Command
-    back: Command
+    undo: Callable[[Sequence[Change]], Sequence[Command]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -144,8 +144,7 @@ def _(found: HostsJoined, way: Way) -> Words:
 def _(found: AlsoIsolated, way: Way) -> Words:
     keys = listed(map(quoted, found.keys))
     return Words(
-        f"{keys} came to isolate the aggregate, too: a request needs all of its traits",
-        (way.back,),
+        f"{keys} came to isolate the aggregate, too: a request needs all of its traits"
     )
 
 
@@ -196,13 +195,17 @@ def _refused(refusal: TraitSchedError) -> str:
     return f"{where}{problems.word(refusal)}"
 
 
-def written(back: Iterable[Change]) -> str:
-    """Return a line on what was written and is still there."""
+def written(back: Iterable[Change], leads_back: bool = True) -> str:
+    """Return a line on what was written and is still there.
+
+    :param leads_back: commands follow that take it back
+    """
     found: dict[tuple[Kind, str], list[Object]] = {}
     for change in back:
         found.setdefault((change.object.kind, _had(change)), []).append(change.object)
     parts = (_owners(kind, owners) + f" {had}" for (kind, had), owners in found.items())
-    return f"written and still there: {'; '.join(parts)}; to take it back:"
+    there = f"written and still there: {'; '.join(parts)}"
+    return f"{there}; to take it back:" if leads_back else there
 
 
 def _owners(kind: Kind, owners: Sequence[Object]) -> str:
@@ -247,11 +250,14 @@ def _removing(kept: Kept, owners: Iterable[Object]) -> Iterator[Command]:
 
 
 def commands(back: Iterable[Change]) -> Iterator[Command]:
-    """Yield the commands that carry changes out, in order; one for equal hosts."""
+    """Yield the commands that carry changes out, in order; one for equal hosts.
+
+    None writes to an aggregate: who would have no host then, it could not see.
+    """
     for kind, changes in itertools.groupby(back, key=lambda each: each.object.kind):
         if kind is Kind.PROVIDER_TRAITS:
             yield from _of_hosts(changes)
-        elif kind in _NOUNS:
+        elif kind in (Kind.FLAVOR, Kind.IMAGE):
             for change in changes:
                 yield from _of_keys(change.object, change.after)
 

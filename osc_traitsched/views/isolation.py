@@ -198,12 +198,14 @@ def again(
     remove_traits: bool = False,
     all_images: bool = False,
     force: bool = False,
+    scheduler: Sequence[Option] = (),
 ) -> Command:
     """Return what goes on with an aggregate that may no longer say its traits.
 
     :param remove_traits: hosts, flavors and images shall lose them, as before
     :param all_images: images of other projects, too, as before
     :param force: whoever is left without a host does not stop it, as before
+    :param scheduler: how it is configured, as before
     """
     given = {
         "--remove-traits": remove_traits,
@@ -211,7 +213,8 @@ def again(
         "--force": force,
     }
     options = (Option(option) for option, is_given in given.items() if is_given)
-    return openstack("trait-sched unisolate", *options, aggregate, *names)
+    verb = "trait-sched unisolate"
+    return openstack(verb, *options, aggregate, *names, *scheduler)
 
 
 @problems.word.register

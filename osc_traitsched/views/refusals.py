@@ -112,6 +112,11 @@ def requirers(found: Iterable[traits.Requirer]) -> str:
     return listed(f"{r.kind} {quoted(r.name)} ({_which(r)})" for r in found)
 
 
+def still_requiring(name: str, found: Iterable[traits.Requirer]) -> str:
+    """Return a line on what goes on to require a trait that no host will have."""
+    return f"no host will have {name}, still required by {requirers(found)}"
+
+
 def requirer_rows(found: traits.Requirers) -> Table:
     """One row for each that requires a trait, none left out."""
     rows = [

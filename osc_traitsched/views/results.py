@@ -95,14 +95,13 @@ def unchecked(traits: Sequence[str], options: Sequence[Option] = ()) -> str:
 
 
 def taken_by_others(found: TakenByOthers, options: Sequence[Option] = ()) -> str:
-    """Return a line on a trait that others removed meanwhile, and the way back.
+    """Return a line on a trait that no host has for others' sake, and the way back.
 
     :param options: the global ones of the printed command
     """
     back = _way_back(found.name, found.providers, options)
     required = refusals.requirers(found.requirers)
     return (
-        f"no host has {found.name} any more: others removed it from the rest "
-        f"meanwhile, and it is still required by {required}; "
-        f"{back} gives it back"
+        f"no host has {found.name} any more, and it is required by {required}: others "
+        f"changed that meanwhile; {back} gives it back"
     )

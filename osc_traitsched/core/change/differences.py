@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Union
 
+from osc_traitsched.core.change.isolations import Isolations
 from osc_traitsched.core.change.model import (
     Change,
     Kind,
@@ -15,10 +16,17 @@ from osc_traitsched.core.change.model import (
     Status,
 )
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.trait_keys import isolating_keys
+from osc_traitsched.core.inventory.trait_keys import (
+    REQUIRED,
+    isolated_by,
+    isolating_keys,
+    key_of,
+)
 
 #: What was read again; None for what is gone.
 Now = Mapping[Object, Union[State, None]]
+
+NO_ISOLATIONS = Isolations()
 
 _DONE = (Status.CHANGED, Status.UNCHANGED)
 
@@ -59,7 +67,8 @@ class HostLeft(Difference):
 
     The object is its provider.
 
-    :ivar traits: those that it got and still has
+    :ivar traits: those that it got and still has, and that isolate no other aggregate
+        which it is in by now
     :ivar is_mirrored: Placement still has it in the aggregate
     """
 
@@ -87,21 +96,21 @@ class AlsoIsolated(Difference):
 def differences(
     outcomes: Sequence[Outcome],
     now: Now,
-    collation: Collation = Collation.CASE_INSENSITIVE,
+    isolations: Isolations = NO_ISOLATIONS,
 ) -> tuple[Difference, ...]:
     """Compare what was to be with what is there now.
 
     Of what failed or was not done only that it is gone is a difference.
 
     :param now: of objects that are not in it nothing is said
-    :param collation: how Nova's database compares the metadata of aggregates
+    :param isolations: of all aggregates
     """
     hosts = _hosts(outcomes, now)
     return tuple(
         difference
         for outcome in outcomes
         if outcome.change.object in now
-        for difference in _of(outcome, now, hosts, collation)
+        for difference in _of(outcome, now, hosts, isolations)
     )
 
 
@@ -119,13 +128,13 @@ def _isolates(change: Change) -> bool:
 
 
 def _of(
-    outcome: Outcome, now: Now, hosts: frozenset[str] | None, collation: Collation
+    outcome: Outcome, now: Now, hosts: frozenset[str] | None, isolations: Isolations
 ) -> Iterator[Difference]:
     change, state = outcome.change, now[outcome.change.object]
     kind = change.object.kind
     is_inside = not change.object.host or hosts is None or change.object.host in hosts
     if kind is Kind.PROVIDER_TRAITS and not is_inside:
-        yield from _left(outcome, now)
+        yield from _left(outcome, now, isolations)
     elif state is None:
         # A provider is also what is in aggregates.
         if kind is not Kind.PROVIDER_AGGREGATES:
@@ -135,15 +144,16 @@ def _of(
         if wanted:
             yield Overwritten(change.object, Change(change.object, state, wanted))
         if _isolates(change):
-            yield from _came(change, state, collation)
+            yield from _came(change, state, isolations.collation)
 
 
-def _left(outcome: Outcome, now: Now) -> Iterator[HostLeft]:
+def _left(outcome: Outcome, now: Now, isolations: Isolations) -> Iterator[HostLeft]:
     provider = outcome.change.object
     mirror = dataclasses.replace(provider, kind=Kind.PROVIDER_AGGREGATES)
     traits, aggregates = now[provider], now.get(mirror)
     if traits is not None:
         got = outcome.added if outcome.status is Status.CHANGED else frozenset()
+        got -= isolations.traits(provider.host)
         held = tuple(sorted(got.intersection(traits.keys)))
         is_mirrored = bool(aggregates and aggregates.keys)
         if held or is_mirrored:
@@ -163,24 +173,54 @@ def _came(change: Change, state: State, collation: Collation) -> Iterator[Differ
         yield AlsoIsolated(change.object, tuple(sorted(came)))
 
 
-def undo(outcomes: Sequence[Outcome], now: Now) -> tuple[Change, ...]:
+def undo(
+    outcomes: Sequence[Outcome], now: Now, isolations: Isolations = NO_ISOLATIONS
+) -> tuple[Change, ...]:
     """Return what leads back from what was written and is still there, last first.
 
     That hosts are in an aggregate in Placement is not taken back: they are in Nova's.
+    Nor is what others rely on by now: a trait that isolates another aggregate stays
+    required by flavors and images, and stays on hosts in it.
+
+    :param isolations: of all aggregates
     """
-    return tuple(filter(None, (_undone(each, now) for each in reversed(outcomes))))
+    besides = _besides(outcomes, isolations)
+    undone = (_undone(each, now, besides) for each in reversed(outcomes))
+    return tuple(filter(None, undone))
 
 
-def _undone(outcome: Outcome, now: Now) -> Change | None:
+def _besides(outcomes: Iterable[Outcome], isolations: Isolations) -> Isolations:
+    """Return them without what the plan's own aggregate had, and got."""
+    for outcome in outcomes:
+        aggregate = outcome.change.object
+        if aggregate.kind is Kind.AGGREGATE:
+            had = {k: str(v) for k, v in outcome.change.found.keys.items()}
+            keys = {**had, **dict.fromkeys(outcome.added, REQUIRED)}
+            own = frozenset(isolated_by(keys, isolations.collation))
+            return dataclasses.replace(isolations, own=aggregate.id, own_traits=own)
+    return isolations
+
+
+def _relied_on(changed: Object, isolations: Isolations) -> frozenset[str]:
+    """Return the keys of what was written that others rely on by now."""
+    if changed.kind is Kind.PROVIDER_TRAITS:
+        return isolations.traits(changed.host)
+    if changed.kind in (Kind.FLAVOR, Kind.IMAGE):
+        return frozenset(map(key_of, isolations.traits()))
+    return frozenset()
+
+
+def _undone(outcome: Outcome, now: Now, isolations: Isolations) -> Change | None:
     change = outcome.written
     state = now.get(change.object)
     is_mirror = change.object.kind is Kind.PROVIDER_AGGREGATES
     if outcome.status is not Status.CHANGED or state is None or is_mirror:
         return None
+    relied_on = _relied_on(change.object, isolations)
     back = {
         key: change.before[key]
         for key in change.after
-        if key in change.added | change.removed
+        if key in change.removed | (change.added - relied_on)
         and state.keys.get(key) == change.after[key]
     }
     return Change(change.object, state, back) if back else None

@@ -139,6 +139,20 @@ def blocking(requirers: Requirers) -> dict[str, tuple[Requirer, ...]]:
     return {name: requiring for name, requiring in found.items() if requiring}
 
 
+def not_released(requirers: Requirers, changes: Iterable[Change]) -> Requirers:
+    """Return, trait by trait, what goes on to require it after the changes."""
+    released = {
+        (o.kind.value, o.name, key, o.id if o.owner else "")
+        for o, removed in ((change.object, change.removed) for change in changes)
+        for key in removed
+    }
+    left = {
+        name: tuple(r for r in each if (r.kind, r.name, r.key, r.id) not in released)
+        for name, each in requirers.items()
+    }
+    return {name: each for name, each in left.items() if each}
+
+
 class LastHolder(errors.AnswerIsNo):
     """A trait would be on no provider any more while something requires it."""
 
@@ -179,9 +193,10 @@ class Selector:
 class TakenByOthers:
     """A trait that something requires, and that no provider has any more.
 
-    Others took it from the providers that were to keep it.
+    Others took it from the providers that were to keep it, or came to require it.
 
     :ivar providers: those that this run took it from
+    :ivar requirers: those that were not known when it was planned
     """
 
     name: str

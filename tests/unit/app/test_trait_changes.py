@@ -7,7 +7,7 @@ import functools
 import pytest
 
 from osc_traitsched.app import isolation, settings, trait_changes
-from osc_traitsched.app.execute import Execution
+from osc_traitsched.app.execute import Execution, execute
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import requirers
 from osc_traitsched.config.saved import Saved
@@ -297,12 +297,13 @@ def test_of_a_removal_that_was_stopped_nothing_is_read_again():
     assert len(found.placement.asked) == asked
 
 
-def test_who_carries_a_removal_out_is_told_what_others_took():
+def test_what_others_take_while_it_is_carried_out_is_found():
     found = cloud(holders=(CMP01, CMP03))
     todo = remove(found, host="cmp03")
     found.placement.when_put = lambda path: found.placement.now_has(HAVING, providers())
-    seen = trait_changes.carry_out_removal(found, todo)
-    assert seen.execution.done == 1
+    execution = execute(found, todo.plan)
+    assert execution.done == 1
+    seen = trait_changes.check_removal(found, execution, is_forced=False)
     assert [(each.name, each.providers) for each in seen.taken] == [
         (GOLD, (Selector("host", "cmp03"),))
     ]
@@ -310,6 +311,7 @@ def test_who_carries_a_removal_out_is_told_what_others_took():
 
 def test_of_a_removal_by_force_nothing_is_read_again():
     found = cloud(holders=())
-    seen = trait_changes.carry_out_removal(found, remove(found, force=True))
-    assert (seen.execution.done, seen.taken, seen.unchecked) == (1, (), ())
+    execution = execute(found, remove(found, force=True).plan)
+    seen = trait_changes.check_removal(found, execution, is_forced=True)
+    assert (execution.done, seen.taken, seen.unchecked) == (1, (), ())
     assert not found.compute.asked

@@ -344,6 +344,31 @@ def test_hosts_that_placement_gives_only_when_asked_for_them_alone_are_candidate
     assert "By what was read" not in shown
 
 
+def test_a_host_that_comes_between_two_reads_is_a_candidate_that_nothing_cut_off(
+    monkeypatch,
+):
+    alone = {IN_TREE.format(CMP03): recorded.candidates(recorded.NEEDED, CMP03)}
+    having = providers(CMP01, CMP02, CMP03)
+    cloud = RecordedCloud(placement={MEMORY: having, **alone})
+    placement, get = cloud.placement, cloud.placement.get
+    asked = []
+
+    def answer(path, *arguments, **options):
+        body = get(path, *arguments, **options)
+        asked.append(placement.asked[-1])
+        if "required=CUSTOM_GOLD" in path and asked.count(asked[-1]) == 2:
+            both = recorded.candidates(recorded.NEEDED, CMP01, CMP03)
+            placement.now_has(path, both)
+        return body
+
+    monkeypatch.setattr(placement, "get", answer)
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    whole = document.document(found, found.hosts)
+    assert whole["candidates"] == ["cmp01", "cmp03"]
+    assert whole["cut_off_candidates"] == []
+    assert not any(whole["disagreement"].values())
+
+
 def test_another_release_that_would_not_refuse_is_said_beside_the_verdict():
     cloud = RecordedCloud()
     specs = {"hw:cpu_policy": "mixed", "hw:cpu_dedicated_mask": "0"}

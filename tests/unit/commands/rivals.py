@@ -47,6 +47,28 @@ def statuses(found):
     return [row["status"] for row in found.json if row["status"] != "unchanged"]
 
 
+def hosts_of(cloud, flavor):
+    """Return the hosts that a flavor can use where aggregates are isolated."""
+    required = cloud.specs(flavor).keys()
+    closed = {
+        host
+        for aggregate in cloud.aggregates.values()
+        if not aggregate["metadata"].keys() <= required
+        for host in aggregate["hosts"]
+    }
+    having = [cloud.having(key.removeprefix("trait:")) for key in required]
+    return set(cloud.traits).intersection(*having) - closed
+
+
+def another(cloud, *hosts, name="gold2"):
+    """Let there be another aggregate that is isolated by the same trait."""
+    uuid = "a0000002-0000-4000-8000-000000000000"
+    body = {"id": 2, "uuid": uuid, "name": name, "metadata": {KEY: "required"}}
+    cloud.aggregates["2"] = {**body, "hosts": list(hosts)}
+    cloud.mirror[uuid] = {*hosts}
+    cloud.gives(GOLD, *hosts)
+
+
 def rival(cloud, part, *does):
     """Let others do something right before a write to a path with such a part."""
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.living import GOLD as AGGREGATE
+from tests.unit.app.living import HOSTS
 from tests.unit.commands.rivals import (
     AGAIN,
     GOLD,
@@ -15,12 +18,19 @@ from tests.unit.commands.rivals import (
     SILVER,
     TAKEN_BACK,
     UNISOLATE,
+    another,
     differing,
+    hosts_of,
     paste,
     rival,
     run,
     said,
     statuses,
+)
+
+ALSO = (
+    f"'{OTHER_KEY}' came to isolate the aggregate, too: a request needs all of its "
+    "traits"
 )
 
 
@@ -51,8 +61,9 @@ def test_hosts_add_no_requests_to_what_is_read_again(cloud):
     for host in ("cmp02", "cmp03"):
         cloud.joins(host)
     assert count() == few
-    # Traits, providers and who has which, the mirror, the flavor and the aggregate.
-    assert few == 6
+    # Traits, providers and who has which, the mirror, the flavor, the aggregate and
+    # all aggregates.
+    assert few == 7
 
 
 # Others isolate the aggregate by another trait
@@ -107,13 +118,84 @@ def test_a_key_that_comes_right_after_the_last_write_is_seen(cloud):
     found = run(*ISOLATE)
     back = f"openstack trait-sched unisolate gold {GOLD}"
     assert (found.code, statuses(found)[-1]) == (1, "changed")
-    assert differing(found) == {"gold": {"also-isolated": [back]}}
-    assert said(found)[-1] == (
-        f"'{OTHER_KEY}' came to isolate the aggregate, too: a request needs all of its "
-        f"traits; {back} mends it"
-    )
+    assert differing(found) == {"gold": {"also-isolated": []}}
+    assert hosts_of(cloud, "golden") == set()
+    assert said(found) == [
+        ALSO,
+        f"written and still there: aggregate 'gold' with {KEY}=required; flavor "
+        f"'golden' with {KEY}=required; hosts cmp00, cmp01 with {GOLD}; to take it "
+        "back:",
+        f"  {back}",
+        *TAKEN_BACK,
+    ]
     assert paste(back).code == 0
     assert cloud.metadata == {OTHER_KEY: "required"}
+    del cloud.specs("golden")[KEY]
+    assert paste(TAKEN_BACK[1].strip()).code == 0
+    assert hosts_of(cloud, "golden") == {"cmp02", "cmp03"}
+
+
+def closes_last(cloud):
+    """Let others isolate it by another trait right after the last write."""
+    closing = functools.partial(cloud.metadata.update, {OTHER_KEY: "required"})
+    cloud.when_read["os-aggregates", "1"] = [lambda: None, closing]
+
+
+def test_of_an_aggregate_that_was_isolated_before_only_what_came_is_said(cloud):
+    assert run(*ISOLATE).code == 0
+    cloud.flavor("late")
+    rival(cloud, "late-id", (cloud.metadata.update, {OTHER_KEY: "required"}))
+    found = run("isolate", "gold", GOLD, "--flavor", "late", "-f", "json")
+    assert (found.code, statuses(found)) == (1, ["changed"])
+    assert said(found)[-1] == ALSO
+    assert "unisolate" not in found.err
+
+
+def test_only_what_this_run_wrote_is_offered_to_be_taken_back(cloud):
+    cloud.known.add("CUSTOM_PLAT")
+    assert run(*ISOLATE).code == 0
+    closes_last(cloud)
+    settings = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
+    given = ("--flavor", "golden", "-f", "json", *settings)
+    found = run("isolate", "gold", GOLD, "CUSTOM_PLAT", *given)
+    assert found.code == 1
+    assert said(found)[-3:] == [
+        f"  openstack trait-sched unisolate gold CUSTOM_PLAT {' '.join(settings)}",
+        "  openstack flavor unset --property trait:CUSTOM_PLAT golden-id",
+        "  openstack trait-sched remove CUSTOM_PLAT --provider cmp00 --provider cmp01",
+    ]
+    assert paste(said(found)[-3].strip()).code == 0
+    del cloud.specs("golden")["trait:CUSTOM_PLAT"]
+    assert paste(said(found)[-1].strip()).code == 0
+    assert cloud.having(GOLD) == {"cmp00", "cmp01"}
+    assert cloud.having("CUSTOM_PLAT") == set()
+
+
+def test_what_another_aggregate_relies_on_by_now_is_not_taken_back(cloud):
+    def rivals():
+        another(cloud, "cmp01", "cmp03")
+        cloud.metadata[OTHER_KEY] = "required"
+
+    rival(cloud, "golden-id", (rivals,))
+    found = run(*ISOLATE, "--force")
+    assert found.code == 1
+    assert said(found)[-2:] == [
+        f"written and still there: host cmp00 with {GOLD}; to take it back:",
+        f"  openstack trait-sched remove {GOLD} --provider cmp00",
+    ]
+
+
+def test_what_others_close_the_same_aggregate_by_is_not_taken_back(cloud):
+    def rivals():
+        cloud.metadata[KEY] = "required"
+        del cloud.flavors["late-id"]
+
+    cloud.flavor("late")
+    rival(cloud, "golden-id", (rivals,))
+    found = run(*ISOLATE, "--flavor", "late")
+    assert (found.code, "failed" in statuses(found)) == (1, True)
+    assert cloud.specs("golden") == {KEY: "required"}
+    assert "to take it back" not in found.err
 
 
 # Others change what was written before
@@ -212,3 +294,28 @@ def test_a_flavor_that_comes_to_require_a_trait_while_it_is_removed_is_named(clo
         f"no host has {GOLD} any more" in line and "flavor 'late'" in line
         for line in said(found)
     )
+
+
+def test_what_requires_a_trait_as_planned_is_said_before_and_laid_on_nobody(cloud):
+    assert run("isolate", "gold", GOLD).code == 0
+    another(cloud)
+    planned, found = run(*UNISOLATE, "--dry-run"), run(*UNISOLATE)
+    assert (found.code, cloud.having(GOLD)) == (0, set())
+    line = f"no host will have {GOLD}, still required by aggregate 'gold2' ({KEY})"
+    assert said(planned) == said(found) == [line]
+
+
+def test_of_an_aggregate_that_is_closed_again_meanwhile_one_way_is_printed(cloud):
+    assert run(*ISOLATE).code == 0
+    rival(cloud, HOSTS["cmp01"], (cloud.metadata.update, {KEY: "required"}))
+    found = run(*UNISOLATE)
+    on = f"openstack trait-sched unisolate --remove-traits gold {GOLD}"
+    assert (found.code, said(found)) == (
+        1,
+        [
+            f"aggregate 'gold' has {KEY}=required: others changed it meanwhile; {on} "
+            "mends it"
+        ],
+    )
+    assert paste(on).code == 0
+    assert hosts_of(cloud, "golden") == set(HOSTS)

@@ -14,7 +14,9 @@ from tests.unit.commands.rivals import (
     KEY,
     TAKEN_BACK,
     UNISOLATE,
+    another,
     differing,
+    hosts_of,
     paste,
     rival,
     run,
@@ -80,6 +82,46 @@ def test_the_way_back_goes_on_without_a_flavor_that_was_deleted(cloud):
     assert not cloud.having(GOLD)
 
 
+def stopped_opening(cloud, *options):
+    """Open it, while others delete one of two flavors; return what is said."""
+    rival(cloud, "golden-id", (cloud.flavors.pop, "late-id"))
+    found = run(*UNISOLATE, *options)
+    assert (found.code, statuses(found)[:3]) == (1, ["changed", "changed", "failed"])
+    return said(found)
+
+
+def test_what_opening_wrote_is_taken_back_by_isolating_again(cloud):
+    cloud.flavor("late")
+    assert run(*ISOLATE, "--flavor", "late").code == 0
+    settings = "--set scheduler.limit_tenants_to_placement_aggregate=true"
+    lines = stopped_opening(cloud, *settings.split())
+    back = f"openstack trait-sched isolate gold {GOLD} --flavor golden-id {settings}"
+    on = f"openstack trait-sched unisolate --remove-traits gold {GOLD} {settings}"
+    assert f"{on} goes on" in lines[0]
+    assert lines[-2:] == [
+        f"written and still there: flavor 'golden' without {KEY}; aggregate 'gold' "
+        f"without {KEY}; to take it back:",
+        f"  {back}",
+    ]
+    assert paste(back).code == 0
+    assert (cloud.specs("golden"), cloud.metadata) == (
+        {KEY: "required"},
+        {KEY: "required"},
+    )
+
+
+def test_where_isolating_again_would_do_more_no_command_takes_opening_back(cloud):
+    cloud.flavor("late")
+    assert run(*ISOLATE, "--flavor", "late").code == 0
+    cloud.known.add("CUSTOM_PLAT")
+    cloud.metadata["trait:CUSTOM_PLAT"] = "required"
+    lines = stopped_opening(cloud, "--force")
+    assert lines[-1] == (
+        f"written and still there: flavor 'golden' without {KEY}; aggregate 'gold' "
+        f"without {KEY}, trait:CUSTOM_PLAT"
+    )
+
+
 # Hosts that go, and hosts that come
 
 
@@ -93,6 +135,19 @@ def test_a_host_that_leaves_before_the_last_step_is_said_with_what_it_keeps(clou
     ]
     assert paste(mends).code == 0
     assert cloud.having(GOLD) == {"cmp00"}
+
+
+def test_a_host_that_moves_to_an_aggregate_of_the_same_trait_keeps_it(cloud):
+    another(cloud, "cmp03")
+
+    def moves():
+        cloud.leaves("cmp01")
+        cloud.aggregates["2"]["hosts"].append("cmp01")
+
+    rival(cloud, "os-aggregates", (moves,))
+    found = run(*ISOLATE)
+    assert (found.code, said(found)) == (0, [])
+    assert hosts_of(cloud, "golden") == {"cmp00", "cmp01", "cmp03"}
 
 
 def test_a_host_that_leaves_and_had_the_trait_before_is_left_alone(cloud):

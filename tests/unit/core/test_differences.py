@@ -14,6 +14,7 @@ from osc_traitsched.core.change.differences import (
     undo,
 )
 from osc_traitsched.core.change.isolation import isolate_plan, unisolate_plan
+from osc_traitsched.core.change.isolations import Isolations
 from osc_traitsched.core.change.model import (
     PRESENT,
     Kind,
@@ -131,8 +132,10 @@ def test_a_key_in_other_letters_isolates_where_the_database_takes_it_for_the_sam
     aggregate = found(outcomes, Kind.AGGREGATE)
     keys = {KEY: "required", "Trait:custom_silver": "Required"}
     now = {**as_written(outcomes), aggregate: State(keys, hosts=HOSTS)}
-    sensitive = differences(outcomes, now, Collation.CASE_SENSITIVE)
-    insensitive = differences(outcomes, now, Collation.CASE_INSENSITIVE)
+    sensitive, insensitive = (
+        differences(outcomes, now, Isolations(collation=each))
+        for each in (Collation.CASE_SENSITIVE, Collation.CASE_INSENSITIVE)
+    )
     assert (sensitive, [each.id for each in insensitive]) == ((), ["also-isolated"])
 
 

@@ -12,9 +12,9 @@ def test_a_trait_that_others_took_comes_with_the_command_that_gives_it_back():
     providers = (Selector("host", "cmp 1"), Selector("provider", "cmp2_gpu"))
     found = TakenByOthers("CUSTOM_GOLD", providers, (requirer,))
     assert results.taken_by_others(found) == (
-        "no host has CUSTOM_GOLD any more: others removed it from the rest meanwhile, "
-        "and it is still required by flavor 'gold' (trait:CUSTOM_GOLD); openstack "
-        "trait-sched add CUSTOM_GOLD --host 'cmp 1' --provider cmp2_gpu gives it back"
+        "no host has CUSTOM_GOLD any more, and it is required by flavor 'gold' "
+        "(trait:CUSTOM_GOLD): others changed that meanwhile; openstack trait-sched add "
+        "CUSTOM_GOLD --host 'cmp 1' --provider cmp2_gpu gives it back"
     )
 
 
