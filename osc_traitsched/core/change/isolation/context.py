@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Optional
 
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.collation import Collation
@@ -30,28 +31,33 @@ class Context:
 #: Of a server that may be in any zone, of a project that no aggregate names.
 ANYWHERE = Context()
 
+#: Zones or projects by the UUIDs of the aggregates that name them; None for none.
+_Names = Mapping[frozenset[str], tuple[Optional[str], ...]]
+
+_NO_NAMES: _Names = {frozenset(): (None,)}
+
 
 def contexts(
     clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
-) -> tuple[Context, ...]:
+) -> tuple[tuple[Context, ...], ...]:
     """Return the contexts that can differ in what a plan does, :data:`ANYWHERE` first.
 
     A zone, or a project's aggregate, none of whose hosts the plan touches is as it was.
 
     :param clouds: as the cloud is now, then after each stage of the plan
+    :returns: those of the same aggregates together: Nova makes the same of them
     """
     nova = clouds[0].state.snapshot.nova or Nova()
     touched = _touched(clouds)
-    everywhere = frozenset(compute.uuid for compute in nova.computes)
-    zones = {None: everywhere, **_zones(nova, assumptions)}
-    projects = {None: everywhere, **_projects(nova, assumptions)}
+    zones = _zones(nova, assumptions)
+    projects = _projects(nova, assumptions)
     pairs = itertools.product(zones.items(), projects.items())
     found = (
-        Context(zone, project)
-        for (zone, in_zone), (project, of_project) in pairs
-        if touched & in_zone & of_project
+        tuple(itertools.starmap(Context, itertools.product(zone_names, project_names)))
+        for (in_zone, zone_names), (of_project, project_names) in pairs
+        if touched & _nodes(nova, in_zone) & _nodes(nova, of_project)
     )
-    return tuple(dict.fromkeys((ANYWHERE, *found)))
+    return tuple(dict.fromkeys(((ANYWHERE,), *found)))
 
 
 def _touched(clouds: Sequence[PredictedCloud]) -> frozenset[str]:
@@ -67,12 +73,10 @@ def _touched(clouds: Sequence[PredictedCloud]) -> frozenset[str]:
     return frozenset(roots)
 
 
-def _zones(
-    nova: Nova, assumptions: SchedulerSettings
-) -> dict[str | None, frozenset[str]]:
-    """Return the nodes in each zone; nobody can ask for one with a colon."""
+def _zones(nova: Nova, assumptions: SchedulerSettings) -> _Names:
+    """Return the zones; nobody can ask for one with a colon."""
     if not az_is_on(assumptions):
-        return {}
+        return _NO_NAMES
     equal = assumptions.collation.equal
     named = (
         (value, aggregate)
@@ -80,35 +84,43 @@ def _zones(
         for key, value in aggregate.metadata.items()
         if equal(key, "availability_zone") and value and ":" not in value
     )
-    return _nodes(named, nova, assumptions.collation)
+    return _by_aggregates(named, assumptions.collation)
 
 
-def _projects(
-    nova: Nova, assumptions: SchedulerSettings
-) -> dict[str | None, frozenset[str]]:
-    """Return the nodes for each project; a value that lists several is none's ID."""
+def _projects(nova: Nova, assumptions: SchedulerSettings) -> _Names:
+    """Return the projects; a value that lists several is none's ID."""
     if not assumptions.value(options.TENANT):
-        return {}
+        return _NO_NAMES
     named = (
         (value, aggregate)
         for aggregate in nova.aggregates
         for value in aggregate.projects.values()
         if value and "," not in value
     )
-    return _nodes(named, nova, assumptions.collation)
+    return _by_aggregates(named, assumptions.collation)
 
 
-def _nodes(
-    named: Iterable[tuple[str, Aggregate]], nova: Nova, collation: Collation
-) -> dict[str | None, frozenset[str]]:
-    """Return the nodes of the aggregates of each name, of equal ones together."""
-    names: dict[str, str] = {}
-    found: dict[str | None, frozenset[str]] = {}
+def _by_aggregates(
+    named: Iterable[tuple[str, Aggregate]], collation: Collation
+) -> _Names:
+    """Return the names of the same aggregates together, of equal names the first."""
+    spelled: dict[str, str] = {}
+    aggregates: dict[str, set[str]] = {}
     for each, aggregate in named:
-        name = names.setdefault(collation.folded(each), each)
-        inside = nova.members[aggregate.uuid]
-        found[name] = found.get(name, frozenset()) | inside
+        name = spelled.setdefault(collation.folded(each), each)
+        aggregates.setdefault(name, set()).add(aggregate.uuid)
+    found = dict(_NO_NAMES)
+    for name, uuids in aggregates.items():
+        key = frozenset(uuids)
+        found[key] = (*found.get(key, ()), name)
     return found
+
+
+def _nodes(nova: Nova, aggregates: frozenset[str]) -> frozenset[str]:
+    """Return the nodes in any of the aggregates; all nodes where none is named."""
+    if not aggregates:
+        return frozenset(compute.uuid for compute in nova.computes)
+    return frozenset[str]().union(*(nova.members[uuid] for uuid in aggregates))
 
 
 def image_kinds(

@@ -61,10 +61,12 @@ class MatrixRow:
     """What is asked for, and what Nova would ask Placement.
 
     :ivar requests: now, and in each stage; None where Nova or Placement refuses it
+    :ivar others: more contexts in which it is the same requests
     """
 
     asked: Asked
     requests: tuple[Request | None, ...]
+    others: tuple[Context, ...] = ()
 
     @functools.cached_property
     def texts(self) -> tuple[Text, ...]:
@@ -80,13 +82,25 @@ def request_matrix(
     A zone, a project or a kind of images that never makes it another request is left
     out.
     """
-    found, seen = [], set()
+    found: list[list[MatrixRow]] = []
+    seen: dict[tuple[str, tuple[Text, ...]], list[MatrixRow]] = {}
     for row in _rows(clouds, assumptions):
-        kind = (row.asked.flavor, row.texts)
-        if row.asked.is_general or kind not in seen:
-            found.append(row)
-            seen.add(kind)
-    return tuple(found)
+        equal = seen.setdefault((row.asked.flavor, row.texts), [])
+        if row.asked.is_general or not equal:
+            found.append([row])
+            seen[row.asked.flavor, row.texts] = found[-1]
+        else:
+            equal.append(row)
+    return tuple(map(_joined, found))
+
+
+def _joined(rows: Sequence[MatrixRow]) -> MatrixRow:
+    """Return the first row, with the contexts of all, whose requests are equal."""
+    first = rows[0]
+    contexts = (each for row in rows for each in (row.asked.context, *row.others))
+    others = dict.fromkeys(contexts)
+    del others[first.asked.context]
+    return dataclasses.replace(first, others=tuple(others))
 
 
 def queries(rows: Iterable[MatrixRow]) -> tuple[Request, ...]:
@@ -103,7 +117,7 @@ def queries(rows: Iterable[MatrixRow]) -> tuple[Request, ...]:
 def _rows(
     clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
 ) -> Iterator[MatrixRow]:
-    for context in contexts(clouds, assumptions):
+    for context, *others in contexts(clouds, assumptions):
         bodies = (itertools.product(each.flavors, each.images) for each in clouds)
         for pairs in zip(*bodies):
             questions = [
@@ -119,7 +133,7 @@ def _rows(
             ]
             flavor, image = pairs[0]
             requests = tuple(_requests(questions, clouds))
-            yield MatrixRow(_asked(flavor, image, context), requests)
+            yield MatrixRow(_asked(flavor, image, context), requests, tuple(others))
 
 
 def _asked(flavor: Body, image: Body, context: Context) -> Asked:
