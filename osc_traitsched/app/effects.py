@@ -201,8 +201,9 @@ def _ever(
     """Find out which hosts could ever take what is asked for.
 
     Figures tell most of it. The units are read where no host has room, so that it hangs
-    on hosts that are full.
+    on hosts that are full. A disabled host will be enabled again.
     """
+    facts = facts.with_all_enabled()
     amounts = _amounts(rows)
     most = isolation.courses(clouds, rows, capacity.unused(facts, amounts))
     doubtful = [

@@ -72,3 +72,29 @@ def test_who_may_use_a_flavor_is_compared_as_by_novas_database(cloud, spelled):
     assert isolate(*PROJECTS).code == 5
     strict = ("--set", "database_collation=case-sensitive")
     assert isolate(*PROJECTS, *strict).code == (5 if spelled == "p2" else 0)
+
+
+def silver(cloud, *hosts):
+    """Leave the cloud one flavor, that has its trait on these hosts alone."""
+    cloud.flavors = {}
+    cloud.flavor("silver", CUSTOM_SILVER="required")
+    cloud.gives("CUSTOM_SILVER", *hosts)
+
+
+def test_hosts_that_are_disabled_now_are_not_closed_to_a_flavor_for_good(cloud):
+    silver(cloud, *BOTH)
+    cloud.gives("COMPUTE_STATUS_DISABLED", *BOTH)
+    found = isolate()
+    assert found.code == 5
+    assert "(2 hosts could ever take one, none with room now)" in found.err
+
+
+def test_a_disabled_host_elsewhere_is_left_to_a_flavor(cloud):
+    silver(cloud, *BOTH, "cmp02")
+    cloud.gives("COMPUTE_STATUS_DISABLED", *BOTH, "cmp02")
+    assert isolate().code == 0
+    # It is no host for now, though.
+    cloud.takes("COMPUTE_STATUS_DISABLED", *BOTH)
+    found = isolate()
+    assert found.code == 5
+    assert "1 without room would be left" in found.err

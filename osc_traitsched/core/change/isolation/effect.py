@@ -16,7 +16,8 @@ class Effect:
     """What becomes of the hosts that a flavor can use, as it is asked for.
 
     :ivar room: the hosts that have room for one server now
-    :ivar ever: those that could take one if nothing were in use; more than these
+    :ivar ever: those that could take one if nothing were in use and no host disabled;
+        more than these
     :ivar others: more contexts in which all this is the same
     :ivar unread: why Placement does not say which hosts that are; None if it does
     :ivar may_leave_no_host: it is not read, and it may have hosts to lose
@@ -69,7 +70,8 @@ class Effect:
         """Whether it has a host now, and may have none after some of the steps.
 
         A host with room, or one that could have room some day: a cloud that is full
-        now must not be closed to it for good.
+        now, or whose hosts are disabled for some hours, must not be closed to it for
+        good.
         """
         return self.room.becomes_empty or self.ever.becomes_empty
 
