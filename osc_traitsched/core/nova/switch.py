@@ -67,6 +67,12 @@ def az_is_on(assumptions: SchedulerSettings) -> bool:
     return always or bool(assumptions.value(options.AZ_QUERY))
 
 
+def has_az_filter(assumptions: SchedulerSettings) -> bool:
+    """Tell whether AvailabilityZoneFilter runs, as far as the filters are known."""
+    filters = assumptions.value(options.ENABLED_FILTERS)
+    return isinstance(filters, tuple) and AZ_FILTER in filters
+
+
 def switched(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:
     """Return what turns on these names out of :data:`SWITCHES`.
 

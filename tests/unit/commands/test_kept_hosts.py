@@ -98,3 +98,29 @@ def test_a_disabled_host_elsewhere_is_left_to_a_flavor(cloud):
     found = isolate()
     assert found.code == 5
     assert "1 without room would be left" in found.err
+
+
+def test_a_flavor_keeps_a_host_in_the_zone_of_hosts_that_no_aggregate_puts_in_one(
+    cloud,
+):
+    aggregate(cloud, ("cmp02", "cmp03"), availability_zone="az1")
+    old = ("--nova-release", "wallaby")
+    found = isolate(*old)
+    assert found.code == 5
+    assert "for flavors 'golden', 'small' in the default zone;" in found.err
+    # Without the filter Placement gives the hosts of all zones for it.
+    query = ("--set", "scheduler.query_placement_for_availability_zone=true")
+    without = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
+    assert isolate(*old, *query, *without).code == 0
+    assert isolate().code == 0
+
+
+def test_one_host_that_is_in_no_zones_aggregate_and_stays_is_enough(cloud):
+    aggregate(cloud, ("cmp03",), availability_zone="az1")
+    assert isolate("--nova-release", "wallaby").code == 0
+
+
+def test_a_host_of_another_zone_is_none_of_the_default_zone(cloud):
+    aggregate(cloud, ("cmp01", "cmp02", "cmp03"), availability_zone="az1")
+    found = isolate("--nova-release", "wallaby")
+    assert "in the default zone;" in found.err

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Optional
+from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.collation import Collation
@@ -13,7 +12,7 @@ from osc_traitsched.core.inventory.snapshot import Aggregate, Nova
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import az_is_on
+from osc_traitsched.core.nova.switch import az_is_on, has_az_filter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,19 +21,29 @@ class Context:
 
     :ivar zone: the availability zone; None for none
     :ivar project: the ID of one that an aggregate names; None for one that none does
+    :ivar outside: for the default zone, the UUIDs of all other zones' aggregates
     """
 
     zone: str | None = None
     project: str | None = None
+    outside: frozenset[str] = frozenset()
 
 
 #: Of a server that may be in any zone, of a project that no aggregate names.
 ANYWHERE = Context()
 
-#: Zones or projects by the UUIDs of the aggregates that name them; None for none.
-_Names = Mapping[frozenset[str], tuple[Optional[str], ...]]
 
-_NO_NAMES: _Names = {frozenset(): (None,)}
+@dataclasses.dataclass(frozen=True)
+class _Alike:
+    """Zones, or projects, of which Nova makes the same.
+
+    :ivar names: None for none
+    :ivar nodes: the UUIDs of those where their servers can be
+    """
+
+    names: tuple[str | None, ...]
+    nodes: frozenset[str]
+    outside: frozenset[str] = frozenset()
 
 
 def contexts(
@@ -49,15 +58,21 @@ def contexts(
     """
     nova = clouds[0].state.snapshot.nova or Nova()
     touched = _touched(clouds)
-    zones = _zones(nova, assumptions)
-    projects = _projects(nova, assumptions)
-    pairs = itertools.product(zones.items(), projects.items())
+    zones = (_anywhere(nova), *_zones(nova, assumptions))
+    projects = (_anywhere(nova), *_projects(nova, assumptions))
     found = (
-        tuple(itertools.starmap(Context, itertools.product(zone_names, project_names)))
-        for (in_zone, zone_names), (of_project, project_names) in pairs
-        if touched & _nodes(nova, in_zone) & _nodes(nova, of_project)
+        tuple(
+            Context(zone, project, some.outside)
+            for zone, project in itertools.product(some.names, others.names)
+        )
+        for some, others in itertools.product(zones, projects)
+        if touched & some.nodes & others.nodes
     )
     return tuple(dict.fromkeys(((ANYWHERE,), *found)))
+
+
+def _anywhere(nova: Nova) -> _Alike:
+    return _Alike((None,), frozenset(compute.uuid for compute in nova.computes))
 
 
 def _touched(clouds: Sequence[PredictedCloud]) -> frozenset[str]:
@@ -73,53 +88,67 @@ def _touched(clouds: Sequence[PredictedCloud]) -> frozenset[str]:
     return frozenset(roots)
 
 
-def _zones(nova: Nova, assumptions: SchedulerSettings) -> _Names:
-    """Return the zones; nobody can ask for one with a colon."""
+def _zones(nova: Nova, assumptions: SchedulerSettings) -> Iterator[_Alike]:
+    """Yield the zones; nobody can ask for one with a colon."""
     if not az_is_on(assumptions):
-        return _NO_NAMES
+        return
     equal = assumptions.collation.equal
-    named = (
+    named = [
         (value, aggregate)
         for aggregate in nova.aggregates
         for key, value in aggregate.metadata.items()
-        if equal(key, "availability_zone") and value and ":" not in value
-    )
-    return _by_aggregates(named, assumptions.collation)
+        if equal(key, "availability_zone")
+    ]
+    can_be_asked_for = ((v, a) for v, a in named if v and ":" not in v)
+    yield from _by_aggregates(can_be_asked_for, nova, assumptions.collation)
+    if has_az_filter(assumptions):
+        yield from _default_zone(named, nova)
 
 
-def _projects(nova: Nova, assumptions: SchedulerSettings) -> _Names:
-    """Return the projects; a value that lists several is none's ID."""
+def _default_zone(
+    named: Iterable[tuple[str, Aggregate]], nova: Nova
+) -> Iterator[_Alike]:
+    """Yield the zone of the nodes that are in no zone's aggregate.
+
+    To Placement it is no zone at all, but the filter knows it
+    (nova/scheduler/filters/availability_zone_filter.py, up to 27).
+    """
+    uuids = frozenset(aggregate.uuid for _, aggregate in named)
+    everywhere = _anywhere(nova).nodes
+    if uuids:
+        yield _Alike((None,), everywhere - _nodes(nova, uuids), uuids)
+
+
+def _projects(nova: Nova, assumptions: SchedulerSettings) -> Iterator[_Alike]:
+    """Yield the projects; a value that lists several is none's ID."""
     if not assumptions.value(options.TENANT):
-        return _NO_NAMES
+        return
     named = (
         (value, aggregate)
         for aggregate in nova.aggregates
         for value in aggregate.projects.values()
         if value and "," not in value
     )
-    return _by_aggregates(named, assumptions.collation)
+    yield from _by_aggregates(named, nova, assumptions.collation)
 
 
 def _by_aggregates(
-    named: Iterable[tuple[str, Aggregate]], collation: Collation
-) -> _Names:
-    """Return the names of the same aggregates together, of equal names the first."""
+    named: Iterable[tuple[str, Aggregate]], nova: Nova, collation: Collation
+) -> Iterator[_Alike]:
+    """Yield the names of the same aggregates together, of equal names the first."""
     spelled: dict[str, str] = {}
     aggregates: dict[str, set[str]] = {}
     for each, aggregate in named:
         name = spelled.setdefault(collation.folded(each), each)
         aggregates.setdefault(name, set()).add(aggregate.uuid)
-    found = dict(_NO_NAMES)
+    alike: dict[frozenset[str], list[str]] = {}
     for name, uuids in aggregates.items():
-        key = frozenset(uuids)
-        found[key] = (*found.get(key, ()), name)
-    return found
+        alike.setdefault(frozenset(uuids), []).append(name)
+    for key, names in alike.items():
+        yield _Alike(tuple(names), _nodes(nova, key))
 
 
-def _nodes(nova: Nova, aggregates: frozenset[str]) -> frozenset[str]:
-    """Return the nodes in any of the aggregates; all nodes where none is named."""
-    if not aggregates:
-        return frozenset(compute.uuid for compute in nova.computes)
+def _nodes(nova: Nova, aggregates: Iterable[str]) -> frozenset[str]:
     return frozenset[str]().union(*(nova.members[uuid] for uuid in aggregates))
 
 

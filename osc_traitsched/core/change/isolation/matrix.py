@@ -11,7 +11,7 @@ from typing import Union
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation.context import ANYWHERE, Context, contexts
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
-from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
+from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -48,7 +48,8 @@ class Asked:
 
     @property
     def _restrictions(self) -> tuple[object, ...]:
-        return self.image_kind, self.context.zone, self.context.project
+        context = self.context
+        return self.image_kind, context.zone, context.outside, context.project
 
     @property
     def is_general(self) -> bool:
@@ -132,7 +133,7 @@ def _rows(
                 for (flavor, image), cloud in zip(pairs, clouds)
             ]
             flavor, image = pairs[0]
-            requests = tuple(_requests(questions, clouds))
+            requests = tuple(_requests(questions, clouds, context.outside))
             yield MatrixRow(_asked(flavor, image, context), requests, tuple(others))
 
 
@@ -143,13 +144,16 @@ def _asked(flavor: Body, image: Body, context: Context) -> Asked:
 
 
 def _requests(
-    questions: Iterable[Question], clouds: Iterable[PredictedCloud]
+    questions: Iterable[Question],
+    clouds: Iterable[PredictedCloud],
+    outside: frozenset[str],
 ) -> Iterator[Request | None]:
     """Yield the request of each question; what did not change is not made again."""
     last, request = None, None
     for question, cloud in zip(questions, clouds):
         if question != last:
             last, request = question, _request(question)
+            request = request and _outside(request, outside)
         both = (request, request.fallback) if request else ()
         is_taken = all(_is_taken(query, cloud) for query in both if query)
         yield request if is_taken else None
@@ -160,6 +164,18 @@ def _request(question: Question) -> Request | None:
         return question.request()
     except errors.Refusal:
         return None
+
+
+def _outside(request: Request, aggregates: frozenset[str]) -> Request:
+    """Return the request without the hosts of aggregates, as a filter leaves them out.
+
+    :param aggregates: their UUIDs; none for the request as it is
+    """
+    if not aggregates:
+        return request
+    fallback = request.fallback and _outside(request.fallback, aggregates)
+    clauses = (*request.clauses, MemberOf(aggregates, forbidden=True, origins=()))
+    return dataclasses.replace(request, clauses=clauses, fallback=fallback)
 
 
 def _is_taken(request: Request, cloud: PredictedCloud) -> bool:
