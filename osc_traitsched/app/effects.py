@@ -25,7 +25,7 @@ from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import has_az_filter
+from osc_traitsched.core.nova.switch import AZ_FILTER, has_filter
 from osc_traitsched.core.placement import capacity, matcher
 from osc_traitsched.core.placement.facts import Amount, Facts
 
@@ -70,7 +70,7 @@ def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
     Placement would if it were asked for the zone.
     """
     on = assumptions.changed(options.ISOLATION, True)
-    return on.changed(options.AZ_QUERY, True) if has_az_filter(on) else on
+    return on.changed(options.AZ_QUERY, True) if has_filter(on, AZ_FILTER) else on
 
 
 def _usable(

@@ -12,7 +12,7 @@ from osc_traitsched.core.inventory.snapshot import Aggregate, Nova
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import az_is_on, has_az_filter
+from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_on, has_filter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _zones(nova: Nova, assumptions: SchedulerSettings) -> Iterator[_Alike]:
     ]
     can_be_asked_for = ((v, a) for v, a in named if v and ":" not in v)
     yield from _by_aggregates(can_be_asked_for, nova, assumptions.collation)
-    if has_az_filter(assumptions):
+    if has_filter(assumptions, AZ_FILTER):
         yield from _default_zone(named, nova)
 
 
