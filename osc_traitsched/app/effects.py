@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.cloud import evidence, lookup
@@ -19,11 +20,12 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.errors import CloudBroke, PlacementRefuses, TraitSchedError
+from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import AZ_FILTER
+from osc_traitsched.core.nova.switch import AZ_FILTER, has_filter
 from osc_traitsched.core.placement import capacity, matcher
 from osc_traitsched.core.placement.facts import Amount, Facts
 
@@ -54,7 +56,7 @@ def check_effects(
     on = _isolating(assumptions)
     now = PredictedCloud.now(state, (*images, *_image_kinds(cloud, on)))
     foreseen = foresee(cloud.placement, isolation.predicted_stages(now, plan), on)
-    found = _usable(cloud, state, foreseen)
+    found = tuple(_usable(cloud, state, foreseen, on.collation))
     without_host = [effect for effect in found if effect.leaves_no_host]
     if without_host and not force:
         raise LeavesNoHost(without_host)
@@ -68,16 +70,13 @@ def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
     Placement would if it were asked for the zone.
     """
     on = assumptions.changed(options.ISOLATION, True)
-    filters = on.value(options.ENABLED_FILTERS)
-    if isinstance(filters, tuple) and AZ_FILTER in filters:
-        return on.changed(options.AZ_QUERY, True)
-    return on
+    return on.changed(options.AZ_QUERY, True) if has_filter(on, AZ_FILTER) else on
 
 
 def _usable(
-    cloud: Cloud, state: CloudState, effects: Iterable[Effect]
-) -> tuple[Effect, ...]:
-    """Return the effects but for private flavors that a project may not use.
+    cloud: Cloud, state: CloudState, effects: Iterable[Effect], collation: Collation
+) -> Iterator[Effect]:
+    """Yield the effects but for private flavors that no such project may use.
 
     Nova is asked only about those that would have no host.
     """
@@ -89,16 +88,20 @@ def _usable(
 
     @functools.cache
     def projects(flavor: str) -> frozenset[str]:
-        return lookup.flavor_projects(cloud, private[flavor])
+        having = lookup.flavor_projects(cloud, private[flavor])
+        return frozenset(map(collation.folded, having))
 
-    return tuple(
-        effect
-        for effect in effects
-        if effect.flavor not in private
-        or effect.asked.context.project is None
-        or not effect.leaves_no_host
-        or effect.asked.context.project in projects(effect.flavor)
-    )
+    for effect in effects:
+        if effect.flavor not in private or not effect.leaves_no_host:
+            yield effect
+        else:
+            usable = (
+                effect.in_context(each)
+                for each in effect.contexts
+                if each.project is None
+                or collation.folded(each.project) in projects(effect.flavor)
+            )
+            yield from itertools.islice(usable, 1)
 
 
 def _image_kinds(cloud: Cloud, assumptions: SchedulerSettings) -> tuple[Body, ...]:
@@ -133,7 +136,10 @@ def foresee(
     )
     room = isolation.courses(clouds, rows, facts)
     ever = _ever(placement, clouds, rows, room, facts)
-    found = map(Effect, (row.asked for row in rows), room, ever)
+    found = (
+        Effect(row.asked, now, most, row.others)
+        for row, now, most in zip(rows, room, ever)
+    )
     return (*found, *_unknown(every, unread))
 
 
@@ -192,8 +198,9 @@ def _ever(
     """Find out which hosts could ever take what is asked for.
 
     Figures tell most of it. The units are read where no host has room, so that it hangs
-    on hosts that are full.
+    on hosts that are full. A disabled host will be enabled again.
     """
+    facts = facts.with_all_enabled()
     amounts = _amounts(rows)
     most = isolation.courses(clouds, rows, capacity.unused(facts, amounts))
     doubtful = [

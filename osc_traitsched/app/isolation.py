@@ -34,11 +34,13 @@ from osc_traitsched.core.change.traits import (
     role_changed,
 )
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import required_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.switch import PROJECT_FILTER, has_filter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,6 +50,8 @@ class IsolationPlan:
     :ivar names: the traits
     :ivar effects: of each flavor, as if the scheduler isolated aggregates
     :ivar isolates: the option by which the scheduler does that
+    :ivar has_project_filter: an aggregate names projects, and a host filter goes by
+        them, which the effects are without
     :ivar unknown: traits to remove that the cloud does not know
     :ivar is_closed_to_all: no flavor requires all traits that isolate it, those that
         did before among them, and no image was named
@@ -64,6 +68,7 @@ class IsolationPlan:
     plan: Plan
     effects: tuple[Effect, ...]
     isolates: Setting
+    has_project_filter: bool = False
     unknown: tuple[errors.UnknownTrait, ...] = ()
     is_closed_to_all: bool = False
     has_private_flavors: bool = True
@@ -119,10 +124,17 @@ def plan_isolate(
         plan,
         _effects(cloud, state, plan, assumptions, force, bodies),
         assumptions.setting(options.ISOLATION),
+        _has_project_filter(state, assumptions),
         is_closed_to_all=not bodies and not _is_open(state, names, chosen),
         has_private_flavors=lookup.lists_private_flavors(cloud),
         servers=_misplaced(cloud, state, names),
     )
+
+
+def _has_project_filter(state: AggregateState, assumptions: SchedulerSettings) -> bool:
+    nova = state.snapshot.nova or Nova()
+    is_named = any(aggregate.projects for aggregate in nova.aggregates)
+    return is_named and has_filter(assumptions, PROJECT_FILTER)
 
 
 def _is_open(
@@ -220,6 +232,7 @@ def plan_unisolate(
         plan,
         _effects(cloud, state, plan, assumptions, force, images),
         assumptions.setting(options.ISOLATION),
+        _has_project_filter(state, assumptions),
         unknown=trait.vanished(names, state.traits),
         has_private_flavors=lookup.lists_private_flavors(cloud),
         servers=MisplacedServers(without_image=unclear),

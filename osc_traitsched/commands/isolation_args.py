@@ -45,6 +45,8 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
     idle = words.without_effect(todo.isolates)
     if idle is not None:
         base.LOG.warning("%s", idle)
+    if todo.has_project_filter:
+        base.LOG.warning("%s", words.project_filter())
     for reverted in todo.reverted:
         base.LOG.warning("%s", refusals.reverted(reverted, removing))
     if not todo.has_private_flavors:

@@ -115,6 +115,8 @@ def _each_circumstance(asked: Asked) -> Iterator[str]:
         yield f"with images of {kind}"
     if asked.context.zone is not None:
         yield f"in zone {quoted(asked.context.zone)}"
+    if asked.context.outside:
+        yield "in the default zone"
     if asked.context.project is not None:
         yield f"for project {quoted(asked.context.project)}"
 

@@ -26,6 +26,7 @@ from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.switch import PROJECT_FILTER
 from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.columns import Cell, Lists
 from osc_traitsched.views.commands import Command, Option, openstack
@@ -115,6 +116,14 @@ def without_effect(setting: Setting) -> str | None:
     return (
         f"{known} ({setting.source}): without it no aggregate is isolated; what is "
         "said of flavors is as if it were on"
+    )
+
+
+def project_filter() -> str:
+    """Return a line on a host filter that goes by projects."""
+    return (
+        f"{PROJECT_FILTER} is on, and is not counted: a project may have fewer hosts "
+        "than is said, or none"
     )
 
 

@@ -49,6 +49,7 @@ ISOLATING = SchedulerSettings.of(
 #: The last does not exist at first.
 BY = ("CUSTOM_A", "CUSTOM_B", "HW_CPU_X86_AVX", "CUSTOM_NEW")
 REQUIRED, FORBIDDEN = "required", "forbidden"
+DISABLED = "COMPUTE_STATUS_DISABLED"
 PROJECT = "a project"
 WINDOWS = {"id": "image", "name": "windows", "disk_format": "raw"}
 
@@ -147,6 +148,16 @@ def empty(placement, providers):
         path = f"/resource_providers/{provider.uuid}/allocations"
         for consumer in placement.call("GET", path)["allocations"]:
             placement.call("DELETE", f"/allocations/{consumer}")
+
+
+def enable(placement, providers):
+    """Take from all providers the trait of disabled services."""
+    for provider in providers:
+        path = f"/resource_providers/{provider.uuid}/traits"
+        body = placement.call("GET", path)
+        if DISABLED in body["traits"]:
+            body["traits"].remove(DISABLED)
+            placement.call("PUT", path, body)
 
 
 #: Any cloud, with some hosts more that servers can really be on.
@@ -374,6 +385,7 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
         }
         if emptied and units_go_by_size(nodes):
             empty(placement, state.snapshot.providers)
+            enable(placement, state.snapshot.providers)
             roots = {host.uuid for host in state.snapshot.hosts}
             found = real.hosts(roots, emptied)
             assert {case: e.ever.then for case, e in emptied.items()} == found

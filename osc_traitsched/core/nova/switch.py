@@ -32,6 +32,9 @@ _ALIASES = {"tenant": "projects", "tenant-required": "projects-required"}
 #: The host filter that does after Placement what :data:`AZ` does in Placement.
 AZ_FILTER = "AvailabilityZoneFilter"
 
+#: The one that leaves the hosts of aggregates that name projects to these projects.
+PROJECT_FILTER = "AggregateMultiTenancyIsolation"
+
 
 @dataclasses.dataclass(frozen=True)
 class Switched:
@@ -65,6 +68,12 @@ def az_is_on(assumptions: SchedulerSettings) -> bool:
     """Tell whether Nova asks Placement for an availability zone's hosts."""
     always = az_is_always_on(assumptions.release)
     return always or bool(assumptions.value(options.AZ_QUERY))
+
+
+def has_filter(assumptions: SchedulerSettings, name: str) -> bool:
+    """Tell whether a host filter is in the list of those that are on."""
+    filters = assumptions.value(options.ENABLED_FILTERS)
+    return isinstance(filters, tuple) and name in filters
 
 
 def switched(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:

@@ -80,7 +80,8 @@ def unused(
     """Return the facts as they would be if nothing were in use.
 
     Where units were not read, an amount that is free and that Placement does not offer
-    tells of them, for all providers of the same capacities.
+    tells of them. It tells nothing of others of the same capacity: 16 times 4 is 64
+    times 1.
 
     :param asked: all amounts that requests ask for
     :param inventories: what was read of providers, with units
@@ -104,12 +105,12 @@ def _hangs_on_units(known: Mapping[str, Stock], amount: Amount) -> bool:
 
 
 def _refusing(facts: Facts, amount: Amount) -> frozenset[str]:
-    """Return the providers whose units do not let them give an amount, as it seems."""
+    """Return the providers whose units do not let them give an amount."""
     name, wanted = amount
-    having = {uuid: known for uuid, known in facts.stock.items() if name in known}
-    kinds = {
-        sizes(known)
-        for uuid, known in having.items()
-        if known[name].free >= wanted and uuid not in facts.offers[amount]
-    }
-    return frozenset(uuid for uuid, known in having.items() if sizes(known) in kinds)
+    return frozenset(
+        uuid
+        for uuid, known in facts.stock.items()
+        if name in known
+        and known[name].free >= wanted
+        and uuid not in facts.offers[amount]
+    )

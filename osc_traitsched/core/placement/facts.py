@@ -6,6 +6,8 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 
+import os_traits
+
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 
 #: A resource class and an amount of it.
@@ -92,6 +94,12 @@ class Facts:
         return dataclasses.replace(
             self, candidates=self.candidates | cut_off, cut_off=cut_off
         )
+
+    def with_all_enabled(self) -> Facts:
+        """Return the facts as if the compute services of all hosts were enabled."""
+        disabled = {os_traits.COMPUTE_STATUS_DISABLED}
+        traits = {uuid: names - disabled for uuid, names in self.traits.items()}
+        return dataclasses.replace(self, traits=traits)
 
     @functools.cached_property
     def trees(self) -> Mapping[str, tuple[Provider, ...]]:

@@ -61,12 +61,14 @@ def test_what_is_offered_now_could_be_given_whatever_figures_say():
     assert unused(found, [FOUR]).offers[FOUR] == {"shrunk"}
 
 
-def test_what_is_free_and_refused_tells_of_those_of_the_same_size():
-    found = facts(free=Stock(8, 0), alike=FULL, other=Stock(16, 16))
-    assert unused(found, [FOUR]).offers[FOUR] == {"other"}
-    # But for one whose own units were read.
-    read = {"alike": {"VCPU": UNITS}}
-    assert unused(found, [FOUR], read).offers[FOUR] == {"alike", "other"}
+def test_what_is_free_and_refused_tells_nothing_of_others_of_the_same_capacity():
+    found = facts(refusing=Stock(8, 0), alike=FULL, other=Stock(16, 16))
+    assert unused(found, [FOUR]).offers[FOUR] == {"alike", "other"}
+    # The units of those are to be read, and then they decide.
+    roots = found.snapshot.by_uuid
+    assert undecided(found, [FOUR], roots) == [["alike"], ["other"]]
+    small = {"alike": {"VCPU": dataclasses.replace(UNITS, max_unit=2)}}
+    assert unused(found, [FOUR], small).offers[FOUR] == {"other"}
 
 
 def test_units_are_wanted_of_what_is_full_and_large_enough_or_was_not_read():

@@ -14,14 +14,15 @@ from osc_traitsched.core.change.isolation import (
     Effect,
     LeavesNoHost,
     PredictedCloud,
+    context,
     image_kinds,
     isolate_plan,
     predicted_stages,
     request_matrix,
 )
-from osc_traitsched.core.change.isolation.context import contexts
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.unit.core.isolated import GOLD, flavor, host, state
 
@@ -51,6 +52,13 @@ def cloud(inside=("h1", "h2"), images=(), **metadata):
     found = dataclasses.replace(found, snapshot=snapshot, aggregates=bodies)
     plan = isolate_plan(found, [GOLD], (), (), ())
     return predicted_stages(PredictedCloud.now(found, images), plan)
+
+
+def contexts(found, assumptions):
+    """Return the contexts where no two of them are alike."""
+    alike = context.contexts(found, assumptions)
+    assert all(len(each) == 1 for each in alike)
+    return tuple(each for (each,) in alike)
 
 
 def zone(name, *hosts):
@@ -117,6 +125,38 @@ def test_a_project_without_an_aggregate_may_be_let_nowhere():
     rows = {row.asked.context: row for row in request_matrix(found, required)}
     assert not any(rows[ANYWHERE].requests)
     assert all(rows[Context(None, "p1")].requests)
+
+
+def test_projects_of_the_same_aggregates_are_alike():
+    pairs = {f"filter_tenant_id{n}": f"p{n}" for n in range(3)}
+    found = cloud(a=(("h1",), pairs), b=project("p3", "h1"), c=zone("az1", "h2"))
+    three = tuple(Context(None, f"p{n}") for n in range(3))
+    assert context.contexts(found, BOTH) == (
+        (ANYWHERE,),
+        three,
+        (Context(None, "p3"),),
+        (Context("az1"),),
+    )
+
+
+def test_requests_are_made_once_for_all_projects_of_the_same_aggregates(monkeypatch):
+    made = []
+    ask = Question.request
+    monkeypatch.setattr(Question, "request", lambda q: made.append(q) or ask(q))
+    pairs = {f"filter_tenant_id{n}": f"p{n}" for n in range(100)}
+    rows = request_matrix(cloud(a=(("h1", "h2"), pairs)), BOTH)
+    (everywhere, special) = rows
+    assert (everywhere.asked.context, everywhere.others) == (ANYWHERE, ())
+    assert len({special.asked.context, *special.others}) == 100
+    # Before the aggregate's metadata, and with it: for any project, and for these.
+    assert len(made) == 4
+
+
+def test_a_zone_and_a_project_of_the_same_aggregate_are_asked_for_together():
+    both = {"availability_zone": "az1", "filter_tenant_id": "p1"}
+    _, either, _ = request_matrix(cloud(a=(("h1",), both)), BOTH)
+    assert either.asked.context == Context(None, "p1")
+    assert either.others == (Context("az1"),)
 
 
 def test_what_did_not_change_is_asked_for_once():

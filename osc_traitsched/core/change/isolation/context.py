@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.collation import Collation
@@ -12,7 +12,7 @@ from osc_traitsched.core.inventory.snapshot import Aggregate, Nova
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.switch import az_is_on
+from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_on, has_filter
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,37 +21,58 @@ class Context:
 
     :ivar zone: the availability zone; None for none
     :ivar project: the ID of one that an aggregate names; None for one that none does
+    :ivar outside: for the default zone, the UUIDs of all other zones' aggregates
     """
 
     zone: str | None = None
     project: str | None = None
+    outside: frozenset[str] = frozenset()
 
 
 #: Of a server that may be in any zone, of a project that no aggregate names.
 ANYWHERE = Context()
 
 
+@dataclasses.dataclass(frozen=True)
+class _Alike:
+    """Zones, or projects, of which Nova makes the same.
+
+    :ivar names: None for none
+    :ivar nodes: the UUIDs of those where their servers can be
+    """
+
+    names: tuple[str | None, ...]
+    nodes: frozenset[str]
+    outside: frozenset[str] = frozenset()
+
+
 def contexts(
     clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
-) -> tuple[Context, ...]:
+) -> tuple[tuple[Context, ...], ...]:
     """Return the contexts that can differ in what a plan does, :data:`ANYWHERE` first.
 
     A zone, or a project's aggregate, none of whose hosts the plan touches is as it was.
 
     :param clouds: as the cloud is now, then after each stage of the plan
+    :returns: those of the same aggregates together: Nova makes the same of them
     """
     nova = clouds[0].state.snapshot.nova or Nova()
     touched = _touched(clouds)
-    everywhere = frozenset(compute.uuid for compute in nova.computes)
-    zones = {None: everywhere, **_zones(nova, assumptions)}
-    projects = {None: everywhere, **_projects(nova, assumptions)}
-    pairs = itertools.product(zones.items(), projects.items())
+    zones = (_anywhere(nova), *_zones(nova, assumptions))
+    projects = (_anywhere(nova), *_projects(nova, assumptions))
     found = (
-        Context(zone, project)
-        for (zone, in_zone), (project, of_project) in pairs
-        if touched & in_zone & of_project
+        tuple(
+            Context(zone, project, some.outside)
+            for zone, project in itertools.product(some.names, others.names)
+        )
+        for some, others in itertools.product(zones, projects)
+        if touched & some.nodes & others.nodes
     )
-    return tuple(dict.fromkeys((ANYWHERE, *found)))
+    return tuple(dict.fromkeys(((ANYWHERE,), *found)))
+
+
+def _anywhere(nova: Nova) -> _Alike:
+    return _Alike((None,), frozenset(compute.uuid for compute in nova.computes))
 
 
 def _touched(clouds: Sequence[PredictedCloud]) -> frozenset[str]:
@@ -67,48 +88,68 @@ def _touched(clouds: Sequence[PredictedCloud]) -> frozenset[str]:
     return frozenset(roots)
 
 
-def _zones(
-    nova: Nova, assumptions: SchedulerSettings
-) -> dict[str | None, frozenset[str]]:
-    """Return the nodes in each zone; nobody can ask for one with a colon."""
+def _zones(nova: Nova, assumptions: SchedulerSettings) -> Iterator[_Alike]:
+    """Yield the zones; nobody can ask for one with a colon."""
     if not az_is_on(assumptions):
-        return {}
+        return
     equal = assumptions.collation.equal
-    named = (
+    named = [
         (value, aggregate)
         for aggregate in nova.aggregates
         for key, value in aggregate.metadata.items()
-        if equal(key, "availability_zone") and value and ":" not in value
-    )
-    return _nodes(named, nova, assumptions.collation)
+        if equal(key, "availability_zone")
+    ]
+    can_be_asked_for = ((v, a) for v, a in named if v and ":" not in v)
+    yield from _by_aggregates(can_be_asked_for, nova, assumptions.collation)
+    if has_filter(assumptions, AZ_FILTER):
+        yield from _default_zone(named, nova)
 
 
-def _projects(
-    nova: Nova, assumptions: SchedulerSettings
-) -> dict[str | None, frozenset[str]]:
-    """Return the nodes for each project; a value that lists several is none's ID."""
+def _default_zone(
+    named: Iterable[tuple[str, Aggregate]], nova: Nova
+) -> Iterator[_Alike]:
+    """Yield the zone of the nodes that are in no zone's aggregate.
+
+    To Placement it is no zone at all, but the filter knows it
+    (nova/scheduler/filters/availability_zone_filter.py, up to 27).
+    """
+    uuids = frozenset(aggregate.uuid for _, aggregate in named)
+    everywhere = _anywhere(nova).nodes
+    if uuids:
+        yield _Alike((None,), everywhere - _nodes(nova, uuids), uuids)
+
+
+def _projects(nova: Nova, assumptions: SchedulerSettings) -> Iterator[_Alike]:
+    """Yield the projects; a value that lists several is none's ID."""
     if not assumptions.value(options.TENANT):
-        return {}
+        return
     named = (
         (value, aggregate)
         for aggregate in nova.aggregates
         for value in aggregate.projects.values()
         if value and "," not in value
     )
-    return _nodes(named, nova, assumptions.collation)
+    yield from _by_aggregates(named, nova, assumptions.collation)
 
 
-def _nodes(
+def _by_aggregates(
     named: Iterable[tuple[str, Aggregate]], nova: Nova, collation: Collation
-) -> dict[str | None, frozenset[str]]:
-    """Return the nodes of the aggregates of each name, of equal ones together."""
-    names: dict[str, str] = {}
-    found: dict[str | None, frozenset[str]] = {}
+) -> Iterator[_Alike]:
+    """Yield the names of the same aggregates together, of equal names the first."""
+    spelled: dict[str, str] = {}
+    aggregates: dict[str, set[str]] = {}
     for each, aggregate in named:
-        name = names.setdefault(collation.folded(each), each)
-        inside = nova.members[aggregate.uuid]
-        found[name] = found.get(name, frozenset()) | inside
-    return found
+        name = spelled.setdefault(collation.folded(each), each)
+        aggregates.setdefault(name, set()).add(aggregate.uuid)
+    alike: dict[frozenset[str], list[str]] = {}
+    for name, uuids in aggregates.items():
+        alike.setdefault(frozenset(uuids), []).append(name)
+    for key, names in alike.items():
+        yield _Alike(tuple(names), _nodes(nova, key))
+
+
+def _nodes(nova: Nova, aggregates: Iterable[str]) -> frozenset[str]:
+    return frozenset[str]().union(*(nova.members[uuid] for uuid in aggregates))
 
 
 def image_kinds(

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
+from osc_traitsched.core.change.isolation.context import Context
 from osc_traitsched.core.change.isolation.course import Course
 from osc_traitsched.core.change.isolation.matrix import Asked
 
@@ -15,7 +16,9 @@ class Effect:
     """What becomes of the hosts that a flavor can use, as it is asked for.
 
     :ivar room: the hosts that have room for one server now
-    :ivar ever: those that could take one if nothing were in use; more than these
+    :ivar ever: those that could take one if nothing were in use and no host disabled;
+        more than these
+    :ivar others: more contexts in which all this is the same
     :ivar unread: why Placement does not say which hosts that are; None if it does
     :ivar may_leave_no_host: it is not read, and it may have hosts to lose
     """
@@ -23,6 +26,7 @@ class Effect:
     asked: Asked
     room: Course
     ever: Course
+    others: tuple[Context, ...] = ()
     unread: errors.TraitSchedError | None = None
     may_leave_no_host: bool = False
 
@@ -32,12 +36,24 @@ class Effect:
     ) -> Effect:
         """Return what is known of a flavor that Placement can't be asked for."""
         none = Course((frozenset(),))
-        return cls(Asked(flavor, None), none, none, why, may_have_hosts)
+        asked = Asked(flavor, None)
+        return cls(asked, none, none, (), why, may_have_hosts)
 
     @property
     def flavor(self) -> str:
         """The flavor's name."""
         return self.asked.flavor
+
+    @property
+    def contexts(self) -> tuple[Context, ...]:
+        """All contexts in which it is the same."""
+        return self.asked.context, *self.others
+
+    def in_context(self, context: Context) -> Effect:
+        """Return the effect as that on what is asked for in one of the contexts."""
+        asked = dataclasses.replace(self.asked, context=context)
+        others = tuple(each for each in self.contexts if each != context)
+        return dataclasses.replace(self, asked=asked, others=others)
 
     @property
     def now(self) -> frozenset[str]:
@@ -54,7 +70,8 @@ class Effect:
         """Whether it has a host now, and may have none after some of the steps.
 
         A host with room, or one that could have room some day: a cloud that is full
-        now must not be closed to it for good.
+        now, or whose hosts are disabled for some hours, must not be closed to it for
+        good.
         """
         return self.room.becomes_empty or self.ever.becomes_empty
 

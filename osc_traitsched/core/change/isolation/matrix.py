@@ -11,7 +11,7 @@ from typing import Union
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation.context import ANYWHERE, Context, contexts
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
-from osc_traitsched.core.nova.clause import Resource, RootTrait, Trait
+from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -48,7 +48,8 @@ class Asked:
 
     @property
     def _restrictions(self) -> tuple[object, ...]:
-        return self.image_kind, self.context.zone, self.context.project
+        context = self.context
+        return self.image_kind, context.zone, context.outside, context.project
 
     @property
     def is_general(self) -> bool:
@@ -61,10 +62,12 @@ class MatrixRow:
     """What is asked for, and what Nova would ask Placement.
 
     :ivar requests: now, and in each stage; None where Nova or Placement refuses it
+    :ivar others: more contexts in which it is the same requests
     """
 
     asked: Asked
     requests: tuple[Request | None, ...]
+    others: tuple[Context, ...] = ()
 
     @functools.cached_property
     def texts(self) -> tuple[Text, ...]:
@@ -80,13 +83,25 @@ def request_matrix(
     A zone, a project or a kind of images that never makes it another request is left
     out.
     """
-    found, seen = [], set()
+    found: list[list[MatrixRow]] = []
+    seen: dict[tuple[str, tuple[Text, ...]], list[MatrixRow]] = {}
     for row in _rows(clouds, assumptions):
-        kind = (row.asked.flavor, row.texts)
-        if row.asked.is_general or kind not in seen:
-            found.append(row)
-            seen.add(kind)
-    return tuple(found)
+        equal = seen.setdefault((row.asked.flavor, row.texts), [])
+        if row.asked.is_general or not equal:
+            found.append([row])
+            seen[row.asked.flavor, row.texts] = found[-1]
+        else:
+            equal.append(row)
+    return tuple(map(_joined, found))
+
+
+def _joined(rows: Sequence[MatrixRow]) -> MatrixRow:
+    """Return the first row, with the contexts of all, whose requests are equal."""
+    first = rows[0]
+    contexts = (each for row in rows for each in (row.asked.context, *row.others))
+    others = dict.fromkeys(contexts)
+    del others[first.asked.context]
+    return dataclasses.replace(first, others=tuple(others))
 
 
 def queries(rows: Iterable[MatrixRow]) -> tuple[Request, ...]:
@@ -103,7 +118,7 @@ def queries(rows: Iterable[MatrixRow]) -> tuple[Request, ...]:
 def _rows(
     clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
 ) -> Iterator[MatrixRow]:
-    for context in contexts(clouds, assumptions):
+    for context, *others in contexts(clouds, assumptions):
         bodies = (itertools.product(each.flavors, each.images) for each in clouds)
         for pairs in zip(*bodies):
             questions = [
@@ -118,8 +133,8 @@ def _rows(
                 for (flavor, image), cloud in zip(pairs, clouds)
             ]
             flavor, image = pairs[0]
-            requests = tuple(_requests(questions, clouds))
-            yield MatrixRow(_asked(flavor, image, context), requests)
+            requests = tuple(_requests(questions, clouds, context.outside))
+            yield MatrixRow(_asked(flavor, image, context), requests, tuple(others))
 
 
 def _asked(flavor: Body, image: Body, context: Context) -> Asked:
@@ -129,13 +144,16 @@ def _asked(flavor: Body, image: Body, context: Context) -> Asked:
 
 
 def _requests(
-    questions: Iterable[Question], clouds: Iterable[PredictedCloud]
+    questions: Iterable[Question],
+    clouds: Iterable[PredictedCloud],
+    outside: frozenset[str],
 ) -> Iterator[Request | None]:
     """Yield the request of each question; what did not change is not made again."""
     last, request = None, None
     for question, cloud in zip(questions, clouds):
         if question != last:
             last, request = question, _request(question)
+            request = request and _outside(request, outside)
         both = (request, request.fallback) if request else ()
         is_taken = all(_is_taken(query, cloud) for query in both if query)
         yield request if is_taken else None
@@ -146,6 +164,18 @@ def _request(question: Question) -> Request | None:
         return question.request()
     except errors.Refusal:
         return None
+
+
+def _outside(request: Request, aggregates: frozenset[str]) -> Request:
+    """Return the request without the hosts of aggregates, as a filter leaves them out.
+
+    :param aggregates: their UUIDs; none for the request as it is
+    """
+    if not aggregates:
+        return request
+    fallback = request.fallback and _outside(request.fallback, aggregates)
+    clauses = (*request.clauses, MemberOf(aggregates, forbidden=True, origins=()))
+    return dataclasses.replace(request, clauses=clauses, fallback=fallback)
 
 
 def _is_taken(request: Request, cloud: PredictedCloud) -> bool:

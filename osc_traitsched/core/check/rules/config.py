@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.rules.project import PROJECT_FILTER
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.nova.removed_filters import is_removed
 from osc_traitsched.core.nova.server import not_evaluated
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.switch import AZ_FILTER
+from osc_traitsched.core.nova.switch import AZ_FILTER, PROJECT_FILTER
 
 #: The property that a host filter looks at, too (ImagePropertiesFilter), and its old
 #: name.

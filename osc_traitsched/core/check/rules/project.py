@@ -13,10 +13,10 @@ from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.switch import PROJECT_FILTER
 
 #: The host filter that the prefilter took over from; it does split lists
 #: (nova/scheduler/filters/utils.py, ``aggregate_metadata_get_by_host``).
-PROJECT_FILTER = "AggregateMultiTenancyIsolation"
 
 
 @dataclasses.dataclass(frozen=True)

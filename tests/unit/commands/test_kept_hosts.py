@@ -1,0 +1,147 @@
+"""isolate and the hosts that flavors have to keep: by project, by zone, for good."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.commands.rivals import GOLD, run
+
+OTHER = "a0000002-0000-4000-8000-000000000000"
+PROJECTS = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
+BOTH = ("cmp00", "cmp01")
+
+
+def isolate(*options):
+    return run("isolate", "gold", GOLD, "--dry-run", *options)
+
+
+def aggregate(cloud, hosts, **metadata):
+    cloud.aggregates["2"] = {
+        "id": 2,
+        "uuid": OTHER,
+        "name": "other",
+        "metadata": metadata,
+        "hosts": list(hosts),
+    }
+    cloud.mirror[OTHER] = set(hosts)
+
+
+def private(cloud, *projects):
+    """Leave the cloud one flavor, that these projects may use."""
+    cloud.flavors = {"golden-id": cloud.flavors["golden-id"]}
+    cloud.flavors["golden-id"]["os-flavor-access:is_public"] = False
+    access = [{"flavor_id": "golden-id", "tenant_id": each} for each in projects]
+    read = cloud.compute_get
+
+    def get(parts, params):
+        if parts[-1] == "os-flavor-access":
+            return {"flavor_access": access}
+        return read(parts, params)
+
+    cloud.compute_get = get
+
+
+@pytest.mark.parametrize("keys", [("p1", "p2"), ("p2", "p1")])
+def test_a_private_flavor_keeps_a_host_for_whichever_project_may_use_it(cloud, keys):
+    named = {f"filter_tenant_id{n}": project for n, project in enumerate(keys)}
+    aggregate(cloud, BOTH, **named)
+    private(cloud, "p2")
+    found = isolate(*PROJECTS)
+    assert found.code == 5
+    assert "for flavor 'golden' for project 'p2';" in found.err
+
+
+def test_a_private_flavor_that_none_of_the_projects_may_use_is_not_in_the_way(cloud):
+    aggregate(cloud, BOTH, filter_tenant_id1="p1", filter_tenant_id2="p2")
+    private(cloud, "p3")
+    assert isolate(*PROJECTS).code == 0
+
+
+def test_a_private_flavor_keeps_a_host_in_a_zone_that_is_also_a_projects(cloud):
+    aggregate(cloud, BOTH, filter_tenant_id="p1", availability_zone="az1")
+    private(cloud, "p9")
+    found = isolate(*PROJECTS)
+    assert found.code == 5
+    assert "for flavor 'golden' in zone 'az1';" in found.err
+
+
+@pytest.mark.parametrize("spelled", ["p2", "P2", "p2 "])
+def test_who_may_use_a_flavor_is_compared_as_by_novas_database(cloud, spelled):
+    aggregate(cloud, BOTH, filter_tenant_id=spelled)
+    private(cloud, "p2")
+    assert isolate(*PROJECTS).code == 5
+    strict = ("--set", "database_collation=case-sensitive")
+    assert isolate(*PROJECTS, *strict).code == (5 if spelled == "p2" else 0)
+
+
+def silver(cloud, *hosts):
+    """Leave the cloud one flavor, that has its trait on these hosts alone."""
+    cloud.flavors = {}
+    cloud.flavor("silver", CUSTOM_SILVER="required")
+    cloud.gives("CUSTOM_SILVER", *hosts)
+
+
+def test_hosts_that_are_disabled_now_are_not_closed_to_a_flavor_for_good(cloud):
+    silver(cloud, *BOTH)
+    cloud.gives("COMPUTE_STATUS_DISABLED", *BOTH)
+    found = isolate()
+    assert found.code == 5
+    assert "(2 hosts could ever take one, none with room now)" in found.err
+
+
+def test_a_disabled_host_elsewhere_is_left_to_a_flavor(cloud):
+    silver(cloud, *BOTH, "cmp02")
+    cloud.gives("COMPUTE_STATUS_DISABLED", *BOTH, "cmp02")
+    assert isolate().code == 0
+    # It is no host for now, though.
+    cloud.takes("COMPUTE_STATUS_DISABLED", *BOTH)
+    found = isolate()
+    assert found.code == 5
+    assert "1 without room would be left" in found.err
+
+
+def test_a_flavor_keeps_a_host_in_the_zone_of_hosts_that_no_aggregate_puts_in_one(
+    cloud,
+):
+    aggregate(cloud, ("cmp02", "cmp03"), availability_zone="az1")
+    old = ("--nova-release", "wallaby")
+    found = isolate(*old)
+    assert found.code == 5
+    assert "for flavors 'golden', 'small' in the default zone;" in found.err
+    # Without the filter Placement gives the hosts of all zones for it.
+    query = ("--set", "scheduler.query_placement_for_availability_zone=true")
+    without = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
+    assert isolate(*old, *query, *without).code == 0
+    assert isolate().code == 0
+
+
+def test_one_host_that_is_in_no_zones_aggregate_and_stays_is_enough(cloud):
+    aggregate(cloud, ("cmp03",), availability_zone="az1")
+    assert isolate("--nova-release", "wallaby").code == 0
+
+
+def test_a_host_of_another_zone_is_none_of_the_default_zone(cloud):
+    aggregate(cloud, ("cmp01", "cmp02", "cmp03"), availability_zone="az1")
+    found = isolate("--nova-release", "wallaby")
+    assert "in the default zone;" in found.err
+
+
+FILTER = "AggregateMultiTenancyIsolation"
+FILTERS = ("--set", f"filter_scheduler.enabled_filters={FILTER}")
+
+
+@pytest.mark.parametrize(
+    ("metadata", "options", "is_said"),
+    [
+        ({"filter_tenant_id": "p1"}, FILTERS, True),
+        ({"filter_tenant_id": "p1"}, (), False),
+        ({}, FILTERS, False),
+    ],
+)
+def test_a_filter_that_goes_by_projects_is_said_not_to_be_counted(
+    cloud, metadata, options, is_said
+):
+    aggregate(cloud, ("cmp02", "cmp03"), **metadata)
+    found = isolate(*options)
+    assert found.code == 0
+    assert (f"{FILTER} is on, and is not counted" in found.err) is is_said
