@@ -78,7 +78,7 @@ def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
     if assumed.release < releases.OWNER_NOVA_RELEASE:
         return assumed
     try:
-        unmarked = read.lackers(cloud.placement, OWNER_MARK)
+        unmarked = read.providers_without(cloud.placement, OWNER_MARK)
     except CloudBroke as exc:
         # A Placement that does not know the trait has no provider with it.
         if exc.status == 400:

@@ -117,7 +117,7 @@ def _having(
     """
     seen = sum(name in traits for traits in bulk.traits.values())
     most = seen > len(snapshot.providers) / 2
-    ask = read.lackers if most else read.holders
+    ask = read.providers_without if most else read.holders
     try:
         found = ask(placement, name)
     except errors.CloudBroke as exc:

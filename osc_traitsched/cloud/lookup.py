@@ -171,7 +171,8 @@ def flavor_projects(cloud: Cloud, flavor: Body) -> frozenset[str]:
 def image_members(cloud: Cloud, image: Body) -> frozenset[str]:
     """Return the IDs of the projects that have accepted a shared image.
 
-    As far as the user is told: whoever is not its owner is told of himself at most.
+    As far as the user is told: a project that is not its owner sees its own membership
+    at most.
     """
     path = rest.path("images", image["id"], "members")
     try:

@@ -192,7 +192,7 @@ def holders(placement: Service, name: str) -> frozenset[str]:
     return uuids(placement, {"required": name})
 
 
-def lackers(placement: Service, name: str) -> frozenset[str]:
+def providers_without(placement: Service, name: str) -> frozenset[str]:
     """Return the UUIDs of all providers, nested ones too, that lack a trait."""
     return uuids(placement, {"required": f"!{name}"})
 

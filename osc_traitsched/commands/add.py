@@ -30,7 +30,7 @@ class AddTraits(write_args.Writer):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="add even a trait that makes something else of a host",
+            help="add even a trait that changes what a host is to Placement or Nova",
         )
         write_args.add_create_option(parser)
         write_args.add_options(parser)

@@ -38,7 +38,7 @@ _FOR_PEOPLE = frozenset({"table", "text"})
 #: Formats without lists of their own: a list becomes one field.
 _FLAT_FORMATS = frozenset({"csv", "value"})
 
-#: What says nothing to a user; the errors of others are worded for him.
+#: What says nothing to a user; the errors of others are worded for the user.
 _INTERNAL = (
     ArithmeticError,
     AssertionError,

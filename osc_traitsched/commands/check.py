@@ -119,7 +119,7 @@ class Checker(base.Lister):
 
 
 class Check(Checker):
-    """Check the cloud and its options for what breaks or blunts the prefilters.
+    """Check the cloud and its options for what breaks or disables the prefilters.
 
     The worst is first. Without names all rules are run. Nothing is written. Exits 7
     if there is a finding as bad as --fail-on says, or worse.

@@ -33,7 +33,7 @@ def add_host_options(parser: argparse.ArgumentParser) -> None:
     _repeated(group, "--aggregate", "AGGREGATE", "a host aggregate: name, ID or UUID")
     _repeated(group, "--availability-zone", "ZONE", "an availability zone")
     narrowed = parser.add_argument_group(
-        "only some of them", "Hosts that all of these options admit, and no others."
+        "narrowing", "Hosts that all of these options admit, and no others."
     )
     _repeated(narrowed, "--with-trait", "TRAIT", "only hosts that have the trait")
     _repeated(narrowed, "--without-trait", "TRAIT", "only hosts that lack the trait")

@@ -29,7 +29,7 @@ class IsolateAggregate(write_args.Writer):
 
     It makes sure that the traits exist, that the hosts have them, that
     Placement has the hosts in the aggregate, that flavors and images require
-    them, and then that the aggregate does. What is so already is not written,
+    them, and then that the aggregate does. What is already as wanted is not written,
     and the same command again finishes what was interrupted. Exits 5 and
     writes nothing if a flavor that has a host, or one in a zone or for a
     project, would have none. It reads all again when it has written, and
@@ -45,7 +45,7 @@ class IsolateAggregate(write_args.Writer):
         parser.add_argument(
             "traits", metavar="TRAIT", nargs="+", help="a trait to isolate it by"
         )
-        request_args.add_named(parser, "{} that shall require the traits")
+        request_args.add_named(parser, "{} that should require the traits")
         write_args.add_create_option(parser)
         isolation_args.add_options(parser)
         return parser

@@ -21,15 +21,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that thinks about what Nova asks."""
     group = parser.add_argument_group(
         "scheduler",
-        "How nova-scheduler is configured, which no API shows. What comes later "
-        "here has the last word. What is not named is found, if config save kept it.",
+        "How nova-scheduler is configured, which no API shows. Later "
+        "options override earlier ones. What is not named is found, if config save "
+        "kept it.",
     )
     group.add_argument(
         "--nova-release",
         type=_release,
         metavar="RELEASE",
-        help="Nova's release: a name as wallaby or 2024.1, or a major version as 23 "
-        "(default: the last one that has the compute API's highest microversion)",
+        help="Nova's release: a name such as wallaby or 2024.1, or a major version such "
+        "as 23 (default: the last one that has the compute API's highest microversion)",
     )
     group.add_argument(
         "--baseline",

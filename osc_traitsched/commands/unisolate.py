@@ -41,7 +41,7 @@ class UnisolateAggregate(write_args.Writer):
             "traits",
             metavar="TRAIT",
             nargs="*",
-            help="a trait that shall no longer isolate it (default: all that do)",
+            help="a trait that should no longer isolate it (default: all that do)",
         )
         parser.add_argument(
             "--remove-traits",

@@ -47,7 +47,7 @@ BY_HAND = "--set"
 def assumptions(
     named: Named, release: int, release_source: str, others: Iterable[int] = ()
 ) -> SchedulerSettings:
-    """Join what was named: what comes later here has the last word.
+    """Join what was named: what comes later here overrides the rest.
 
     The release's defaults, the baseline, TripleO's files or the control plane,
     nova.conf, the options of a settings document, and what was set by hand. But files

@@ -177,7 +177,7 @@ class ExtraSpecsHidden(CloudBroke):
 
 
 class PrivateFlavorsHidden(CloudBroke):
-    """Nova lists to this user no private flavors but those of his own project."""
+    """Nova lists to this user the private flavors of the user's own project only."""
 
     def __init__(self) -> None:
         super().__init__("compute", "no private flavors")

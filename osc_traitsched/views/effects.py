@@ -130,7 +130,7 @@ def _(error: LeavesNoHost) -> str:
         reasons.append(f"no host would be left for {_stranded(for_good)}")
     if for_now:
         reasons.append(f"no host with room would be left for {_stranded(for_now)}")
-    return f"nothing written: {'; '.join(reasons)}; --force does it all the same"
+    return f"nothing written: {'; '.join(reasons)}; --force overrides this"
 
 
 @problems.word.register
@@ -138,7 +138,7 @@ def _(error: HostsUnknown) -> str:
     reasons = "; ".join(map(_unread, error.effects))
     return (
         "nothing written: whether a host would be left is not known of "
-        f"{reasons}; --force does it all the same"
+        f"{reasons}; --force overrides this"
     )
 
 

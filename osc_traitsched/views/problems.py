@@ -86,8 +86,8 @@ def _(error: errors.ExtraSpecsHidden) -> str:
 @word.register
 def _(error: errors.PrivateFlavorsHidden) -> str:
     return (
-        "Nova lists public flavors to this user, and private ones of his own project "
-        "only: nothing is known of the others"
+        "Nova lists public flavors to this user, and private ones of the user's own "
+        "project only: nothing is known of the others"
     )
 
 

@@ -15,7 +15,7 @@ from osc_traitsched.views.traits import Table
 @problems.word.register
 def _(error: traits.OwnedByNova) -> str:
     reasons = "; ".join(reverted(each, removing=True) for each in error.reverted)
-    return f"nothing removed: {reasons}; --force removes all the same"
+    return f"nothing removed: {reasons}; --force overrides this"
 
 
 @problems.word.register
@@ -27,7 +27,7 @@ def _(error: traits.LastHolder) -> str:
     )
     hides = any(is_abridged(found) for found in error.requirers.values())
     where = "; --dry-run -f json lists them all" if hides else ""
-    return f"nothing removed: {reasons}{where}; --force removes all the same"
+    return f"nothing removed: {reasons}{where}; --force overrides this"
 
 
 @problems.word.register
@@ -35,15 +35,15 @@ def _(error: traits.RequirersUnknown) -> str:
     return (
         f"nothing removed: no host would have {listed(error.traits)} any more, and "
         "whether a flavor, image or aggregate still requires it can't be read "
-        f"({problems.word(error.why)}); --force removes all the same"
+        f"({problems.word(error.why)}); --force overrides this"
     )
 
 
 #: What a host is taken for by those that look at these traits.
 _ROLES = {
-    trait.SHARING: "Placement takes it for a pool that others share, and for no host",
+    trait.SHARING: "Placement treats it as a pool that others share, not as a host",
     "COMPUTE_NODE": "Nova marks its compute nodes by it",
-    "COMPUTE_STATUS_DISABLED": "Nova marks hosts by it that take no servers",
+    "COMPUTE_STATUS_DISABLED": "Nova marks hosts that take no servers with it",
 }
 
 
@@ -53,7 +53,7 @@ def _(error: traits.RoleChanged) -> str:
         f"{name} says what a provider is, here {listed(hosts)}: {_ROLES[name]}"
         for name, hosts in error.traits.items()
     )
-    return f"nothing written: {reasons}; --force does it all the same"
+    return f"nothing written: {reasons}; --force overrides this"
 
 
 @problems.word.register
@@ -69,7 +69,7 @@ def _(error: servers.ServersNeedTraits) -> str:
     return (
         f"nothing written: no host would have {listed(error.traits)} any more, and "
         f"{'; '.join(reasons)}; a server that requires it could not be migrated, "
-        "evacuated or unshelved; --force does it all the same"
+        "evacuated or unshelved; --force overrides this"
     )
 
 
@@ -86,7 +86,7 @@ def _(error: servers.ServersUnknown) -> str:
     return (
         f"nothing written: no host would have {listed(error.traits)} any more, and "
         "whether a server still requires it can't be read "
-        f"({problems.word(error.why)}); --force does it all the same"
+        f"({problems.word(error.why)}); --force overrides this"
     )
 
 

@@ -539,8 +539,8 @@ def test_nobody_is_left_without_a_host_unless_forced(
         run = openstack(*ISOLATE, *dry, variables=variables)
         assert (run.code, run.out) == (5, "")
         assert run.err == (
-            "nothing written: no host would be left for flavor 'small'; --force does "
-            "it all the same\n"
+            "nothing written: no host would be left for flavor 'small'; --force "
+            "overrides this\n"
         )
     assert not [request for proxy in proxies for request in proxy.writes]
     run = openstack(*ISOLATE, "--force", variables=variables)
@@ -556,7 +556,7 @@ def test_a_zone_that_would_have_no_host_left_is_named(aggregate, openstack, make
     assert (run.code, run.out) == (5, "")
     assert run.err == (
         "nothing written: no host would be left for flavor 'small' in zone 'az-gold'; "
-        "--force does it all the same\n"
+        "--force overrides this\n"
     )
 
 

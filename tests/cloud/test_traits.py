@@ -130,7 +130,7 @@ def test_the_last_host_keeps_a_trait_that_something_still_requires(
     assert refused.code == 5
     assert refused.err == (
         f"nothing removed: no host would have {GOLD} any more, and it is still "
-        f"required by {requirer}; --force removes all the same\n"
+        f"required by {requirer}; --force overrides this\n"
     )
     dry = openstack("remove", GOLD, "--all", "--dry-run")
     assert (dry.code, dry.err) == (5, refused.err)

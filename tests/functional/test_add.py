@@ -176,8 +176,8 @@ def test_a_host_does_not_become_a_pool_by_mistake(hosts, placement, proxy, opens
     assert (run.code, run.out) == (5, "")
     assert run.err == (
         "nothing written: MISC_SHARES_VIA_AGGREGATE says what a provider is, here "
-        "cmp1: Placement takes it for a pool that others share, and for no host; "
-        "--force does it all the same\n"
+        "cmp1: Placement treats it as a pool that others share, not as a host; "
+        "--force overrides this\n"
     )
     assert not proxy.writes
     assert openstack(*add, "--force").code == 0

@@ -1,4 +1,4 @@
-"""A Placement that is dead or hangs lets the operator go."""
+"""A Placement that is dead or hangs no longer blocks a command."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def test_a_zone_whose_hosts_are_all_closed_is_named(cloud, hosts):
     found = cloud(hosts, of("cmp02", "cmp03"), flavor("small"))
     assert refusal(found) == (
         "nothing written: no host would be left for flavor 'small' in zone 'az2'; "
-        "--force does it all the same"
+        "--force overrides this"
     )
 
 
@@ -169,7 +169,7 @@ def test_a_project_whose_hosts_are_all_closed_is_named(cloud, hosts):
     found = cloud(hosts, aggregates, flavor("small"))
     assert refusal(found, **TENANTS) == (
         "nothing written: no host would be left for flavor 'small' for project "
-        f"'{PROJECT}'; --force does it all the same"
+        f"'{PROJECT}'; --force overrides this"
     )
     assert isolate(found).plan.has_changes
 
@@ -180,7 +180,7 @@ def test_a_project_that_has_no_host_left_in_a_zone_alone_is_named_with_it(cloud,
     found = cloud(hosts, aggregates, flavor("small"))
     assert refusal(found, **TENANTS) == (
         "nothing written: no host would be left for flavor 'small' in zone 'az2' for "
-        f"project '{PROJECT}'; --force does it all the same"
+        f"project '{PROJECT}'; --force overrides this"
     )
 
 
@@ -204,7 +204,7 @@ def test_a_cloud_that_is_full_now_is_not_closed_for_good(cloud, hosts, placement
     found = cloud(hosts, {"gold": ({}, HOSTS)}, flavor("small"))
     assert refusal(found) == (
         "nothing written: no host would be left for flavor 'small' (4 hosts could ever "
-        "take one, none with room now); --force does it all the same"
+        "take one, none with room now); --force overrides this"
     )
     found = cloud(hosts, {"gold": ({}, HOSTS[1:])}, flavor("small"))
     todo = isolate(found)
@@ -236,7 +236,7 @@ def test_where_only_full_hosts_are_left_it_refuses_as_well(cloud, hosts, placeme
     assert refusal(found) == (
         "nothing written: no host with room would be left for flavor 'small' (4 hosts "
         "could ever take one, 2 with room now; 2 without room would be left); --force "
-        "does it all the same"
+        "overrides this"
     )
 
 
@@ -248,7 +248,7 @@ def test_images_of_a_kind_that_only_closed_hosts_take_are_named(cloud, hosts):
     found.image.listed = [image("raw", "private"), image("qcow2")]
     assert refusal(found, **IMAGE_TYPES) == (
         "nothing written: no host would be left for flavor 'small' with images of "
-        "'disk_format=qcow2'; --force does it all the same"
+        "'disk_format=qcow2'; --force overrides this"
     )
     # An image that any user could make is not in the way.
     found.image.listed = [image("qcow2", "private")]
@@ -359,7 +359,7 @@ def test_a_flavor_that_placement_fails_for_is_named_and_passed_over_by_force(
     assert problems.word(caught.value) == (
         "nothing written: whether a host would be left is not known of flavor 'odd': "
         "Placement can't be asked for its hosts: placement: it broke (HTTP 500); "
-        "--force does it all the same"
+        "--force overrides this"
     )
     todo = plan_isolate(found, "gold", [GOLD], SchedulerSettings.of(33), force=True)
     assert todo.plan.has_changes

@@ -80,7 +80,7 @@ class State:
 
 
 class Guard(Protocol):
-    """What must still be so right before an object is written."""
+    """What must still hold just before an object is written."""
 
     def refusal(self, found: State) -> TraitSchedError | None:
         """Return why the object must not be written as it is now; None if it may."""

@@ -37,7 +37,8 @@ def _(finding: IsolationOverlap) -> Words:
     then = (
         "some flavor and image require all of them"
         if finding.is_open
-        else "no flavor and image require all of them, so that nobody gets there"
+        else "no flavor and image require all of them, so that no server can be placed "
+        "there"
     )
     return Words(
         f"{ranges(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the isolated "

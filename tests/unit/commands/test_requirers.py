@@ -31,7 +31,7 @@ def test_a_person_is_told_where_all_that_requires_a_trait_is_listed(run):
         assert (found.code, found.out) == (5, "")
         assert found.err.endswith(
             f"flavor 'f09' (trait:{GOLD}) and 2 more; --dry-run -f json lists them "
-            "all; --force removes all the same\n"
+            "all; --force overrides this\n"
         )
 
 

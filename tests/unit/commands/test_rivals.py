@@ -84,7 +84,7 @@ def test_the_second_of_two_is_told_what_is_left_and_what_takes_it_back(cloud):
     )
     assert said(found) == [
         "1 of 7 failed; the same command again would end with: nothing written: no "
-        "host would be left for flavor 'silver'; --force does it all the same",
+        "host would be left for flavor 'silver'; --force overrides this",
         f"written and still there: flavor 'golden' with {KEY}=required; hosts cmp00, "
         f"cmp01 with {GOLD}; to take it back:",
         *TAKEN_BACK,
@@ -93,8 +93,8 @@ def test_the_second_of_two_is_told_what_is_left_and_what_takes_it_back(cloud):
     again = run(*ISOLATE)
     assert (again.code, again.err.splitlines()[-1]) == (
         5,
-        "nothing written: no host would be left for flavor 'silver'; --force does it "
-        "all the same",
+        "nothing written: no host would be left for flavor 'silver'; --force overrides "
+        "this",
     )
     del cloud.specs("golden")[KEY]
     assert paste(TAKEN_BACK[1].strip()).code == 0

@@ -110,7 +110,7 @@ def test_the_refusal_names_zone_and_project_and_hosts_that_are_full():
         "flavor 'f' for project 'p1'; flavor 'full' (3 hosts could ever take one, none "
         "with room now); no host with room would be left for flavor 'last' (3 hosts "
         "could ever take one, 1 with room now; 2 without room would be left); --force "
-        "does it all the same"
+        "overrides this"
     )
 
 
@@ -303,5 +303,5 @@ def test_who_would_have_no_host_is_named_once_for_each_image():
     stranded = [effect("f", "a", ""), effect("g", "b", ""), effect("f", "a", "", "i")]
     assert problems.word(isolation.LeavesNoHost(stranded)) == (
         "nothing written: no host would be left for flavors 'f', 'g'; flavor 'f' with "
-        "image 'i'; --force does it all the same"
+        "image 'i'; --force overrides this"
     )

@@ -14,7 +14,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
 @dataclasses.dataclass(frozen=True)
-class _Told:
+class _TraitProperty:
     """An image property that this prefilter turns into a trait.
 
     :ivar without: values that os-traits has no such trait for
@@ -32,23 +32,23 @@ class _Told:
         return known and value not in self.without
 
 
-_TOLD = (
-    _Told("hw_cdrom_bus", "COMPUTE_STORAGE_BUS", 21),
-    _Told("hw_disk_bus", "COMPUTE_STORAGE_BUS", 21),
-    _Told("hw_video_model", "COMPUTE_GRAPHICS_MODEL", 21),
-    _Told("hw_vif_model", "COMPUTE_NET_VIF_MODEL", 21),
-    _Told("hw_architecture", "HW_ARCH", 25, without=frozenset({"armv7l"})),
-    _Told(
+_TRAIT_PROPERTIES = (
+    _TraitProperty("hw_cdrom_bus", "COMPUTE_STORAGE_BUS", 21),
+    _TraitProperty("hw_disk_bus", "COMPUTE_STORAGE_BUS", 21),
+    _TraitProperty("hw_video_model", "COMPUTE_GRAPHICS_MODEL", 21),
+    _TraitProperty("hw_vif_model", "COMPUTE_NET_VIF_MODEL", 21),
+    _TraitProperty("hw_architecture", "HW_ARCH", 25, without=frozenset({"armv7l"})),
+    _TraitProperty(
         "hw_emulation_architecture",
         "COMPUTE_ARCH",
         25,
         only=frozenset({"aarch64", "mipsel", "ppc64le", "s390x", "x86_64"}),
     ),
     # os-traits calls them COMPUTE_VIOMMU_MODEL_*, and Nova looks for COMPUTE_VIOMMU_*.
-    _Told("hw_viommu_model", "COMPUTE_VIOMMU", 26, only=frozenset()),
+    _TraitProperty("hw_viommu_model", "COMPUTE_VIOMMU", 26, only=frozenset()),
 )
 
-_NAMES = frozenset(told.name for told in _TOLD)
+_NAMES = frozenset(told.name for told in _TRAIT_PROPERTIES)
 
 #: The properties under all their names.
 KEYS = (
@@ -67,7 +67,7 @@ def transform_image_metadata(
     (nova/scheduler/request_filter.py, ``transform_image_metadata``).
     """
     clauses = []
-    for told in _TOLD:
+    for told in _TRAIT_PROPERTIES:
         value = server.image.text(told.name)
         if value is None or server.release < told.since:
             continue
