@@ -29,8 +29,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--nova-release",
         type=_release,
         metavar="RELEASE",
-        help="Nova's release: a name such as wallaby or 2024.1, or a major version such "
-        "as 23 (default: the last one that has the compute API's highest microversion)",
+        help="Nova's release: a name such as wallaby or 2024.1, or a major version "
+        "such as 23 (default: the last one that has the compute API's highest "
+        "microversion)",
     )
     group.add_argument(
         "--baseline",
