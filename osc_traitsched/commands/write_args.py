@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -170,12 +171,18 @@ class Writer(base.Lister):
             if parsed_args.dry_run:
                 raise
             base.LOG.error("%s", problems.unprinted(exc))
+            self._drop_output()
             self.exit_code = self.exit_code or ExitCode.ERROR
         if self.afterwards is not None:
             self.afterwards()
         if self.unexpected is not None:
             raise self.unexpected.error
         return 0
+
+    def _drop_output(self) -> None:
+        """Let Python not try again, at its end, to print what can't be printed."""
+        with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), self.app.stdout.fileno())
 
 
 def _execute(cloud: Cloud, plan: Plan, jobs: int) -> Execution:

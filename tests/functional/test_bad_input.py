@@ -313,7 +313,7 @@ def hanging(proxy):
 def test_a_service_that_hangs_does_not_hang_the_command(hanging, openstack):
     run = openstack("list", "--timeout", "0.5")
     assert (run.code, run.out) == (1, "")
-    assert "timed out" in run.err
+    assert "no answer from" in run.err
 
 
 def test_a_service_that_hangs_from_the_start_does_not_either(hanging, openstack):
@@ -333,7 +333,7 @@ def test_clouds_yaml_says_how_long_to_wait(hanging, tmp_path):
     variables = {"OS_CLIENT_CONFIG_FILE": str(file), "OS_CLOUD": "slow"}
     run = shell.run(variables, "trait-sched", "list")
     assert (run.code, run.out) == (1, "")
-    assert "timed out" in run.err
+    assert "no answer from" in run.err
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "x", "", "nan", "inf"])
