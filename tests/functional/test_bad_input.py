@@ -242,7 +242,7 @@ def test_a_placement_that_is_too_old_is_named(hosts, proxy, openstack):
 def test_a_placement_that_is_down(hosts, placement, proxy, openstack):
     proxy.stop()
     run = openstack("add", "CUSTOM_GOLD", "--all")
-    assert_refused(run, proxy, 1, f"placement: no connection to {proxy.url}/: ")
+    assert_refused(run, proxy, 1, f"placement: no connection to {proxy.url}/")
 
 
 def test_a_placement_that_hangs_up(hosts, proxy, openstack):

@@ -21,6 +21,8 @@ _get_comp_words_by_ref() {
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     done = shell.run({}, "complete", "--name", "openstack")
+    if "'NoneType' object has no attribute 'request'" in done.err:
+        pytest.skip("this osc-placement names no commands without a login")
     assert done.code == 0
     path = tmp_path_factory.mktemp("completion") / "openstack"
     path.write_text(_WORDS + done.out, encoding="utf-8")

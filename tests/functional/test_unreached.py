@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import threading
 import time
@@ -40,7 +41,10 @@ def test_a_service_that_hangs_is_named_after_the_timeout(silent):
     )
     assert time.monotonic() - begin < 2 * TIMEOUT
     assert (run.code, run.out) == (1, "")
-    assert run.err == f"placement: no answer from {silent}/ within {TIMEOUT} s\n"
+    # The oldest client does not look first which versions there are.
+    assert re.fullmatch(
+        rf"placement: no answer from {silent}/\S* within {TIMEOUT} s\n", run.err
+    )
 
 
 def test_a_service_that_begins_to_hang_is_named_after_the_timeout(proxy, openstack):
@@ -58,16 +62,16 @@ def test_a_service_that_begins_to_hang_is_named_after_the_timeout(proxy, opensta
 def test_a_port_that_nobody_listens_on_is_one_line(closed):
     run = listed(closed)
     assert (run.code, run.out) == (1, "")
-    assert run.err == f"placement: no connection to {closed}/: connection refused\n"
+    assert re.fullmatch(
+        rf"placement: no connection to {closed}/\S*: connection refused\n", run.err
+    )
 
 
 def test_a_name_that_is_not_known_is_one_line():
     run = listed("http://placement.invalid:8778")
     assert run.code == 1
     (line,) = run.err.splitlines()
-    assert line.startswith(
-        "placement: no connection to http://placement.invalid:8778/: "
-    )
+    assert line.startswith("placement: no connection to http://placement.invalid:8778/")
     assert "HTTPConnectionPool" not in line
 
 

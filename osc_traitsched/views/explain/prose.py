@@ -107,17 +107,41 @@ def _conditions(explanation: Explanation, width: int) -> Iterator[Line]:
         yield Line(f"  and {rest} larger combinations; -f json has them")
 
 
+_COLUMNS = ("condition", "from", "alone", "only", "left")
+
+
 def _table(explanation: Explanation, width: int) -> prettytable.PrettyTable:
-    table = prettytable.PrettyTable(["condition", "from", "alone", "only", "left"])
+    rows = [
+        (
+            visible(words.clause(count.clause, explanation)),
+            visible(words.origins(count.clause)),
+            str(count.alone),
+            str(count.only),
+            str(count.left),
+        )
+        for count in explanation.counts
+    ]
+    table = prettytable.PrettyTable(_COLUMNS)
     table.align = "r"
     table.align["condition"] = table.align["from"] = "l"
+    for row in rows:
+        table.add_row(list(row))
     if width:
-        table.max_table_width = width
-    for count in explanation.counts:
-        condition = visible(words.clause(count.clause, explanation))
-        origins = visible(words.origins(count.clause))
-        table.add_row([condition, origins, count.alone, count.only, count.left])
+        table.max_width["condition"], table.max_width["from"] = _widths(rows, width)
     return table
+
+
+def _widths(rows: Iterable[Sequence[str]], width: int) -> tuple[int, int]:
+    """Return how wide the two columns of words may be in a terminal.
+
+    The oldest PrettyTable that is admitted can't find it out.
+    """
+    widths = [max(map(len, column)) for column in zip(_COLUMNS, *rows)]
+    condition, origins, *figures = widths
+    # Each column has a border and two blanks, and there is one border more.
+    left = width - sum(figures) - 3 * len(widths) - 1
+    kept = min(condition, max(left // 2, left - origins))
+    return max(kept, 1), max(left - kept, 1)
 
 
 def _names(clauses: ClauseSet, explanation: Explanation) -> str:

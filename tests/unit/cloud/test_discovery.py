@@ -124,7 +124,7 @@ def test_a_service_that_is_unavailable_says_so(unavailable):
     with pytest.raises(CloudBroke) as caught:
         cloud(unavailable).placement.get("/")
     assert (caught.value.status, caught.value.passing) == (503, True)
-    assert caught.value.reason == f"{unavailable} Service Unavailable"
+    assert "Service Unavailable" in caught.value.reason
 
 
 def test_the_session_is_left_as_it_was(closed):
