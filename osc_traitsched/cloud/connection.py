@@ -124,7 +124,9 @@ class HttpService:
     ) -> Any:
         with self._counting:
             self.requests += 1
-        session = self._adapter.session
+        with problems.translated(self.service_type):
+            # What stands for a service without an endpoint raises at any attribute.
+            session = self._adapter.session
         longest = session.timeout or TIMEOUT
         bound = min(longest, timeout or longest)
         send = functools.partial(

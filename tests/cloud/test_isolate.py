@@ -195,7 +195,7 @@ def login(variables):
 
 def closing(core):
     state = aggregate_state(core, "gold")
-    golden = lookup.flavor(core, "golden")
+    golden = lookup.flavor_among(state.flavors, "golden")
     return state, isolate_plan(state, [GOLD], (), [golden], ())
 
 
@@ -375,7 +375,7 @@ def _interrupting(request):
     ids=["failed", "interrupted"],
 )
 def test_what_goes_on_with_the_way_back_can_be_pasted_and_removes_what_was_to_go(
-    aggregate, admin, openstack, proxied, golden, trouble, code, said
+    cloud, aggregate, admin, openstack, proxied, golden, trouble, code, said
 ):
     variables, (_, nova) = proxied
     assert openstack(*ISOLATE).code == 0
@@ -388,7 +388,8 @@ def test_what_goes_on_with_the_way_back_can_be_pasted_and_removes_what_was_to_go
     nova.fault = lambda request: None
     assert run.code == code
     again = f"unisolate --remove-traits gold {GOLD}"
-    assert run.err.splitlines()[-1] == f"{said}; openstack trait-sched {again} goes on"
+    printed = f"openstack trait-sched {again} --nova-conf {cloud.nova_conf}"
+    assert run.err.splitlines()[-1] == f"{said}; {printed} goes on"
     assert (metadata(admin, aggregate), specs(admin, golden)) == ({}, REQUIRED)
     assert openstack(*again.split()).code == 0
     assert (hosts_with(admin), specs(admin, golden)) == (set(), {})
@@ -802,8 +803,8 @@ def test_a_trait_that_a_flavor_needs_beside_another_is_not_removed(
     run = openstack("remove", GOLD, "--host", "cmp00")
     assert (run.code, run.out) == (5, "")
     assert run.err == (
-        "nothing written: no host would be left for flavor 'both'; --force does it all "
-        "the same\n"
+        "nothing written: no host would be left for flavor 'both'; --force overrides "
+        "this\n"
     )
     assert hosts_with(admin) == INSIDE
     assert openstack("remove", GOLD, "--host", "cmp01").code == 0
