@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import shlex
-import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -13,8 +12,6 @@ from osc_traitsched.commands.exit_code import ExitCode
 from tests.cloud import suggested
 from tests.cloud.scenario import Asked, Scenario
 from tests.services.children import Children
-
-_TRIES = 5
 
 _OPPOSITES = {
     ("trait-sched", "add"): ("trait-sched", "remove", "--force"),
@@ -69,13 +66,6 @@ def _carry_out(scenario: Scenario, command: str, back: contextlib.ExitStack) -> 
 
 def _openstack(scenario: Scenario, words: list[str]) -> None:
     done = scenario.run(*words)
-    for _ in range(_TRIES):
-        # Nova leaves out the services of a cell whose database is locked just then
-        # (nova/compute/api.py, ``HostAPI.service_get_all``).
-        if words[0] != "compute" or "not found" not in done.err:
-            break
-        time.sleep(1)
-        done = scenario.run(*words)
     if done.code == ExitCode.REFUSED:
         # To let one request in it would leave others without a host. The refusal says
         # so, and whoever wants it all the same says so, too.

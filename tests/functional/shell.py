@@ -18,6 +18,7 @@ from typing import Any
 from unittest import mock
 
 from openstackclient import shell
+from osc_lib.clientmanager import ClientCache, ClientManager
 
 from osc_traitsched.config import places
 from tests.interrupting import ctrl_c_interrupts
@@ -65,6 +66,7 @@ def run(variables: Mapping[str, str], *arguments: str, stdin: str | None = "") -
         given = None if stdin is None else io.StringIO(stdin)
         around.enter_context(mock.patch.object(sys, "stdin", given))
         around.enter_context(_own_log_handlers())
+        around.enter_context(_own_clients())
         around.enter_context(ctrl_c_interrupts())
         try:
             code = shell.OpenStackShell().run(list(arguments))
@@ -129,3 +131,17 @@ def _own_log_handlers() -> Iterator[None]:
     before = list(logging.root.handlers)
     yield
     logging.root.handlers[:] = before
+
+
+@contextlib.contextmanager
+def _own_clients() -> Iterator[None]:
+    """Forget the clients of the run before: OSC keeps them for the whole process.
+
+    Without this a command of OpenStackClient's own asks the cloud of the first run,
+    whatever cloud it has logged in to.
+    """
+    with contextlib.ExitStack() as around:
+        for each in vars(ClientManager).values():
+            if isinstance(each, ClientCache):
+                around.enter_context(mock.patch.object(each, "_handle", None))
+        yield
