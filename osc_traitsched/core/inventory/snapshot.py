@@ -6,6 +6,8 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 
+from osc_traitsched.core.inventory.node_report import NodeReport
+
 #: What the keys of an aggregate's metadata begin with that name a project each.
 TENANT_KEY = "filter_tenant_id"
 
@@ -47,6 +49,7 @@ class Compute:
     :ivar service_host: the host that its nova-compute service goes by
     :ivar zones: the availability zone that Nova says it is in; several where
         the host is, wrongly, in aggregates of different zones
+    :ivar report: what its nova-compute last said of the node; None if not read
     """
 
     uuid: str
@@ -56,6 +59,7 @@ class Compute:
     is_up: bool = True
     is_enabled: bool = True
     disabled_reason: str = ""
+    report: NodeReport | None = None
 
     @property
     def is_up_but_disabled(self) -> bool:

@@ -1,0 +1,66 @@
+"""What a host filter says of one host: yes, no, unknown, or an exception."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Union
+
+from osc_traitsched.core.nova.clause import Origin
+
+
+@dataclasses.dataclass(frozen=True)
+class Passes:
+    """The filter lets the host through."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Fails:
+    """The filter keeps the host out.
+
+    :ivar reason: one of the reasons of the filter, in the words of this core
+    :ivar key: what the host was asked for: the key of a flavor, an image or an
+        aggregate, an option, a hint; empty where the filter has only one question
+    :ivar wanted: the value asked for; empty where there is none
+    :ivar found: what the host has instead, each value once; none where it has nothing
+    :ivar origin: whose key it is; None for the filter's own condition
+    """
+
+    reason: str
+    key: str = ""
+    wanted: str = ""
+    found: tuple[str, ...] = ()
+    origin: Origin | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Unknown:
+    """What the filter reads can't be seen from outside.
+
+    :ivar missing: what it reads, under Nova's name: ``numa_topology``
+    :ivar key: what made it read that; empty where it always does
+    :ivar evidence: what could be seen instead and may help a person, in one line
+    """
+
+    missing: str
+    key: str = ""
+    evidence: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Raises:
+    """The filter raises, and with it the whole request fails.
+
+    :ivar exception: the class, under its own name
+    :ivar key: the key whose value it stumbles over
+    :ivar value: that value
+    """
+
+    exception: str
+    key: str
+    value: str
+    origin: Origin | None = None
+
+
+Answer = Union[Passes, Fails, Unknown, Raises]
+
+PASSES = Passes()

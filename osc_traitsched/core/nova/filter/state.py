@@ -1,0 +1,75 @@
+"""What filters and weighers are given: a host's state and what is asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova.server.server import Aggregate, Server
+
+
+@dataclasses.dataclass(frozen=True)
+class HostState:
+    """A compute node as nova-scheduler sees it, as far as the API shows that.
+
+    nova/scheduler/host_manager.py, ``HostState``
+
+    :ivar aggregates: those that its service host is in, by Nova's own list
+    :ivar instances: the UUIDs of the servers on it; None if they were not read
+    :ivar traits: of its root provider; None if they were not read
+    :ivar allocation_ratios: by resource class, from Placement; None if not read
+    """
+
+    compute: Compute
+    aggregates: tuple[Aggregate, ...] = ()
+    instances: frozenset[str] | None = None
+    traits: frozenset[str] | None = None
+    allocation_ratios: Mapping[str, float] | None = None
+
+    @property
+    def host(self) -> str:
+        """The name of its service host."""
+        return self.compute.service_host
+
+    @property
+    def node(self) -> str:
+        """The hypervisor's hostname."""
+        return self.compute.node
+
+
+@dataclasses.dataclass(frozen=True)
+class ServerGroup:
+    """A server group, as it is now.
+
+    :ivar policy: ``affinity``, ``anti-affinity``, ``soft-affinity`` and
+        ``soft-anti-affinity``
+    :ivar max_server_per_host: for anti-affinity; 1 unless a rule says otherwise
+    :ivar members: the UUIDs of its servers
+    :ivar hosts: the service hosts that they are on
+    """
+
+    name: str
+    policy: str
+    max_server_per_host: int = 1
+    members: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class RequestSpec:
+    """What is asked for, as the filters see it.
+
+    nova/objects/request_spec.py, ``RequestSpec``
+
+    :ivar image_id: empty for none, and for a server whose root disk is a volume
+    :ivar hints: scheduler hints; a hint that was given once has one value
+    :ivar instance_uuid: of a server that exists; None for one that is to be made
+    """
+
+    server: Server
+    flavor_name: str
+    image_id: str = ""
+    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    group: ServerGroup | None = None
+    instance_uuid: str | None = None
