@@ -10,7 +10,8 @@ from typing import Union
 class Origin:
     """What put a clause into the request.
 
-    :ivar kind: ``flavor``, ``image``, ``prefilter`` or ``aggregate``
+    :ivar kind: ``flavor``, ``image``, ``prefilter``, ``aggregate``, ``option`` or
+        ``hint``
     :ivar key: a flavor's or image's key as the user wrote it, ``trait:X`` say, or
         ``vcpus``, ``ram``, ``disk``, ``disk_format``; a prefilter's name as Nova
         names it; an aggregate's metadata key
@@ -73,4 +74,21 @@ class MemberOf:
     origins: tuple[Origin, ...]
 
 
+#: What Placement is asked.
 Clause = Union[Resource, Trait, RootTrait, MemberOf]
+
+
+@dataclasses.dataclass(frozen=True)
+class HostFilter:
+    """A host filter that nova-scheduler runs on the hosts that Placement gave.
+
+    :ivar name: the class, as ``enabled_filters`` has it
+    :ivar origins: the keys that hosts are kept out for
+    """
+
+    name: str
+    origins: tuple[Origin, ...] = ()
+
+
+#: What a host must meet, in Placement or after it.
+Condition = Union[Clause, HostFilter]

@@ -9,6 +9,7 @@ from typing import Any
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, request
+from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
 from osc_traitsched.core.nova.request import Request, destination
 from osc_traitsched.core.nova.request.destination import Destination
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -61,6 +62,8 @@ class Question:
     :ivar computes: all compute nodes of the cloud where a host is named with the
         zone; None where none is
     :ivar is_what_if: the flavor or the image is not what the cloud has
+    :ivar hints: scheduler hints, but for the server group's
+    :ivar group: the server group that it is to be in
     """
 
     flavor: Body
@@ -74,6 +77,8 @@ class Question:
     on_behalf: bool = False
     is_what_if: bool = False
     computes: tuple[Compute, ...] | None = None
+    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    group: ServerGroup | None = None
 
     def request(self) -> Request:
         """Return what Nova would ask Placement.
@@ -89,6 +94,30 @@ class Question:
             boot_from_volume=self.boot_from_volume,
             assumptions=self.assumptions,
             computes=self.computes,
+        )
+
+    def spec(self) -> RequestSpec:
+        """Return what nova-scheduler's host filters are given.
+
+        :raises Refusal: when nova-api refuses it
+        """
+        server = request.server(
+            self.flavor,
+            self.image,
+            aggregates=self.aggregates,
+            availability_zone=self.zone,
+            project_id=self.project,
+            boot_from_volume=self.boot_from_volume,
+            assumptions=self.assumptions,
+        )
+        image = self.image or {}
+        return RequestSpec(
+            server,
+            flavor_name=str(self.flavor.get("name", "")),
+            # nova/compute/utils.py, ``get_image_metadata_from_volume``: it has no ID.
+            image_id="" if self.boot_from_volume else str(image.get("id", "")),
+            hints=self.hints,
+            group=self.group,
         )
 
     def check_enabled(self) -> None:

@@ -23,7 +23,7 @@ BODY = {
 }
 
 
-@pytest.mark.parametrize("least, free", [(None, 90), (70, 70), (95, 90), (-3, -3)])
+@pytest.mark.parametrize(("least", "free"), [(None, 90), (70, 70), (95, 90), (-3, -3)])
 def test_free_disk_is_the_lesser_of_two_figures(least, free):
     found = node_report.read({**BODY, "disk_available_least": least})
     assert found.free_disk_mb == free * 1024

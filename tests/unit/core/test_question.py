@@ -1,5 +1,7 @@
 """What Nova refuses before it looks at flavor and image together."""
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.core.errors import Refusal
@@ -22,3 +24,14 @@ def test_a_disabled_flavor_is_not_found_by_nova_api():
 @pytest.mark.parametrize("flavor", [{}, {"OS-FLV-DISABLED:disabled": False}])
 def test_any_other_flavor_is_taken(flavor):
     question(**flavor).check_enabled()
+
+
+def test_the_filters_see_flavor_image_and_project_of_a_question():
+    asked = dataclasses.replace(
+        question(vcpus=1), image={"id": "i1", "name": "raw"}, project="p1"
+    )
+    spec = asked.spec()
+    assert (spec.flavor_name, spec.image_id) == ("f", "i1")
+    assert spec.server.project_id == "p1"
+    from_volume = dataclasses.replace(asked, boot_from_volume=True)
+    assert from_volume.spec().image_id == ""

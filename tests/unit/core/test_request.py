@@ -314,4 +314,5 @@ def test_all_the_names_that_others_use_are_in_the_room():
         "NotEvaluated",
         "build",
         "placement_query",
+        "server",
     }

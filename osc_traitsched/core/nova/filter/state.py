@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.server.server import Aggregate, Server
@@ -73,3 +74,20 @@ class RequestSpec:
     hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     group: ServerGroup | None = None
     instance_uuid: str | None = None
+
+
+def host_states(
+    computes: Iterable[Compute], aggregates: Iterable[Mapping[str, Any]]
+) -> tuple[HostState, ...]:
+    """Return the states of compute nodes, with the aggregates of their hosts.
+
+    :param aggregates: the compute API's bodies of all host aggregates
+    """
+    of_host: dict[str, list[Aggregate]] = {}
+    for body in aggregates:
+        aggregate = Aggregate.read(body)
+        for host in body["hosts"]:
+            of_host.setdefault(host, []).append(aggregate)
+    return tuple(
+        HostState(each, tuple(of_host.get(each.service_host, ()))) for each in computes
+    )

@@ -53,23 +53,55 @@ def build(
     """
     release = assumptions.release
     bodies = tuple(aggregates)
-    with _at(API, release):
-        default_zone = str(assumptions.value(options.DEFAULT_ZONE) or "")
-        named = destination.read(availability_zone, default_zone)
-        server = Server(
+    asked = server(
+        flavor,
+        image,
+        aggregates=bodies,
+        availability_zone=availability_zone,
+        project_id=project_id,
+        boot_from_volume=boot_from_volume,
+        assumptions=assumptions,
+    )
+    named = _named(availability_zone, assumptions)
+    with _at(SCHEDULER, release):
+        so_far = prefilter.run(asked, assumptions)
+        request = _request(asked, so_far, assumptions)
+        return _restricted(request, named, computes)
+
+
+def server(
+    flavor: Body,
+    image: Body | None,
+    *,
+    aggregates: Iterable[Body],
+    availability_zone: str | None = None,
+    project_id: str | None = None,
+    boot_from_volume: bool = False,
+    assumptions: SchedulerSettings,
+) -> Server:
+    """Return the server that nova-api lets through; the parameters are :func:`build`'s.
+
+    :raises Refusal: where nova-api refuses flavor and image together
+    """
+    bodies = tuple(aggregates)
+    with _at(API, assumptions.release):
+        named = _named(availability_zone, assumptions)
+        asked = Server(
             flavor=read_flavor(flavor),
-            image=read_image(image, release),
+            image=read_image(image, assumptions.release),
             aggregates=tuple(Aggregate.read(body) for body in bodies),
             zone=named.zone_of(bodies),
             project_id=project_id,
             boot_from_volume=boot_from_volume,
-            release=release,
+            release=assumptions.release,
         )
-        checks.check(server)
-    with _at(SCHEDULER, release):
-        so_far = prefilter.run(server, assumptions)
-        request = _request(server, so_far, assumptions)
-        return _restricted(request, named, computes)
+        checks.check(asked)
+    return asked
+
+
+def _named(zone: str | None, assumptions: SchedulerSettings) -> destination.Destination:
+    default_zone = str(assumptions.value(options.DEFAULT_ZONE) or "")
+    return destination.read(zone, default_zone)
 
 
 def placement_query(
