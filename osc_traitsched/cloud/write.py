@@ -30,7 +30,7 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
         return Outcome(change, Status.FAILED, exc)
 
     def requests(now: State) -> Iterable[Send]:
-        if refusal := change.refusal(now):
+        if refusal := change.refusal(now) or _unmet(cloud, change):
             raise refusal
         return accessed.requests(change, now)
 
@@ -39,6 +39,14 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
         patience, found, accessed.read, change.holds_in, requests
     )
     return Outcome(change, _status(swapped), swapped.problem, swapped.overwritten)
+
+
+def _unmet(cloud: Cloud, change: Change) -> TraitSchedError | None:
+    """Read the other object that a change depends on; return what is not so of it."""
+    if change.condition is None:
+        return None
+    other = objects.access(cloud, change.condition.object)
+    return change.condition.guard.refusal(other.read())
 
 
 def _status(swapped: Swapped[State]) -> Status:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from osc_traitsched.core.change.isolation import (
     AggregateState,
     Contradiction,
+    HostLeft,
     HostsJoined,
     KeysCame,
     NotIsolated,
@@ -239,6 +240,11 @@ def _(error: HostsJoined) -> str:
     return (
         f"{listed(error.hosts)} joined the aggregate meanwhile; run the command again"
     )
+
+
+@problems.word.register
+def _(error: HostLeft) -> str:
+    return f"{error.host} left the aggregate meanwhile; its traits stay"
 
 
 @problems.word.register

@@ -86,6 +86,17 @@ class Guard(Protocol):
         """Return why the object must not be written as it is now; None if it may."""
 
 
+@dataclasses.dataclass(frozen=True)
+class Condition:
+    """What must still hold of another object just before one is written.
+
+    :ivar object: the other one
+    """
+
+    object: Object
+    guard: Guard
+
+
 class Reason(enum.Enum):
     """Why a trait stays where it could have been removed."""
 
@@ -118,6 +129,8 @@ class Change:
     :ivar found: the object as it was read when the change was planned
     :ivar after: each key with the value it shall have; those that have it already are
         among them, so that it is seen if somebody changes them first
+    :ivar guard: what must still hold of the object
+    :ivar condition: what must still hold of another one
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
     """
@@ -126,6 +139,7 @@ class Change:
     found: State
     after: Keys
     guard: Guard | None = None
+    condition: Condition | None = None
     kept: tuple[Kept, ...] = ()
     problem: TraitSchedError | None = None
 

@@ -319,3 +319,47 @@ def test_of_an_aggregate_that_is_closed_again_meanwhile_one_way_is_printed(cloud
     )
     assert paste(on).code == 0
     assert hosts_of(cloud, "golden") == set(HOSTS)
+
+
+def test_nothing_is_stripped_of_what_an_aggregate_needs_that_is_closed_again(cloud):
+    assert run(*ISOLATE).code == 0
+    close = functools.partial(cloud.metadata.update, {KEY: "required"})
+    cloud.when_read["os-aggregates", "1"] = [lambda: None, close]
+    found = run(*UNISOLATE)
+    assert (found.code, statuses(found)) == (
+        1,
+        ["changed", "failed", "not done", "not done"],
+    )
+    assert found.json[1]["detail"] == (
+        f"'{KEY}' came to isolate the aggregate meanwhile"
+    )
+    assert cloud.specs("golden") == {KEY: "required"}
+    assert (cloud.having(GOLD), hosts_of(cloud, "golden")) == (
+        {"cmp00", "cmp01"},
+        {"cmp00", "cmp01"},
+    )
+
+
+def test_hosts_keep_what_isolates_their_aggregate_again_by_then(cloud):
+    assert run(*ISOLATE).code == 0
+    rival(cloud, "golden-id", (cloud.metadata.update, {KEY: "required"}))
+    found = run(*UNISOLATE)
+    assert (found.code, statuses(found)) == (1, ["changed", "changed", *["failed"] * 2])
+    assert cloud.having(GOLD) == {"cmp00", "cmp01"}
+
+
+def test_a_host_that_left_keeps_what_isolates_where_it_went(cloud):
+    assert run(*ISOLATE).code == 0
+
+    def moves():
+        cloud.leaves("cmp01")
+        another(cloud, "cmp01")
+
+    rival(cloud, "golden-id", (moves,))
+    found = run(*UNISOLATE)
+    assert (found.code, statuses(found)[-2:]) == (1, ["changed", "failed"])
+    assert (
+        found.json[-1]["detail"]
+        == "cmp01 left the aggregate meanwhile; its traits stay"
+    )
+    assert cloud.having(GOLD) == {"cmp01"}

@@ -20,6 +20,7 @@ from osc_traitsched.core.change.isolation.effect import (
 )
 from osc_traitsched.core.change.isolation.guards import (
     Contradiction,
+    HostLeft,
     HostsJoined,
     KeysCame,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "Contradiction",
     "Course",
     "Effect",
+    "HostLeft",
     "HostsJoined",
     "HostsUnknown",
     "KeysCame",

@@ -1,4 +1,4 @@
-"""What must still be so when a flavor comes to require, and an aggregate is closed."""
+"""What must still be so right before flavors, hosts and aggregates are written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ from collections.abc import Iterable
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import State
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.trait_keys import isolating_keys, key_of
+from osc_traitsched.core.inventory.trait_keys import (
+    isolated_by,
+    isolating_keys,
+    key_of,
+)
 
 
 class Contradiction(errors.BadQuestion):
@@ -39,6 +43,14 @@ class KeysCame(errors.AnswerIsNo):
         super().__init__(", ".join(self.keys))
 
 
+class HostLeft(errors.AnswerIsNo):
+    """A host left the aggregate since it was read: its traits are others' by now."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(host)
+        self.host = host
+
+
 @dataclasses.dataclass(frozen=True)
 class DoesNotForbid:
     """A flavor forbids none of the traits that it is to require."""
@@ -57,6 +69,9 @@ class DoesNotForbid:
 class AsForeseen:
     """An aggregate has gained neither hosts nor keys that isolate it.
 
+    One that has lost hosts is closed all the same: it keeps requests from fewer hosts
+    than was foreseen.
+
     :ivar hosts: those that it had when the plan was made
     :ivar keys: those that isolated it then, and those that are to
     :ivar collation: how Nova's database compares them
@@ -74,3 +89,29 @@ class AsForeseen:
         metadata = {key: str(value) for key, value in found.keys.items()}
         came = frozenset(isolating_keys(metadata, self.collation)) - self.keys
         return KeysCame(came) if came else None
+
+
+@dataclasses.dataclass(frozen=True)
+class StillOpen:
+    """An aggregate is not isolated by the traits again, and still has the host.
+
+    Traits that isolate it again are not to be taken from what has to have them. A host
+    that left may be where something else needs its traits.
+
+    :ivar host: one of its hosts; empty where the traits are taken from something else
+    :ivar collation: how Nova's database compares its metadata
+    """
+
+    names: frozenset[str]
+    host: str = ""
+    collation: Collation = Collation.CASE_INSENSITIVE
+
+    def refusal(self, found: State) -> HostLeft | KeysCame | None:
+        """Return why the traits have to stay, as an error."""
+        metadata = {key: str(value) for key, value in found.keys.items()}
+        present = isolated_by(metadata, self.collation)
+        came = [key for name, key in present.items() if name in self.names]
+        if came:
+            return KeysCame(came)
+        left = self.host and self.host not in found.hosts
+        return HostLeft(self.host) if left else None

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
+from osc_traitsched.core.change.isolation.guards import StillOpen
 from osc_traitsched.core.change.isolation.state import AggregateState, Member
 from osc_traitsched.core.change.model import (
     Change,
+    Condition,
     Kept,
     Keys,
     Kind,
@@ -82,12 +85,26 @@ def unisolate_plan(
     :param all_images: those no longer require the traits, either
     """
     kept = {each.trait: each for each in _meant_elsewhere(state, names, holders)}
+    opened = _aggregate(state, names)
     return Plan.of(
-        [_aggregate(state, names)],
-        _flavors(state.flavors, names, kept),
-        _images(images, names, kept, others, all_images),
-        _hosts(state, names),
+        [opened],
+        *(
+            (_once_open(change, opened.object, state, names) for change in stage)
+            for stage in (
+                _flavors(state.flavors, names, kept),
+                _images(images, names, kept, others, all_images),
+                _hosts(state, names),
+            )
+        ),
     )
+
+
+def _once_open(
+    change: Change, aggregate: Object, state: AggregateState, names: Sequence[str]
+) -> Change:
+    """Return a change that is made only while the aggregate is still open."""
+    guard = StillOpen(frozenset(names), change.object.host, state.collation)
+    return dataclasses.replace(change, condition=Condition(aggregate, guard))
 
 
 def _meant_elsewhere(
