@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.inventory.node_report import NodeReport
+from osc_traitsched.core.inventory.zones import ZONE_KEY
 
 #: What the keys of an aggregate's metadata begin with that name a project each.
 TENANT_KEY = "filter_tenant_id"
@@ -79,8 +80,8 @@ class Aggregate:
 
     @property
     def zone(self) -> str | None:
-        """The availability zone that it makes, if any."""
-        return self.metadata.get("availability_zone")
+        """The availability zone that Nova shows of it, if any."""
+        return self.metadata.get(ZONE_KEY)
 
     @property
     def projects(self) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
 from osc_traitsched.core.nova.request import Request, destination
@@ -161,10 +162,9 @@ class Question:
     @property
     def zones(self) -> frozenset[str]:
         """The zones that host aggregates name."""
-        metadata = [aggregate["metadata"] for aggregate in self.aggregates]
-        return frozenset(
-            m["availability_zone"] for m in metadata if "availability_zone" in m
-        )
+        metadata = (aggregate["metadata"] for aggregate in self.aggregates)
+        found = (zone_in(each, self.assumptions.collation) for each in metadata)
+        return frozenset(zone for zone in found if zone is not None)
 
     def with_flavor(self, properties: Mapping[str, str]) -> Question:
         """Return the question with other extra specs; an empty value drops a key."""

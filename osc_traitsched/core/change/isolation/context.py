@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Aggregate, Nova
+from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -97,7 +98,7 @@ def _zones(nova: Nova, assumptions: SchedulerSettings) -> Iterator[_Alike]:
         (value, aggregate)
         for aggregate in nova.aggregates
         for key, value in aggregate.metadata.items()
-        if equal(key, "availability_zone")
+        if equal(key, ZONE_KEY)
     ]
     can_be_asked_for = ((v, a) for v, a in named if v and ":" not in v)
     yield from _by_aggregates(can_be_asked_for, nova, assumptions.collation)

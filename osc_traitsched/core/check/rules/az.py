@@ -11,6 +11,7 @@ from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
+from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on, az_is_on
@@ -67,7 +68,7 @@ def _zones_of_hosts(analysis: Analysis) -> dict[str, dict[str, set[str]]]:
     """Return for each host in a zone its zones, each with the aggregates' names."""
     found: dict[str, dict[str, set[str]]] = {}
     for aggregate in analysis.survey.nova.aggregates:
-        zone = aggregate.zone
+        zone = zone_in(aggregate.metadata, analysis.collation)
         for host in aggregate.hosts if zone is not None else ():
             zones = found.setdefault(host, {})
             zones.setdefault(zone or "", set()).add(aggregate.name)
@@ -184,7 +185,8 @@ def ignored(analysis: Analysis) -> Iterator[AzIgnored]:
 
 
 def _zones(analysis: Analysis) -> tuple[str, ...]:
-    found = (each.zone for each in analysis.survey.nova.aggregates)
+    aggregates = analysis.survey.nova.aggregates
+    found = (zone_in(each.metadata, analysis.collation) for each in aggregates)
     return tuple(sorted({zone for zone in found if zone is not None}))
 
 

@@ -16,6 +16,7 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror_providers
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
+from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.switch import az_is_on
 
@@ -53,7 +54,8 @@ class OutOfStep:
 
 def use(aggregate: Aggregate, analysis: Analysis) -> Use:
     """Tell what Placement's aggregate decides now."""
-    if aggregate.zone is not None and az_is_on(analysis.survey.assumptions):
+    zone = zone_in(aggregate.metadata, analysis.collation)
+    if zone is not None and az_is_on(analysis.survey.assumptions):
         return Use.AZ
     if aggregate.projects and analysis.is_on(options.TENANT):
         return Use.PROJECT

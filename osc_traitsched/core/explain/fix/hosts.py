@@ -15,6 +15,7 @@ from osc_traitsched.core.explain.fix.values import (
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import Ownership, ownership
+from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Facts
@@ -88,7 +89,7 @@ class _Host:
         (aggregate,) = named
         if self.compute.service_host in aggregate["hosts"]:
             return HostChange(Action.MIRROR_AGGREGATE, change.name)
-        return change if self._may_be_in(_zone(aggregate)) else None
+        return change if self._may_be_in(self._zone(aggregate)) else None
 
     def _may_be_in(self, zone: str | None) -> bool:
         """Tell whether Nova lets the host into an aggregate of this zone.
@@ -100,14 +101,12 @@ class _Host:
         if zone is None or self.compute is None:
             return True
         host = self.compute.service_host
-        own = {_zone(a) for a in self.question.aggregates if host in a["hosts"]}
+        own = {self._zone(a) for a in self.question.aggregates if host in a["hosts"]}
         own.discard(None)
         return own == {zone} or (not own and self.is_unused)
 
-
-def _zone(aggregate: Body) -> str | None:
-    zone: str | None = aggregate["metadata"].get("availability_zone")
-    return zone
+    def _zone(self, aggregate: Body) -> str | None:
+        return zone_in(aggregate["metadata"], self.question.assumptions.collation)
 
 
 def _helping(

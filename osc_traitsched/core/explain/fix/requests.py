@@ -13,6 +13,7 @@ from osc_traitsched.core.explain.fix.values import (
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of, trait_in
+from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova.clause import Clause, Origin, Resource, Trait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts
@@ -126,7 +127,7 @@ def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
     members = facts.snapshot.nova.members if facts.snapshot.nova else {}
     counts: dict[str, int] = {}
     for aggregate in question.aggregates:
-        zone = aggregate["metadata"].get("availability_zone")
+        zone = zone_in(aggregate["metadata"], question.assumptions.collation)
         inside = members.get(aggregate["uuid"], frozenset()) & set(roots)
         if zone and inside:
             counts[zone] = counts.get(zone, 0) + len(inside)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import isolating_keys, key_of
+from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Trait
 from osc_traitsched.core.nova.server import not_evaluated, translation
@@ -61,7 +62,7 @@ def map_az_to_placement_aggregate(
         (aggregate, key)
         for aggregate in server.aggregates
         for key, value in aggregate.metadata.items()
-        if equal(key, "availability_zone") and equal(value, zone)
+        if equal(key, ZONE_KEY) and equal(value, zone)
     ]
     if found:
         uuids = frozenset(aggregate.uuid for aggregate, _ in found)

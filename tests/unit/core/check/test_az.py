@@ -178,3 +178,24 @@ def test_zones_that_nobody_looks_at():
 
 def test_nobody_has_to_look_at_zones_where_there_are_none():
     assert findings(of(NEITHER, aggregates=[aggregate("plain", "a")])) == []
+
+
+NO_CASE, CASE = "case-insensitive", "case-sensitive"
+
+
+@pytest.mark.parametrize(
+    ("collation", "found"), [(NO_CASE, ["az-mirror"]), (CASE, ["mirror-missing"])]
+)
+def test_a_zones_key_in_other_letters_makes_a_zone_where_case_does_not_count(
+    collation, found
+):
+    east = dataclasses.replace(EAST, metadata={"Availability_Zone": "east"})
+    assumptions = NEW.changed(options.COLLATION, collation)
+    members = {**mirrored(west="b"), east.uuid: frozenset()}
+    survey = of(assumptions, [east, WEST], members=members)
+    assert ids(survey, "az-mirror", "mirror-missing") == found
+
+
+def test_its_hosts_are_not_in_the_default_zone():
+    east = dataclasses.replace(EAST, metadata={"Availability_Zone": "east"})
+    assert ids(of(NEW.changed(options.COLLATION, NO_CASE), [east, WEST])) == []
