@@ -20,7 +20,7 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.errors import CloudBroke, PlacementRefuses, TraitSchedError
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
@@ -56,7 +56,7 @@ def check_effects(
     on = _isolating(assumptions)
     now = PredictedCloud.now(state, (*images, *_image_kinds(cloud, on)))
     foreseen = foresee(cloud.placement, isolation.predicted_stages(now, plan), on)
-    found = tuple(_usable(cloud, state, foreseen, on.collation))
+    found = tuple(_usable(cloud, state, foreseen, on))
     without_host = [effect for effect in found if effect.leaves_no_host]
     if without_host and not force:
         raise LeavesNoHost(without_host)
@@ -74,12 +74,18 @@ def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
 
 
 def _usable(
-    cloud: Cloud, state: CloudState, effects: Iterable[Effect], collation: Collation
+    cloud: Cloud,
+    state: CloudState,
+    effects: Iterable[Effect],
+    assumptions: SchedulerSettings,
 ) -> Iterator[Effect]:
     """Yield the effects but for private flavors that no such project may use.
 
-    Nova is asked only about those that would have no host.
+    Nova is asked only about those that would have no host. A flavor that no project may
+    use yet can be given to any.
     """
+    folded = assumptions.collation.folded
+    named = isolation.named_projects(state.snapshot.nova or Nova(), assumptions)
     private = {
         body["name"]: body
         for body in state.flavors
@@ -89,7 +95,12 @@ def _usable(
     @functools.cache
     def projects(flavor: str) -> frozenset[str]:
         having = lookup.flavor_projects(cloud, private[flavor])
-        return frozenset(map(collation.folded, having))
+        return frozenset(map(folded, having))
+
+    def may_use(flavor: str, project: str | None) -> bool:
+        if project is not None:
+            return folded(project) in projects(flavor)
+        return not named or not projects(flavor) or not projects(flavor) <= named
 
     for effect in effects:
         if effect.flavor not in private or not effect.leaves_no_host:
@@ -98,8 +109,7 @@ def _usable(
             usable = (
                 effect.in_context(each)
                 for each in effect.contexts
-                if each.project is None
-                or collation.folded(each.project) in projects(effect.flavor)
+                if may_use(effect.flavor, each.project)
             )
             yield from itertools.islice(usable, 1)
 

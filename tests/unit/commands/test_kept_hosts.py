@@ -65,6 +65,19 @@ def test_a_private_flavor_keeps_a_host_in_a_zone_that_is_also_a_projects(cloud):
     assert "for flavor 'golden' in zone 'az1';" in found.err
 
 
+@pytest.mark.parametrize(
+    ("projects", "code"), [(["p1"], 0), (["p1", "p9"], 5), ([], 5)]
+)
+def test_a_private_flavor_is_for_other_projects_only_if_one_of_them_may_use_it(
+    cloud, projects, code
+):
+    # The aggregate is closed to p1 as it is: that has the hosts of the other one.
+    cloud.metadata["availability_zone"] = "az1"
+    aggregate(cloud, ("cmp02", "cmp03"), filter_tenant_id="P1")
+    private(cloud, *projects)
+    assert isolate(*PROJECTS).code == code
+
+
 @pytest.mark.parametrize("spelled", ["p2", "P2", "p2 "])
 def test_who_may_use_a_flavor_is_compared_as_by_novas_database(cloud, spelled):
     aggregate(cloud, BOTH, filter_tenant_id=spelled)

@@ -10,6 +10,7 @@ from osc_traitsched.core.change.isolation.context import (
     ANYWHERE,
     Context,
     image_kinds,
+    named_projects,
 )
 from osc_traitsched.core.change.isolation.course import Course, courses
 from osc_traitsched.core.change.isolation.effect import (
@@ -71,6 +72,7 @@ __all__ = [
     "isolate_plan",
     "isolating",
     "most_general",
+    "named_projects",
     "open_plan",
     "predicted_stages",
     "queries",

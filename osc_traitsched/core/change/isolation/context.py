@@ -121,16 +121,25 @@ def _default_zone(
 
 
 def _projects(nova: Nova, assumptions: SchedulerSettings) -> Iterator[_Alike]:
-    """Yield the projects; a value that lists several is none's ID."""
-    if not assumptions.value(options.TENANT):
-        return
-    named = (
-        (value, aggregate)
-        for aggregate in nova.aggregates
-        for value in aggregate.projects.values()
-        if value and "," not in value
-    )
+    named = _of_projects(nova, assumptions)
     yield from _by_aggregates(named, nova, assumptions.collation)
+
+
+def _of_projects(
+    nova: Nova, assumptions: SchedulerSettings
+) -> Iterator[tuple[str, Aggregate]]:
+    """Yield the projects' aggregates; a value that lists several is none's ID."""
+    if assumptions.value(options.TENANT):
+        for aggregate in nova.aggregates:
+            for value in aggregate.projects.values():
+                if value and "," not in value:
+                    yield value, aggregate
+
+
+def named_projects(nova: Nova, assumptions: SchedulerSettings) -> frozenset[str]:
+    """Return the IDs, as the database folds them, of projects that aggregates name."""
+    named = _of_projects(nova, assumptions)
+    return frozenset(assumptions.collation.folded(value) for value, _ in named)
 
 
 def _by_aggregates(
