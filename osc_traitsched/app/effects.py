@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,6 +15,8 @@ from osc_traitsched.core.change.isolation import (
     CloudState,
     Course,
     Effect,
+    FullHostsUnread,
+    HostsUnknown,
     LeavesNoHost,
     MatrixRow,
     PredictedCloud,
@@ -51,6 +54,7 @@ def check_effects(
 
     :param images: each flavor is looked at with each of them, too
     :raises LeavesNoHost: when one would be left without a host, unless forced
+    :raises HostsUnknown: when that can't be known of one, unless forced
     :raises CloudBroke: when Placement can't be read, or images where they matter
     """
     on = _isolating(assumptions)
@@ -60,6 +64,9 @@ def check_effects(
     without_host = [effect for effect in found if effect.leaves_no_host]
     if without_host and not force:
         raise LeavesNoHost(without_host)
+    unknown = [effect for effect in found if effect.may_leave_no_host]
+    if unknown and not force:
+        raise HostsUnknown(unknown)
     return found
 
 
@@ -146,11 +153,7 @@ def foresee(
     )
     room = isolation.courses(clouds, rows, facts)
     ever = _ever(placement, clouds, rows, room, facts)
-    found = (
-        Effect(row.asked, now, most, row.others)
-        for row, now, most in zip(rows, room, ever)
-    )
-    return (*found, *_unknown(every, unread))
+    return (*ever.effects(rows, room), *_unknown(every, unread))
 
 
 def _amounts(rows: Iterable[MatrixRow]) -> tuple[Amount, ...]:
@@ -198,13 +201,40 @@ def _unknown(
         yield Effect.unknown(flavor, unread[min(amounts)], may_have_hosts)
 
 
+@dataclasses.dataclass(frozen=True)
+class _Ever:
+    """Which hosts could ever take what is asked for.
+
+    :ivar most: if all those could that were not read, by rows
+    :ivar least: if none of those could
+    :ivar unread: how many these are
+    """
+
+    most: Sequence[Course]
+    least: Sequence[Course]
+    unread: int = 0
+
+    def effects(
+        self, rows: Iterable[MatrixRow], room: Iterable[Course]
+    ) -> Iterator[Effect]:
+        """Yield what becomes of each row, which has room on these hosts now.
+
+        A flavor that loses hosts is not known to keep one by a host that was not read.
+        """
+        for row, now, most, least in zip(rows, room, self.most, self.least):
+            may_be_last = most.lost and least.may_be_empty and not most.may_be_empty
+            why = FullHostsUnread(self.unread) if may_be_last else None
+            unread = why is not None
+            yield Effect(row.asked, now, most, row.others, why, unread)
+
+
 def _ever(
     placement: Service,
     clouds: Sequence[PredictedCloud],
     rows: Sequence[MatrixRow],
     room: Sequence[Course],
     facts: Facts,
-) -> tuple[Course, ...]:
+) -> _Ever:
     """Find out which hosts could ever take what is asked for.
 
     Figures tell most of it. The units are read where no host has room, so that it hangs
@@ -212,15 +242,35 @@ def _ever(
     """
     facts = facts.with_all_enabled()
     amounts = _amounts(rows)
-    most = isolation.courses(clouds, rows, capacity.unused(facts, amounts))
+
+    def courses(inventories: capacity.Figures) -> tuple[Course, ...]:
+        found = capacity.unused(facts, amounts, inventories)
+        return isolation.courses(clouds, rows, found)
+
+    most = courses({})
     doubtful = [
         (row, course)
         for row, now, course in zip(rows, room, most)
         if now.may_be_empty and course.now
     ]
-    roots = {root for _, course in doubtful for hosts in course.hosts for root in hosts}
+    roots = _by_turns(course for _, course in doubtful)
     kinds = capacity.undecided(facts, _amounts(row for row, _ in doubtful), roots)
     if not kinds:
-        return most
-    inventories = evidence.unused(placement, kinds)
-    return isolation.courses(clouds, rows, capacity.unused(facts, amounts, inventories))
+        return _Ever(most, most)
+    read = evidence.unused(placement, kinds)
+    unread = [uuid for alike in kinds for uuid in alike if uuid not in read]
+    most = courses(read)
+    least = courses({**read, **{uuid: {} for uuid in unread}}) if unread else most
+    return _Ever(most, least, len(unread))
+
+
+def _by_turns(courses: Iterable[Course]) -> list[str]:
+    """Return all hosts, those first that the plan leaves, one of each in turn.
+
+    Only so many are read, and one that is left is enough.
+    """
+    courses = tuple(courses)
+    turns = itertools.zip_longest(*(sorted(each.then) for each in courses))
+    left = (root for turn in turns for root in turn if root is not None)
+    every = {root for each in courses for hosts in each.hosts for root in hosts}
+    return list(dict.fromkeys((*left, *sorted(every))))

@@ -15,7 +15,6 @@ from osc_traitsched.core.change import isolation
 from osc_traitsched.core.change.isolation import (
     AggregateState,
     Effect,
-    HostsUnknown,
 )
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.servers import (
@@ -108,7 +107,7 @@ def plan_isolate(
     :raises BadQuestion: for what is not there, ambiguous, or forbids a trait
     :raises RoleChanged: for traits that make something else of a host
     :raises LeavesNoHost: for flavors that have a host now and would have none
-    :raises HostsUnknown: for flavors that Placement fails for, unless forced
+    :raises HostsUnknown: for flavors that may have none, unless forced
     :raises CloudBroke: when a service can't be read
     """
     state = _state(cloud, aggregate, assumptions)
@@ -122,7 +121,7 @@ def plan_isolate(
         state,
         tuple(names),
         plan,
-        _effects(cloud, state, plan, assumptions, force, bodies),
+        check_effects(cloud, state, plan, assumptions, force, bodies),
         assumptions.setting(options.ISOLATION),
         _has_project_filter(state, assumptions),
         is_closed_to_all=not bodies and not _is_open(state, names, chosen),
@@ -146,21 +145,6 @@ def _is_open(
     for flavor in chosen:
         required[flavor["id"]] |= frozenset(names)
     return any(each >= needed for each in required.values())
-
-
-def _effects(
-    cloud: Cloud,
-    state: AggregateState,
-    plan: Plan,
-    assumptions: SchedulerSettings,
-    force: bool,
-    images: Iterable[Body],
-) -> tuple[Effect, ...]:
-    found = check_effects(cloud, state, plan, assumptions, force, images)
-    unknown = [effect for effect in found if effect.may_leave_no_host]
-    if unknown and not force:
-        raise HostsUnknown(unknown)
-    return found
 
 
 def _misplaced(
@@ -197,7 +181,7 @@ def plan_unisolate(
     :raises BadQuestion: for an aggregate that is not there; with ``remove_traits`` for
         one that is isolated by nothing
     :raises LeavesNoHost: for flavors that have a host now and would have none
-    :raises HostsUnknown: for flavors that Placement fails for, unless forced
+    :raises HostsUnknown: for flavors that may have none, unless forced
     :raises ServersNeedTraits: for servers that require a trait no host would have
     :raises ServersUnknown: where that can't be read
     :raises CloudBroke: when a service can't be read
@@ -230,7 +214,7 @@ def plan_unisolate(
         state,
         names,
         plan,
-        _effects(cloud, state, plan, assumptions, force, images),
+        check_effects(cloud, state, plan, assumptions, force, images),
         assumptions.setting(options.ISOLATION),
         _has_project_filter(state, assumptions),
         unknown=trait.vanished(names, state.traits),

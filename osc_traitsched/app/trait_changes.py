@@ -103,6 +103,7 @@ def plan_remove(
         on the selected hosts require
     :raises ServersUnknown: where that can't be read
     :raises LeavesNoHost: for flavors that have a host now and would have none
+    :raises HostsUnknown: for flavors that may have none
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises CloudBroke: when Placement can't be read
     """
@@ -242,6 +243,7 @@ def _check_flavors(
     """Find out what becomes of the flavors that require a trait to remove.
 
     :raises LeavesNoHost: when one would be left without a host
+    :raises HostsUnknown: when that can't be known of one
     """
     removed = _removed(plan)
     flavors = [

@@ -8,6 +8,7 @@ from osc_traitsched.core.change.isolation import (
     Asked,
     Course,
     Effect,
+    FullHostsUnread,
     HostsUnknown,
     LeavesNoHost,
     most_general,
@@ -48,7 +49,9 @@ def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
 
 def _unread(effect: Effect) -> str:
     why = problems.word(effect.unread) if effect.unread else ""
-    return f"{_flavors([effect])}: Placement can't be asked for its hosts: {why}"
+    if not isinstance(effect.unread, FullHostsUnread):
+        why = f"Placement can't be asked for its hosts: {why}"
+    return f"{_flavors([effect])}: {why}"
 
 
 def _lost(effect: Effect, inside: frozenset[str] | None) -> str:
@@ -131,6 +134,13 @@ def _(error: LeavesNoHost) -> str:
     if for_now:
         reasons.append(f"no host with room would be left for {_stranded(for_now)}")
     return f"nothing written: {'; '.join(reasons)}; --force overrides this"
+
+
+@problems.word.register
+def _(error: FullHostsUnread) -> str:
+    unread = count(error.providers, "full provider")
+    were = "was" if error.providers == 1 else "were"
+    return f"none that was read would be, and {unread} {were} not read"
 
 
 @problems.word.register

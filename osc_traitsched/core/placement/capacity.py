@@ -62,10 +62,10 @@ def undecided(
     Those that were not read at all, and those that have not enough free now. The
     providers of one list have the same capacities.
 
-    :param roots: of the hosts that matter
+    :param roots: of the hosts that matter, those first that matter most
     """
     kinds: dict[object, list[str]] = {}
-    for uuid in sorted({uuid for root in roots for uuid in facts.reachable(root)}):
+    for uuid in dict.fromkeys(uuid for root in roots for uuid in facts.reachable(root)):
         known = facts.stock.get(uuid)
         if known is None:
             kinds[uuid] = [uuid]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from osc_traitsched.cloud import evidence
 from tests.unit.commands.rivals import GOLD, run
 
 OTHER = "a0000002-0000-4000-8000-000000000000"
@@ -92,6 +93,74 @@ def silver(cloud, *hosts):
     cloud.flavors = {}
     cloud.flavor("silver", CUSTOM_SILVER="required")
     cloud.gives("CUSTOM_SILVER", *hosts)
+
+
+def full(cloud, **totals):
+    """Let hosts be full, of which these have less or more than 4 VCPU in all."""
+    read = cloud.placement_get
+
+    def get(parts, params):
+        if parts == ("allocation_candidates",):
+            return {"allocation_requests": [], "provider_summaries": {}}
+        if "resources" in params:
+            return {"resource_providers": []}
+        if parts[-1] == "inventories":
+            total = totals.get(cloud._host(parts[1]), 64)
+            one = {"reserved": 0, "allocation_ratio": 1.0, "min_unit": 1}
+            every = {**one, "total": total, "max_unit": total, "step_size": 1}
+            plenty = {**every, "total": 999999, "max_unit": 999999}
+            return {
+                "inventories": {"VCPU": every, "MEMORY_MB": plenty, "DISK_GB": plenty}
+            }
+        if parts[-1] == "usages":
+            return {"usages": {}}
+        return read(parts, params)
+
+    cloud.placement_get = get
+    cloud.flavors["golden-id"]["vcpus"] = 4
+
+
+UNREAD = (
+    "nothing written: whether a host would be left is not known of flavor 'golden': "
+    "none that was read would be, and 3 full providers were not read; --force "
+    "overrides this"
+)
+
+
+@pytest.mark.parametrize(
+    ("totals", "code"),
+    [
+        # The hosts that would be left are read first.
+        ({}, 0),
+        ({"cmp00": 2, "cmp01": 2}, 0),
+        ({"cmp02": 2}, 5),
+        ({"cmp02": 2, "cmp03": 2}, 5),
+    ],
+)
+def test_a_full_host_that_was_not_read_is_not_relied_on(
+    cloud, monkeypatch, totals, code
+):
+    monkeypatch.setattr(evidence, "MOST_READ_ONE_BY_ONE", 1)
+    cloud.flavors = {"golden-id": cloud.flavors["golden-id"]}
+    full(cloud, **totals)
+    found = isolate()
+    assert found.code == code
+    assert (UNREAD in found.err) is bool(code)
+    assert isolate("--force").code == 0
+
+
+def test_removing_relies_on_no_host_that_was_not_read_either(cloud, monkeypatch):
+    monkeypatch.setattr(evidence, "MOST_READ_ONE_BY_ONE", 1)
+    cloud.gives(GOLD, "cmp00", "cmp02", "cmp03")
+    cloud.flavors = {"golden-id": cloud.flavors["golden-id"]}
+    cloud.specs("golden")[f"trait:{GOLD}"] = "required"
+    full(cloud, cmp02=2)
+    remove = ("remove", GOLD, "--host", "cmp00", "--dry-run")
+    found = run(*remove)
+    assert (found.code, "2 full providers were not read" in found.err) == (5, True)
+    assert run(*remove, "--force").code == 0
+    full(cloud, cmp03=2)
+    assert run(*remove).code == 0
 
 
 def test_hosts_that_are_disabled_now_are_not_closed_to_a_flavor_for_good(cloud):

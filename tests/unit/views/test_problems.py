@@ -59,6 +59,8 @@ ERRORS = [
     isolation.HostsUnknown(
         (isolation.Effect.unknown("f", errors.CloudBroke("placement", "no"), True),)
     ),
+    isolation.FullHostsUnread(30),
+    isolation.HostLeft("cmp1"),
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     servers.ComputesUnlisted(("cmp1\n",)),

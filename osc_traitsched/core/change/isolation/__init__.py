@@ -15,6 +15,7 @@ from osc_traitsched.core.change.isolation.context import (
 from osc_traitsched.core.change.isolation.course import Course, courses
 from osc_traitsched.core.change.isolation.effect import (
     Effect,
+    FullHostsUnread,
     HostsUnknown,
     LeavesNoHost,
     most_general,
@@ -58,6 +59,7 @@ __all__ = [
     "Contradiction",
     "Course",
     "Effect",
+    "FullHostsUnread",
     "HostLeft",
     "HostsJoined",
     "HostsUnknown",

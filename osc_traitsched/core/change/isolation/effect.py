@@ -19,8 +19,8 @@ class Effect:
     :ivar ever: those that could take one if nothing were in use and no host disabled;
         more than these
     :ivar others: more contexts in which all this is the same
-    :ivar unread: why Placement does not say which hosts that are; None if it does
-    :ivar may_leave_no_host: it is not read, and it may have hosts to lose
+    :ivar unread: why it is not known which hosts that are; None if it is
+    :ivar may_leave_no_host: it is not known, and it may have hosts to lose
     """
 
     asked: Asked
@@ -85,6 +85,17 @@ class LeavesNoHost(errors.AnswerIsNo):
     def __init__(self, effects: Iterable[Effect]) -> None:
         self.effects = most_general(tuple(effects))
         super().__init__(", ".join(effect.flavor for effect in self.effects))
+
+
+class FullHostsUnread(errors.TraitSchedError):
+    """No host that was read would be left, and others, all of them full, were not read.
+
+    :ivar providers: how many of these
+    """
+
+    def __init__(self, providers: int) -> None:
+        super().__init__(str(providers))
+        self.providers = providers
 
 
 class HostsUnknown(errors.AnswerIsNo):
