@@ -17,8 +17,11 @@ from osc_traitsched.core.change.model import (
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.namesake import Namesake
-from osc_traitsched.views import problems
+from osc_traitsched.views import isolation as words_of_isolation
+from osc_traitsched.views import problems, refusals
 
+#: What has words of errors beside those of problems.py.
+WORDED = (refusals, words_of_isolation)
 BROKE = errors.CloudBroke("compute", "no rights", 400)
 EMPTIED = isolation.Course((frozenset("a"), frozenset()))
 SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
