@@ -97,6 +97,9 @@ _RULES = {
         "this model of encryption needs firmware without state, by {}",
         "set hw_firmware_stateless=true on the image",
     ),
+    "more-than-two-colons": _Rule(
+        "{} has more than two colons", "name ZONE, ZONE:HOST or ZONE:HOST:NODE"
+    ),
     "needs-mixed": _Rule(
         "only a mixed policy takes {}", "set hw:cpu_policy=mixed, or take it off"
     ),
@@ -112,10 +115,17 @@ _RULES = {
         "only a server with pinned CPUs can have {}",
         "set hw:cpu_policy=dedicated, or take {} off",
     ),
+    "no-enabled-nova-compute-in-the-zone": _Rule(
+        "no enabled nova-compute is in the zone {}",
+        "name another zone, or enable a nova-compute of this one",
+    ),
     "no-name-and-count": _Rule("{} is no list of NAME:NUMBER", "correct {}"),
     "no-number": _NUMBER,
     "no-such-cpu": _Rule(
         "a NUMA node has a CPU that the flavor does not have, by {}", _NODES
+    ),
+    "no-such-host": _Rule(
+        "Nova lists no compute node with {}", "name a host and a node that it lists"
     ),
     "nodes-incomplete": _Rule(
         "not every NUMA node has its CPUs and its memory, by {}", _NODES

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import ChangedMeanwhile, Outcome, Status
 from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.views import nova_refuses
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 
@@ -133,9 +134,8 @@ def _(error: errors.Refusal) -> str:
         "api": f"nova-api refuses it (HTTP {error.http})",
         "scheduler": "nova-scheduler refuses it, and the server goes to ERROR",
     }.get(error.stage, "nova-scheduler finds no valid host")
-    what = f"{error.exception}, {error.reason.replace('-', ' ')}"
-    about = f" ({', '.join(error.keys)})" if error.keys else ""
-    return f"{stage}: {what}{about}{did_you_mean(error.nearest)}"
+    wrong, right = nova_refuses.wrong(error), nova_refuses.right(error)
+    return f"{stage}: {wrong}; {right}{did_you_mean(error.nearest)}"
 
 
 @word.register

@@ -228,5 +228,5 @@ def test_a_disabled_flavor_is_refused_as_nova_refuses_it(
         run = openstack(verb, "small", "raw")
         assert run.code == 3
         said = run.out + run.err
-        assert "nova-api refuses it (HTTP 400): FlavorNotFound" in said
-        assert "flavor is disabled" in said
+        refused = "the flavor is disabled (FlavorNotFound); use another flavor"
+        assert f"nova-api refuses it (HTTP 400): {refused}" in said

@@ -427,7 +427,7 @@ def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud):
     assert caught.value.keys == ("host: cmp09",)
     explained = explain.explain(cloud, question)
     assert explained.refusal.nearest == caught.value.nearest
-    assert "no such host (host: cmp09)" in text(explained)
+    assert "Nova lists no compute node with host: cmp09" in text(explained)
 
 
 def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud):

@@ -37,8 +37,10 @@ ERRORS = [
     errors.ExtraSpecsHidden(3, 3),
     errors.PrivateFlavorsHidden(),
     errors.NotInCatalog("placement"),
-    errors.Refusal("Invalid", "bad-mask", ("hw:cpu_dedicated_mask",), "api", 400),
-    errors.Refusal("RequestFilterFailed", "no-aggregate", (), "no valid host"),
+    errors.Refusal("Invalid", "dedicated-mask", ("hw:cpu_dedicated_mask",), "api", 400),
+    errors.Refusal(
+        "RequestFilterFailed", "tenant-without-aggregate", (), "no valid host"
+    ),
     errors.OtherSettings("~/.config/osc-traitsched/prod.yaml"),
     errors.NotForProject("flavor", "f"),
     errors.PlacementRefuses("No such trait(s): CUSTOM_X."),

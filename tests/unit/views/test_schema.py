@@ -94,7 +94,7 @@ def with_everything():
         made,
         question=dataclasses.replace(made.question, assumptions=assumed),
         release_impacts=(ReleaseImpact(29, gained=1, lost=0),),
-        refusal=Refusal("Invalid", "made up", stage="api"),
+        refusal=Refusal("Invalid", "unknown-value", ("hw:tpm_version",), stage="api"),
         option_impacts=(OptionImpact(name, setting, gained=1, lost=0),),
     )
     return document.document(made, made.hosts)
