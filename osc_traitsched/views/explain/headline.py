@@ -8,11 +8,12 @@ from osc_traitsched.core.explain.breakdown import Cause, Share, breakdown
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import Clause, Resource
 from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.explain import reasons, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.terminal import Line, Tone
-from osc_traitsched.views.text import listed, ranges
+from osc_traitsched.views.text import count, listed, ranges
 
 _MOST_SHARES = 5
 
@@ -56,11 +57,15 @@ def sentence(explanation: Explanation) -> str:
     rest = sum(len(share.hosts) for share in shares[_MOST_SHARES:])
     if rest:
         parts.append(f"{rest} more for other reasons")
-    of = "Of the others " if explanation.candidates else ""
-    every = (
-        "All " if len(shares) == 1 and not of and explanation.total_hosts > 1 else ""
-    )
-    return f"{every}{of}{', '.join(parts)}."
+    if explanation.candidates:
+        return f"Of the others {', '.join(parts)}."
+    (first, *others), number = shares, explanation.total_hosts
+    if others or number == 1:
+        return f"{', '.join(parts)}."
+    if isinstance(first.clause, Resource):
+        source = _source(first.clause, explanation)
+        return f"None of the {number} can give {words.amount(first.clause)}{source}."
+    return f"All {parts[0]}."
 
 
 def _share(share: Share, explanation: Explanation, more: str) -> str:
@@ -69,10 +74,10 @@ def _share(share: Share, explanation: Explanation, more: str) -> str:
     hosts = f"{number}{more}"
     if share.clause is not None:
         said = reasons.said(share.clause, explanation, number)
-        source = words.short_origin(share.clause, explanation)
-        return f"{hosts} {said}{f' ({source})' if source else ''}"
+        return f"{hosts} {said}{_source(share.clause, explanation)}"
     if share.cause is Cause.TOGETHER:
-        return f"{hosts} {'meets' if singular else 'meet'} each condition, but not all"
+        meet = "meets" if singular else "meet"
+        return f"{hosts} {meet} each condition by itself, but not all of them together"
     if share.cause is Cause.PLACEMENT:
         return f"{hosts} could take it by what was read, but Placement leaves " + (
             "it out" if singular else "them out"
@@ -80,6 +85,11 @@ def _share(share: Share, explanation: Explanation, more: str) -> str:
     if share.cause is Cause.NO_PROVIDER:
         return f"{hosts} {'has' if singular else 'have'} no provider in Placement"
     return f"{hosts} {'is' if singular else 'are'} not listed by Nova"
+
+
+def _source(clause: Clause, explanation: Explanation) -> str:
+    source = words.short_origin(clause, explanation)
+    return f" ({source})" if source else ""
 
 
 def _doubts(explanation: Explanation) -> Iterator[str]:
@@ -100,18 +110,20 @@ def _doubts(explanation: Explanation) -> Iterator[str]:
     yield from words.other_releases(explanation)
     yield from words.cut_off(explanation)
     for impact in explanation.option_impacts:
-        if not impact.setting.given and _turns(impact, explanation):
+        then = _otherwise(impact, explanation)
+        if not impact.setting.given and bool(explanation.candidates) is not bool(then):
+            could = f"{count(then, 'host')} could" if then else "no host could"
+            otherwise = "Nova would refuse" if impact.refused else f"{could} take it"
             yield (
                 f"ASSUMED: {option(impact.name)} = {words.value(impact.setting.value)} "
-                f"({impact.setting.source}); otherwise: {words.effect(impact)}"
+                f"({impact.setting.source}); otherwise {otherwise}"
             )
 
 
-def _turns(impact: OptionImpact, explanation: Explanation) -> bool:
-    """Tell whether the verdict would be the opposite, were an option otherwise."""
+def _otherwise(impact: OptionImpact, explanation: Explanation) -> int:
+    """Return how many hosts could take it, were an option otherwise."""
     found = len(explanation.candidates)
-    then = 0 if impact.refused else found + impact.gained - impact.lost
-    return bool(found) is not bool(then)
+    return 0 if impact.refused else found + impact.gained - impact.lost
 
 
 def _remarks(explanation: Explanation) -> Iterator[str]:

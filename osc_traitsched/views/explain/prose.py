@@ -91,8 +91,8 @@ def _assumed(explanation: Explanation) -> Iterator[str]:
 
 def _conditions(explanation: Explanation, width: int) -> Iterator[Line]:
     yield from _section(
-        "Conditions (hosts that meet it alone; that only it keeps out; left after it "
-        "and all before):",
+        "Conditions (alone: hosts that meet it; only: hosts that fail nothing else; "
+        "left: hosts that meet it and all above):",
         _table(explanation, width).get_string().splitlines(),
     )
     if explanation.is_by_fallback:
@@ -225,7 +225,11 @@ def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Li
             if isinstance(clause, Resource):
                 yield from _figures(explanation, host, clause)
         if takes and found is not None:
-            yield Line("  Placement gives it all the same, or Nova's second query does")
+            by_second = host in explanation.fallback_candidates
+            who = (
+                "Nova's second query, with VCPU for PCPU," if by_second else "Placement"
+            )
+            yield Line(f"  {who} gives it all the same")
         elif found is not None and len(found.correction_sets) > 1:
             yield Line("  each condition can be met, but not together; without one of:")
             for clauses in found.correction_sets[:_MOST_NEAREST]:

@@ -27,8 +27,7 @@ def said(clause: Clause, explanation: Explanation, number: int = 1) -> str:
     """
     singular = number == 1
     if isinstance(clause, Resource):
-        have = "has" if singular else "have"
-        return f"{have} no room for {words.amount(clause)}"
+        return f"cannot give {words.amount(clause)}"
     be = "is" if singular else "are"
     if isinstance(clause, MemberOf):
         if clause.forbidden:
@@ -50,36 +49,49 @@ def of_hosts(
     """
     first, *others = hosts
     plain = said(clause, explanation, len(hosts))
+    short = _short(clause, explanation, first)
     if is_disabling(clause):
         why = disabled_for(explanation, hosts)
         yield f"{plain}: {why}" if why else plain
         return
-    short = list(_short(clause, explanation, first))
-    if not others:
-        yield from (f"has {each}" for each in short)
-        if not short:
-            yield plain
-        return
-    figures = f" ({first.name}: {'; '.join(short)})" if short else ""
-    yield f"{plain}{figures}"
+    if not isinstance(clause, Resource) or not short:
+        yield plain
+    elif others:
+        what = (f"{_figures(clause, found)}{where}" for where, found in short)
+        yield f"{plain} ({first.name}: {'; '.join(what)})"
+    else:
+        yield from (f"{shortage(clause, found)}{where}" for where, found in short)
 
 
-def _short(clause: Clause, explanation: Explanation, host: Provider) -> Iterator[str]:
+def _short(
+    clause: Clause, explanation: Explanation, host: Provider
+) -> list[tuple[str, Stock]]:
+    """Return what can't give an amount, each with where it is if not on the root."""
     if not isinstance(clause, Resource):
-        return
-    for provider, found in explanation.stock(host, clause.resource_class):
-        if clause.amount > found.free or _unit(clause, found):
-            of = "" if provider.uuid == host.uuid else f" on {provider.name}"
-            yield f"{shortage(clause, found)}{of}"
+        return []
+    return [
+        ("" if provider.uuid == host.uuid else f" on {provider.name}", found)
+        for provider, found in explanation.stock(host, clause.resource_class)
+        if clause.amount > found.free or _unit(clause, found)
+    ]
 
 
 def shortage(asked: Resource, found: Stock) -> str:
-    """Return what is short of an amount: ``too little memory: 1536 MB free ...``."""
+    """Return what is short of an amount: ``has too little memory: 1536 MB free ...``.
+
+    A host with units that are in the way may have plenty of it.
+    """
+    figures = _figures(asked, found)
+    if _unit(asked, found):
+        return f"cannot give {words.amount(asked)}: {figures}"
     name = asked.resource_class
-    short = _SHORT_OF.get(name, f"too few {name}")
-    unit = words.unit(name)
+    return f"has {_SHORT_OF.get(name, f'too few {name}')}: {figures}"
+
+
+def _figures(asked: Resource, found: Stock) -> str:
+    unit = words.unit(asked.resource_class)
     free = f"{found.free}{unit} free of {found.capacity}, {asked.amount} asked"
-    return f"{short}: {_unit(asked, found) or free}"
+    return _unit(asked, found) or free
 
 
 def _unit(asked: Resource, found: Stock) -> str:

@@ -200,10 +200,18 @@ def verdict(explanation: Explanation) -> str:
         for host in explanation.candidates
         if (compute := explanation.computes.get(host.uuid)) and not compute.is_up
     )
+    hosts = f"{found} of {count(total, 'host')}"
+    if down == found:
+        where = "there" if down == 1 else "on all of them"
+        return f"Placement gives {hosts}, but nova-compute is down {where}."
     remark = f" ({down} of them with nova-compute down)" if down else ""
-    if explanation.question.count > 1:
-        remark += f"; there is room for {explanation.max_servers} such servers at most"
-    return f"{found} of {count(total, 'host')} can take it{remark}."
+    wanted = explanation.question.count
+    if wanted == 1:
+        return f"{hosts} can take it{remark}."
+    room = f"there is room for {explanation.max_servers} such servers at most"
+    if explanation.has_room:
+        return f"{hosts} can take it{remark}; {room}."
+    return f"Not all {wanted} find a host: {hosts} can take one{remark}; {room}."
 
 
 def value(found: Value) -> str:

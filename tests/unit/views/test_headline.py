@@ -39,7 +39,7 @@ def test_the_first_lines_are_the_answer_and_why():
     lines = text(gold(a={}, b={}, c={**FULL, **HAS}))
     assert lines[:2] == [
         "No host can take it: 0 of 3.",
-        "2 lack the trait CUSTOM_GOLD (flavor flavor), 1 more has no room for 512 MB "
+        "2 lack the trait CUSTOM_GOLD (flavor flavor), 1 more cannot give 512 MB "
         "of memory (flavor flavor).",
     ]
 
@@ -77,8 +77,8 @@ def test_only_what_is_assumed_and_would_turn_the_verdict_stands_beside_it(
     impact = OptionImpact("scheduler.some_option", setting, gained, lost)
     found = dataclasses.replace(gold(["a"], a=HAS), option_impacts=(impact,))
     said = (
-        "ASSUMED: [scheduler]some_option = false (the default of 2026.1); otherwise: "
-        f"{gained} more hosts, {lost} fewer"
+        "ASSUMED: [scheduler]some_option = false (the default of 2026.1); otherwise no "
+        "host could take it"
     )
     assert (said in text(found)) is is_beside
 
@@ -88,19 +88,21 @@ def test_only_what_is_assumed_and_would_turn_the_verdict_stands_beside_it(
     [
         (
             Stock(7680, 6144),
-            "too little memory: 1536 MB free of 7680, 4096 asked",
+            "has too little memory: 1536 MB free of 7680, 4096 asked",
         ),
         (
             Stock(65536, 0, 65536, 0, 1.0, 1, 2048, 1),
-            "too little memory: 2048 MB at most for one server (max_unit), 4096 asked",
+            "cannot give 4096 MB of memory: 2048 MB at most for one server (max_unit), "
+            "4096 asked",
         ),
         (
             Stock(65536, 0, 65536, 0, 1.0, 8192, 65536, 1),
-            "too little memory: 8192 MB at least (min_unit), 4096 asked",
+            "cannot give 4096 MB of memory: 8192 MB at least (min_unit), 4096 asked",
         ),
         (
             Stock(65536, 0, 65536, 0, 1.0, 1, 65536, 3),
-            "too little memory: only multiples of 3 MB (step_size), 4096 asked",
+            "cannot give 4096 MB of memory: only multiples of 3 MB (step_size), 4096 "
+            "asked",
         ),
     ],
 )
@@ -116,9 +118,29 @@ def test_the_reason_of_one_host_has_its_figures():
 def test_hosts_of_one_reason_are_one_line_with_the_figures_of_the_first():
     cloud = {f"cmp{n}": {**FULL, **HAS} for n in range(1, 5)}
     assert (
-        "  cmp[1-4] have no room for 512 MB of memory (cmp1: too little memory: 256 MB "
-        "free of 1024, 512 asked)"
-    ) in text(gold(**cloud))
+        "  cmp[1-4] cannot give 512 MB of memory (cmp1: 256 MB free of 1024, 512 asked)"
+        in text(gold(**cloud))
+    )
+    assert text(gold(**cloud))[1] == (
+        "None of the 4 can give 512 MB of memory (flavor flavor)."
+    )
+
+
+def test_hosts_that_are_all_down_are_no_promise():
+    found = gold(["a"], a=HAS)
+    (host,) = found.candidates
+    down = Compute(host.uuid, "a", "a", is_up=False)
+    found = dataclasses.replace(found, computes={host.uuid: down})
+    assert text(found)[0] == (
+        "Placement gives 1 of 1 host, but nova-compute is down there."
+    )
+
+
+def test_too_little_room_for_all_servers_is_said_first():
+    found = gold(["a"], a=HAS)
+    question = dataclasses.replace(found.question, count=900)
+    found = dataclasses.replace(found, question=question)
+    assert text(found)[0].startswith("Not all 900 find a host: 1 of 1 host can take ")
 
 
 def test_a_host_that_fails_more_has_a_line_for_each():
