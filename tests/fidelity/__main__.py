@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from tests.fidelity import (
     asking,
     comparing,
+    destinations,
     generator,
     large,
     letters,
@@ -82,7 +83,7 @@ def _compared(
 
 
 def _cases(options: argparse.Namespace) -> list[Case]:
-    shared = [*recorded.questions(), *large.cases()]
+    shared = [*recorded.questions(), *large.cases(), *destinations.named()]
     if options.letters or options.database == MARIADB:
         return [*shared, *_in_letters(options.seed, options.cases)]
     by_chance = map(generator.case, _seeds(options.seed, options.cases))
@@ -108,6 +109,8 @@ def _record(options: argparse.Namespace) -> int:
         questions = recorded.questions()
         found = {r: asking.ask(r, questions, options.processes) for r in wanted}
         recorded.write(recorded.read(), found)
+        named = list(destinations.named())
+        destinations.write(asking.ask(max(wanted), named, options.processes))
     return 0
 
 

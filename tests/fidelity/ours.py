@@ -8,6 +8,8 @@ A case is a mapping:
     what the user asks for besides; the project is ``project`` where none is said
 ``options``
     options of nova.conf that are set, ``section.name`` to value
+``computes``
+    the compute nodes: ``uuid``, ``host`` and ``node`` of each
 ``all_computes_new``
     False where a nova-compute is older than 2026.2
 ``name``
@@ -20,6 +22,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
@@ -68,6 +71,10 @@ def build(case: Case, release: int, database: str = SQLITE) -> request.Request:
         availability_zone=case.get("availability_zone"),
         project_id=case.get("project_id", "project"),
         boot_from_volume=case.get("boot_from_volume", False),
+        computes=[
+            Compute(each["uuid"], each["node"], each["host"])
+            for each in case.get("computes", ())
+        ],
         assumptions=SchedulerSettings(
             release=release,
             settings={

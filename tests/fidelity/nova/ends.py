@@ -141,9 +141,20 @@ class _Placement:
         return [], {}, "1.36"
 
 
+class _Hosts:
+    def get_compute_nodes_by_host_or_node(self, context, host, node, cell=None):
+        return [
+            objects.ComputeNode(
+                uuid=each["uuid"], host=each["host"], hypervisor_hostname=each["node"]
+            )
+            for each in case.get("computes") or []
+            if (not host or each["host"] == host) and (not node or each["node"] == node)
+        ]
+
+
 class _Driver:
     USES_ALLOCATION_CANDIDATES = True
-    host_manager = None
+    host_manager = _Hosts()
 
 
 class Manager(manager.SchedulerManager):
@@ -151,7 +162,7 @@ class Manager(manager.SchedulerManager):
 
     placement_client = _Placement()
     driver = _Driver
-    host_manager = None
+    host_manager = _Hosts()
 
     def __init__(self):
         pass

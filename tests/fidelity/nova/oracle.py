@@ -102,6 +102,8 @@ def _create(case, stage):
     )
     flavor = _flavor(case["flavor"])
     zone, host, node = API.parse_availability_zone(ctxt, case.get("availability_zone"))
+    if host or node:
+        zone = _checked_zone(ctxt, zone, host)
     image, devices = ends.IMAGE, []
     if case.get("boot_from_volume"):
         image = None
@@ -129,6 +131,12 @@ def _create(case, stage):
         return_objects=True,
         return_alternates=True,
     )
+
+
+def _checked_zone(ctxt, zone, host):
+    """Return the zone that nova-api leaves; the first releases leave any."""
+    check = answers.function("_validate_host_availability_zone")
+    return check(ctxt, zone, host) if check else zone
 
 
 def _flavor(body):

@@ -115,10 +115,15 @@ def test_where_the_compute_nodes_are_not_known_that_is_said():
     ]
 
 
-@pytest.mark.parametrize("zone", ["nova:cmp1", "nova::cmp1.example.org"])
+@pytest.mark.parametrize("zone", ["nova:cmp1", "az-west::cmp1.example.org"])
 def test_the_policy_that_a_named_host_takes_is_named(zone):
     kinds = [each.kind for each in asked(zone).not_evaluated]
     assert kinds == ["named host needs a policy"]
+
+
+def test_the_default_zone_is_asked_for_with_a_host_that_is_in_it():
+    kinds = [each.kind for each in asked("nova::cmp1.example.org").not_evaluated]
+    assert "zone has no aggregate, so no restriction" in kinds
 
 
 def test_a_zone_alone_takes_no_policy():

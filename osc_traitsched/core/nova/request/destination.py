@@ -10,6 +10,10 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.request.model import Request
 
+#: Of hosts in no zone's aggregate ([DEFAULT]default_availability_zone, where nobody
+#: set it). It matters where an aggregate has this zone, which it should not.
+_DEFAULT_ZONE = "nova"
+
 
 @dataclasses.dataclass(frozen=True)
 class Destination:
@@ -40,7 +44,8 @@ class Destination:
     def zone_of(self, aggregates: Iterable[Mapping[str, object]]) -> str:
         """Return the zone that the server is for; empty for any.
 
-        A host's own zone counts, whatever is asked for, and then none is asked for
+        A host's own zone counts, whatever is asked for, and then none is asked for. A
+        host in no zone's aggregate is in the default zone
         (nova/api/openstack/compute/servers.py, ``_validate_host_availability_zone``).
 
         :param aggregates: the compute API's bodies
@@ -54,7 +59,9 @@ class Destination:
             if isinstance(metadata := body.get("metadata"), Mapping)
             if metadata.get("availability_zone")
         )
-        return self.zone if self.zone == next(own, None) else ""
+        zone = next(own, None)
+        is_default = zone is None and self.zone == _DEFAULT_ZONE
+        return self.zone if is_default or self.zone == zone else ""
 
     def nodes(self, computes: Iterable[Compute]) -> tuple[Compute, ...]:
         """Return the compute nodes that are meant, those of Ironic may be many."""
