@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.nova import filter_options
 from osc_traitsched.core.nova.option import Consumer, Kind, Option
 
 ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
@@ -55,9 +56,12 @@ _ROWS = (
         changed_defaults=((24, _HOST_FILTERS),),
         deprecated_names=(("DEFAULT.scheduler_default_filters", 24),),
     ),
+    *filter_options.FILTER_SCHEDULER_ROWS,
     Option(PCI_IN_PLACEMENT, Kind.BOOLEAN, False, Consumer.SCHEDULER, since=27),
+    *filter_options.METRICS_ROWS,
     Option(NO_PCPU_FALLBACK, Kind.BOOLEAN, False, Consumer.SCHEDULER),
     Option(DEFAULT_ZONE, Kind.STRING, None, Consumer.API),
+    *filter_options.DEFAULT_ROWS,
     Option(
         COLLATION,
         Kind.STRING,

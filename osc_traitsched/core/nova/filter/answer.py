@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Union
 
 from osc_traitsched.core.nova.clause import Origin
@@ -64,3 +65,21 @@ class Raises:
 Answer = Union[Passes, Fails, Unknown, Raises]
 
 PASSES = Passes()
+
+
+def in_turn(answers: Iterable[Answer]) -> Answer:
+    """Return what comes of conditions that are looked at one after the other.
+
+    Nova stops at the first that fails or raises. One that can't be judged may have
+    been that, so a later exception is uncertain; but a later no keeps the host out
+    in either case.
+    """
+    unknown: Unknown | None = None
+    for answer in answers:
+        if isinstance(answer, Fails):
+            return answer
+        if isinstance(answer, Raises):
+            return unknown or answer
+        if isinstance(answer, Unknown):
+            unknown = unknown or answer
+    return unknown or PASSES

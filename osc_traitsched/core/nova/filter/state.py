@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -37,6 +38,19 @@ class HostState:
     def node(self) -> str:
         """The hypervisor's hostname."""
         return self.compute.node
+
+    @functools.cached_property
+    def metadata(self) -> Mapping[str, frozenset[str]]:
+        """The values of each key of its aggregates, which are lists with commas.
+
+        nova/scheduler/filters/utils.py, ``aggregate_metadata_get_by_host``
+        """
+        merged: dict[str, set[str]] = {}
+        for aggregate in self.aggregates:
+            for key, value in aggregate.metadata.items():
+                values = (part.strip() for part in value.split(","))
+                merged.setdefault(key, set()).update(values)
+        return {key: frozenset(values) for key, values in merged.items()}
 
 
 @dataclasses.dataclass(frozen=True)

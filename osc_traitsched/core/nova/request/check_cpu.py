@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.server import cpu, reading
+from osc_traitsched.core.nova.server import cpu, numa, reading
 from osc_traitsched.core.nova.server.server import Server, image_name, keys
 
-_EXPLICIT = re.compile(r"resources([1-9][0-9]*)?:(VCPU|PCPU)")
 _EXPLICIT_THREADS = re.compile(r"trait([1-9][0-9]*)?:HW_CPU_HYPERTHREADING")
 _HYPERTHREADING = "trait:HW_CPU_HYPERTHREADING"
 _THREAD_POLICIES = {"forbidden": "isolate", "required": "require"}
@@ -23,7 +22,7 @@ def explicit_cpus(server: Server) -> None:
     are numbers are looked at, in every release.
     """
     policy = cpu.policy(server).value
-    names, shared, pinned = _explicit(server)
+    names, shared, pinned = numa.explicit_cpus(server)
     if (policy and (shared or pinned)) or (shared and pinned):
         named = (*keys(server, cpu.POLICY), *names)
         raise Refusal("InvalidRequest", "cpus-asked-for-twice", named)
@@ -46,7 +45,7 @@ def explicit_threads(server: Server) -> None:
 
 def not_pinned(server: Server) -> None:
     """Refuse what only makes sense for pinned CPUs (``numa_get_constraints``)."""
-    if _policy(server) in ("dedicated", "mixed"):
+    if numa.cpu_policy(server) in ("dedicated", "mixed"):
         return
     key, value = _hyperthreading(server)
     if threads(server):
@@ -65,14 +64,14 @@ def not_pinned(server: Server) -> None:
 
 def not_mixed(server: Server) -> None:
     """Refuse a mask of dedicated CPUs where all are (``numa_get_constraints``)."""
-    if _policy(server) == "dedicated" and cpu.dedicated_cpus(server):
+    if numa.cpu_policy(server) == "dedicated" and cpu.dedicated_cpus(server):
         names = (cpu.DEDICATED_MASK,)
         raise Refusal("RequiredMixedInstancePolicy", "needs-mixed", names)
 
 
 def mixed(server: Server) -> None:
     """Refuse a mixed server without a mask, or with two (``numa_get_constraints``)."""
-    if _policy(server) != "mixed":
+    if numa.cpu_policy(server) != "mixed":
         return
     if bool(cpu.realtime_cpus(server)) == bool(cpu.dedicated_cpus(server)):
         own = keys(server, cpu.POLICY, cpu.REALTIME, cpu.REALTIME_MASK)
@@ -103,7 +102,7 @@ def realtime_leaves_some(server: Server) -> None:
 
 def pinned_threads_are_named(server: Server) -> None:
     """Refuse an empty thread policy of a pinned server, until 21."""
-    if _policy(server) == "dedicated" and threads(server) == "":
+    if numa.cpu_policy(server) == "dedicated" and threads(server) == "":
         raise Refusal("ValueError", "unknown-value", (cpu.THREADS,))
 
 
@@ -141,37 +140,10 @@ def _sides(server: Server, key: str) -> tuple[int, int]:
     return number, server.image.number(image_name(key)) or 0
 
 
-def pins(server: Server) -> bool:
-    """Tell whether CPUs are pinned, be it by an amount of PCPU."""
-    return _policy(server) in ("dedicated", "mixed")
-
-
-def _policy(server: Server) -> str | None:
-    """Return the CPU policy, or the one that the amounts of CPUs come to."""
-    _, shared, pinned = _explicit(server)
-    if shared:
-        return "shared"
-    return "dedicated" if pinned else cpu.policy(server).value
-
-
 def threads(server: Server) -> str | None:
     """Return the thread policy, or the one that the trait comes to."""
     _, value = _hyperthreading(server)
     return _THREAD_POLICIES.get(value, cpu.thread_policy(server).value)
-
-
-def _explicit(server: Server) -> tuple[tuple[str, ...], int, int]:
-    """Return the keys that name CPUs, and how many they ask for: shared, pinned.
-
-    Nova looks at the beginning of a key only: ``resources:VCPU_X`` counts too.
-    """
-    names, totals = [], {"VCPU": 0, "PCPU": 0}
-    for key, value in server.flavor.specs.items():
-        found, amount = _EXPLICIT.match(key), reading.integer(value)
-        if found and amount is not None:
-            names.append(key)
-            totals[found[2]] += amount
-    return tuple(names), totals["VCPU"], totals["PCPU"]
 
 
 def _hyperthreading(server: Server) -> tuple[str, str]:

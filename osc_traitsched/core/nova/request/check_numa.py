@@ -6,56 +6,12 @@ from collections.abc import Collection, Iterable
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.request import check_cpu
-from osc_traitsched.core.nova.server import cpu, features, reading
+from osc_traitsched.core.nova.server import cpu, features, numa, reading
 from osc_traitsched.core.nova.server.cpu_set import CpuSet
 from osc_traitsched.core.nova.server.server import Server, image_name, keys, switched
 
-NODES = "hw:numa_nodes"
 CPUS, MEMORY = "hw:numa_cpus", "hw:numa_mem"
-PAGES = "hw:mem_page_size"
 _MOST_CELLS = 128
-_CHOSEN_BY_IMAGE = (reading.PAGE_WORDS["any"], reading.PAGE_WORDS["large"])
-
-
-def nodes(server: Server) -> int | None:
-    """Return the number of NUMA nodes; None where nobody says it.
-
-    ``_get_numa_node_count_constraint``.
-    """
-    spec = server.flavor.specs.get(NODES)
-    prop = server.image.number("hw_numa_nodes")
-    if spec and prop:
-        names = keys(server, NODES)
-        raise Refusal("ImageNUMATopologyForbidden", "set-by-both", names)
-    value = spec or prop
-    if value is None:
-        return None
-    number = reading.integer(value)
-    if number is None or number < 1 or str(number) != str(value):
-        names = keys(server, NODES)
-        raise Refusal("InvalidNUMANodesNumber", "no-number", names)
-    return number
-
-
-def page_size(server: Server) -> bool:
-    """Return whether a page size is said (``_get_numa_pagesize_constraint``).
-
-    An image can choose only where the flavor lets it, by ``any`` or ``large``.
-    """
-    spec = server.flavor.specs.get(PAGES)
-    prop = server.image.text("hw_mem_page_size")
-    if not spec and prop:
-        names = keys(server, PAGES)
-        raise Refusal("MemoryPageSizeForbidden", "flavor-does-not-let-it", names)
-    if not spec:
-        return False
-    size = reading.page_size(spec, PAGES)
-    if not prop:
-        return bool(size)
-    if size not in _CHOSEN_BY_IMAGE:
-        names = keys(server, PAGES)
-        raise Refusal("MemoryPageSizeForbidden", "flavor-does-not-let-it", names)
-    return bool(reading.page_size(prop, "hw_mem_page_size"))
 
 
 def locked_memory(server: Server) -> bool:
@@ -65,7 +21,7 @@ def locked_memory(server: Server) -> bool:
     """
     key = "hw:locked_memory"
     wanted = switched(server, key, exception="FlavorImageLockedMemoryConflict")
-    sizes = server.flavor.specs.get(PAGES) or server.image.text("hw_mem_page_size")
+    sizes = server.flavor.specs.get(numa.PAGES) or server.image.text("hw_mem_page_size")
     if wanted.on and not sizes:
         names = tuple(origin.key for origin in wanted.origins)
         raise Refusal("LockMemoryForbidden", "needs-page-size", names)
@@ -85,12 +41,12 @@ def layout(server: Server) -> None:
     """
     if not _has_cells(server):
         return
-    count = nodes(server) or 1
+    count = numa.nodes(server) or 1
     of_cpus = _cpus_of_cells(server)
     of_memory = _memory_of_cells(server)
     if of_cpus is None and of_memory is None:
         if server.flavor.vcpus % count or server.flavor.ram % count:
-            names = (*keys(server, NODES), "vcpus", "ram")
+            names = (*keys(server, numa.NODES), "vcpus", "ram")
             raise Refusal("ImageNUMATopologyAsymmetric", "does-not-divide", names)
         return
     if of_cpus is None or of_memory is None:
@@ -105,7 +61,7 @@ def layout(server: Server) -> None:
 
 def _incomplete(server: Server) -> Refusal:
     cells = (*_keys_of_cells(server, CPUS), *_keys_of_cells(server, MEMORY))
-    names = (*keys(server, NODES), *cells)
+    names = (*keys(server, numa.NODES), *cells)
     return Refusal("ImageNUMATopologyIncomplete", "nodes-incomplete", names)
 
 
@@ -116,10 +72,10 @@ def threads_of_cells_are_named(server: Server) -> None:
 
 
 def _has_cells(server: Server) -> bool:
-    """Tell whether the server gets NUMA nodes; pinning counts from 22 on."""
-    if nodes(server) or page_size(server) or features.pmem_labels(server):
-        return True
-    return server.release >= 22 and check_cpu.pins(server)
+    """Tell whether the server's NUMA nodes are looked at; for pinning from 22 on."""
+    return numa.has_own_nodes(server) or (
+        server.release >= 22 and numa.is_pinned(server)
+    )
 
 
 def _cpus_of_cells(server: Server) -> list[CpuSet] | None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from osc_traitsched.core.nova.releases import NEWEST, OLDEST
 from osc_traitsched.core.nova.request import check_cpu, check_image, check_numa
-from osc_traitsched.core.nova.server import cpu, features
+from osc_traitsched.core.nova.server import cpu, features, numa
 from osc_traitsched.core.nova.server.server import Server
 
 _STATUS: Mapping[str, int] = {
@@ -70,8 +70,8 @@ def http_status(exception: str, release: int) -> int:
 
 CHECKS: tuple[Check, ...] = (
     # nova/virt/hardware.py, numa_get_constraints; 22 turned its order round
-    Check(check_numa.nodes, until=22),
-    Check(check_numa.page_size, until=22),
+    Check(numa.nodes, until=22),
+    Check(numa.page_size, until=22),
     Check(check_numa.layout, until=22),
     Check(cpu.policy),
     Check(cpu.thread_policy),
@@ -85,8 +85,8 @@ CHECKS: tuple[Check, ...] = (
     Check(check_cpu.mixed, since=22),
     Check(check_cpu.realtime_has_a_mask, until=22),
     Check(check_cpu.pinned_threads_are_named, until=22),
-    Check(check_numa.nodes, since=22),
-    Check(check_numa.page_size, since=22),
+    Check(numa.nodes, since=22),
+    Check(numa.page_size, since=22),
     Check(check_numa.locked_memory, since=26),
     Check(check_numa.encrypted_or_locked, since=34),
     Check(check_numa.layout, since=22),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
+from osc_traitsched.core.nova import architectures
 from osc_traitsched.core.nova.releases import OLDEST
 
 #: The kinds of properties.
@@ -62,12 +63,7 @@ def _choice(
 
 
 _BUSES = "fdc ide sata scsi usb virtio xen lxc uml"
-_ARCHITECTURES = (
-    "alpha armv6 armv7l armv7b aarch64 cris i686 ia64 lm32 m68k microblaze "
-    "microblazeel mips mipsel mips64 mips64el openrisc parisc parisc64 ppc ppcle "
-    "ppc64 ppc64le ppcemb s390 s390x sh4 sh4eb sparc sparc64 unicore32 x86_64 xtensa "
-    "xtensaeb"
-)
+_ARCHITECTURES = " ".join(architectures.NAMES)
 _ARCHITECTURE_NAMES = {
     **dict.fromkeys(("i386", "i486", "i586", "x86_32", "x86_32p"), "i686"),
     "amd64": "x86_64",

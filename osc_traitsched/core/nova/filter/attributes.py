@@ -1,0 +1,112 @@
+"""What ``HostState`` has under which name, as far as it can be seen from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from osc_traitsched.core.inventory.node_report import NodeReport
+from osc_traitsched.core.nova.filter.state import HostState
+
+#: Where a driver puts what it wants into the statistics of a node.
+IRONIC = "ironic"
+#: What ``stats`` has of every other node (nova/compute/stats.py).
+_STATS = ("io_workload", "failed_builds", "num_instances", "uptime")
+_COUNTS = ("num_vm_", "num_task_", "num_os_type_", "num_proj_")
+
+_OF_HOST: Mapping[str, Callable[[HostState], str]] = {
+    "host": lambda host: host.host,
+    "nodename": lambda host: host.node,
+    "hypervisor_hostname": lambda host: host.node,
+    "uuid": lambda host: host.compute.uuid,
+}
+_OF_REPORT: Mapping[str, Callable[[NodeReport], object]] = {
+    "total_usable_ram_mb": lambda report: report.memory_mb,
+    "total_usable_disk_gb": lambda report: report.local_gb,
+    "disk_mb_used": lambda report: report.local_gb_used * 1024,
+    "free_ram_mb": lambda report: report.free_ram_mb,
+    "free_disk_mb": lambda report: report.free_disk_mb,
+    "vcpus_total": lambda report: report.vcpus,
+    "vcpus_used": lambda report: report.vcpus_used,
+    "num_instances": lambda report: report.running_vms,
+    "host_ip": lambda report: report.host_ip,
+    "hypervisor_type": lambda report: report.hypervisor_type,
+    "hypervisor_version": lambda report: report.hypervisor_version,
+}
+#: Those that no API shows, or not in the form that they are compared in.
+_HIDDEN = frozenset(
+    [
+        "_lock_name",
+        "aggregates",
+        "allocation_candidates",
+        "cell_uuid",
+        "consume_from_request",
+        "cpu_allocation_ratio",
+        "cpu_info",
+        "disk_allocation_ratio",
+        "failed_builds",
+        "instances",
+        "limits",
+        "metrics",
+        "num_io_ops",
+        "numa_topology",
+        "pci_stats",
+        "ram_allocation_ratio",
+        "service",
+        "stats",
+        "supported_instances",
+        "update",
+        "updated",
+    ]
+)
+
+
+class NotVisible(Exception):
+    """A filter reads what can't be seen from outside.
+
+    :ivar name: under Nova's name
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def exists(name: str) -> bool:
+    """Tell whether every host's state has an attribute of this name.
+
+    nova/scheduler/host_manager.py, ``HostState``
+    """
+    return name in _OF_HOST or name in _OF_REPORT or name in _HIDDEN
+
+
+def attribute(host: HostState, name: str) -> object:
+    """Return an attribute of a host's state; None where there is none.
+
+    :raises NotVisible: where it can't be seen
+    """
+    if name in _OF_HOST:
+        return _OF_HOST[name](host)
+    if name in _HIDDEN:
+        raise NotVisible(name)
+    if name not in _OF_REPORT:
+        return None
+    if host.compute.report is None:
+        raise NotVisible(name)
+    return _OF_REPORT[name](host.compute.report)
+
+
+def statistic(host: HostState, name: str) -> object:
+    """Return one of the statistics of a node; None where it has none of that name.
+
+    Ironic's nodes have their properties and capabilities there.
+
+    :raises NotVisible: where that can't be seen
+    """
+    report = host.compute.report
+    if report is None or report.hypervisor_type == IRONIC:
+        raise NotVisible("stats")
+    if name == "num_instances" and report.running_vms > 0:
+        return str(report.running_vms)
+    if name in _STATS or name.startswith(_COUNTS):
+        raise NotVisible("stats")
+    return None

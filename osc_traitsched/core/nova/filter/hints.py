@@ -1,0 +1,97 @@
+"""The filters that read scheduler hints."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from osc_traitsched.core.nova.clause import Origin
+from osc_traitsched.core.nova.filter import reasons
+from osc_traitsched.core.nova.filter.answer import (
+    PASSES,
+    Answer,
+    Fails,
+    Raises,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+SAME_HOST, DIFFERENT_HOST = "same_host", "different_host"
+NEAR_ADDRESS, PREFIX = "build_near_host_ip", "cidr"
+_DEFAULT_PREFIX = "/24"
+
+
+def same_host(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want any of the servers that the hint names on the host.
+
+    nova/scheduler/filters/affinity_filter.py, ``SameHostFilter``
+    """
+    wanted = spec.hints.get(SAME_HOST)
+    if not wanted:
+        return PASSES
+    if host.instances is None:
+        return Unknown("instances", SAME_HOST)
+    if host.instances.isdisjoint(wanted):
+        return _no(reasons.NOT_WITH_SERVERS, SAME_HOST, ", ".join(wanted))
+    return PASSES
+
+
+def different_host(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want none of the servers that the hint names on the host.
+
+    nova/scheduler/filters/affinity_filter.py, ``DifferentHostFilter``
+    """
+    unwanted = spec.hints.get(DIFFERENT_HOST)
+    if not unwanted:
+        return PASSES
+    if host.instances is None:
+        return Unknown("instances", DIFFERENT_HOST)
+    found = tuple(each for each in dict.fromkeys(unwanted) if each in host.instances)
+    if found:
+        return _no(reasons.WITH_SERVERS, DIFFERENT_HOST, ", ".join(unwanted), found)
+    return PASSES
+
+
+def simple_cidr(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want the host's address in a network that the hints name.
+
+    nova/scheduler/filters/affinity_filter.py, ``SimpleCIDRAffinityFilter``
+    """
+    near = spec.hints.get(NEAR_ADDRESS, ())
+    prefix = spec.hints.get(PREFIX) or (_DEFAULT_PREFIX,)
+    if not any(near):
+        return PASSES
+    if len(near) > 1 or len(prefix) > 1:
+        key = NEAR_ADDRESS if len(near) > 1 else PREFIX
+        return _raised("TypeError", key, ", ".join((*near, *prefix)))
+    if host.compute.report is None:
+        return Unknown("host_ip", NEAR_ADDRESS)
+    return _near(host.compute.report.host_ip or "", near[0] + prefix[0])
+
+
+def _near(address: str, wanted: str) -> Answer:
+    """Compare as netaddr does, which raises exceptions of its own."""
+    if wanted.count("/") > 1:
+        return _raised("ValueError", NEAR_ADDRESS, wanted)
+    try:
+        network = ipaddress.ip_network(wanted, strict=False)
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return _raised("AddrFormatError", NEAR_ADDRESS, wanted)
+    if found in network:
+        return PASSES
+    return _no(reasons.OUTSIDE_NETWORK, NEAR_ADDRESS, wanted, (address,))
+
+
+def _no(reason: str, hint: str, wanted: str, found: tuple[str, ...] = ()) -> Fails:
+    return Fails(reason, hint, wanted, found, Origin("hint", hint))
+
+
+def _raised(exception: str, hint: str, value: str) -> Raises:
+    return Raises(exception, hint, value, Origin("hint", hint))

@@ -1,0 +1,117 @@
+"""The filters that count what is on a host, and what an aggregate's metadata allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from osc_traitsched.core.nova import filter_options
+from osc_traitsched.core.nova.clause import Origin
+from osc_traitsched.core.nova.filter import reasons
+from osc_traitsched.core.nova.filter.answer import PASSES, Answer, Fails, Unknown
+from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+Number = TypeVar("Number", int, float)
+
+MAX_IO_OPS, MAX_INSTANCES = "max_io_ops_per_host", "max_instances_per_host"
+
+
+def num_instances(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want fewer servers on the host than the option allows.
+
+    nova/scheduler/filters/num_instances_filter.py, ``NumInstancesFilter``
+    """
+    return _few_servers(host, *_by_option(settings, filter_options.MAX_INSTANCES))
+
+
+def aggregate_num_instances(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want fewer servers on the host than its aggregates allow, or else the option.
+
+    nova/scheduler/filters/num_instances_filter.py, ``AggregateNumInstancesFilter``
+    """
+    limit = _by_aggregates(host, MAX_INSTANCES)
+    return _few_servers(
+        host, *(limit or _by_option(settings, filter_options.MAX_INSTANCES))
+    )
+
+
+def io_ops(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+    """Want fewer servers being built, resized and so on than the option allows.
+
+    nova/scheduler/filters/io_ops_filter.py, ``IoOpsFilter``
+    """
+    return _few_io_ops(host, *_by_option(settings, filter_options.MAX_IO_OPS))
+
+
+def aggregate_io_ops(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want fewer of them than the host's aggregates allow, or else the option.
+
+    nova/scheduler/filters/io_ops_filter.py, ``AggregateIoOpsFilter``
+    """
+    limit = _by_aggregates(host, MAX_IO_OPS)
+    return _few_io_ops(
+        host, *(limit or _by_option(settings, filter_options.MAX_IO_OPS))
+    )
+
+
+def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
+    report = host.compute.report
+    if report is None:
+        return Unknown("num_instances", origin.key)
+    if report.running_vms < limit:
+        return PASSES
+    count = (str(report.running_vms),)
+    return Fails(reasons.AT_LIMIT, origin.key, str(limit), count, origin)
+
+
+def _few_io_ops(host: HostState, limit: int, origin: Origin) -> Answer:
+    """Judge by what can't be fewer: tasks under way, and servers.
+
+    ``io_workload`` counts some of the tasks. A server that the host was given since its
+    last update is without a task there, for a minute at most.
+    """
+    report = host.compute.report
+    if limit <= 0:
+        return Fails(reasons.AT_LIMIT, origin.key, str(limit), origin=origin)
+    if report is None:
+        return Unknown("num_io_ops", origin.key)
+    if min(report.current_workload, report.running_vms) < limit:
+        return PASSES
+    evidence = f"current_workload: {report.current_workload}"
+    return Unknown("num_io_ops", origin.key, evidence)
+
+
+def _by_option(settings: SchedulerSettings, option: str) -> tuple[int, Origin]:
+    value = settings.value(option)
+    return (value if isinstance(value, int) else 0), Origin("option", option)
+
+
+def _by_aggregates(host: HostState, key: str) -> tuple[int, Origin] | None:
+    return lowest(host, key, int)
+
+
+def lowest(
+    host: HostState, key: str, read: Callable[[str], Number]
+) -> tuple[Number, Origin] | None:
+    """Return the lowest value that the host's aggregates have for a key, and whose.
+
+    None where none has it, or one is no number: then what is set for all counts.
+
+    nova/scheduler/filters/utils.py, ``validate_num_values``
+    """
+    having = [each for each in host.aggregates if key in each.metadata]
+    try:
+        values = [(read(each.metadata[key]), each) for each in having]
+    except ValueError:
+        return None
+    if not values:
+        return None
+    value, aggregate = min(values, key=lambda each: each[0])
+    return value, aggregate.origin(key)

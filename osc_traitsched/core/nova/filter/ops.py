@@ -1,0 +1,58 @@
+"""How the value of an extra spec is compared with what a host has."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+
+#: What :func:`match` can raise.
+ERRORS = (ValueError, IndexError)
+
+_NUMBERS: Mapping[str, Callable[[float, float], bool]] = {
+    "=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    "<=": operator.le,
+}
+_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
+    "s==": operator.eq,
+    "s!=": operator.ne,
+    "s<": operator.lt,
+    "s<=": operator.le,
+    "s>": operator.gt,
+    "s>=": operator.ge,
+    "<in>": operator.contains,
+}
+
+
+def match(value: str, wanted: str) -> bool:
+    """Tell whether a host's value is what an extra spec wants.
+
+    The first word of what is wanted can be an operator; ``=`` means "at least". Without
+    one the whole text is compared. An operator without an operand matches nothing.
+
+    nova/scheduler/filters/extra_specs_ops.py, ``match``
+
+    :raises ValueError: where numbers are compared and one of the two is none
+    :raises IndexError: for ``<or>`` alone
+    """
+    op, *operands = wanted.split() or [""]
+    if op == "<or>":
+        return _is_one_of(value, operands)
+    if op == "<all-in>":
+        return bool(operands) and all(each in value for each in operands)
+    if op not in _NUMBERS and op not in _TEXTS:
+        return value == wanted
+    if not operands:
+        return False
+    if op in _TEXTS:
+        return _TEXTS[op](value, operands[0])
+    return _NUMBERS[op](float(value), float(operands[0]))
+
+
+def _is_one_of(value: str, words: list[str]) -> bool:
+    """Compare with every other word, whatever stands between them."""
+    if not words:
+        raise IndexError
+    return value in words[::2]
