@@ -1,4 +1,4 @@
-"""Which hosts Placement would give for a server."""
+"""Which hosts Nova would have to choose from for a server."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import dataclasses
 from osc_traitsched.app import request
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement import candidate
 from osc_traitsched.core.placement.candidate import Candidate
@@ -14,32 +15,52 @@ from osc_traitsched.core.placement.candidate import Candidate
 
 @dataclasses.dataclass(frozen=True)
 class Candidates:
-    """The hosts that Placement gives, by name.
+    """The hosts that Placement gives and that no host filter keeps out, by name.
 
+    :ivar filtering: what the host filters say of all compute nodes
+    :ivar kept_out: the hosts that Placement gives, and that a filter keeps out
     :ivar vanished: the UUIDs of providers that were deleted after it gave them; their
         hosts are left out
     """
 
     hosts: tuple[Candidate, ...]
+    filtering: Filtering
+    kept_out: tuple[Candidate, ...] = ()
     vanished: tuple[str, ...] = ()
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether there are hosts, and of none it is known that all filters pass it."""
+        return bool(self.hosts) and all(
+            self.filtering.unknown(each.host.uuid) for each in self.hosts
+        )
 
 
 def candidates(cloud: Cloud, question: Question) -> Candidates:
-    """Ask Placement what Nova would ask, and return the hosts.
+    """Ask Placement what Nova would ask, run the host filters, and return the hosts.
 
-    :raises Refusal: when Nova refuses the server
+    :raises Refusal: when Nova refuses the server, be it that a host filter fails
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises PlacementRefuses: when Placement takes no such request
     :raises CloudBroke: when a service can't be read
     """
     accepted = request.accepted(cloud, question)
     answer = allocation_candidates.ask(cloud.placement, accepted)
-    nova = read.view(lookup.computes(cloud), question.aggregates)
+    computes = lookup.computes(cloud)
+    nova = read.view(computes, question.aggregates)
     snapshot = read.providers(cloud.placement).with_nova(nova)
     if question.nodes is not None:
         snapshot = snapshot.restricted_to(node.uuid for node in question.nodes)
     vanished = answer.body["provider_summaries"].keys() - snapshot.by_uuid.keys()
+    given = candidate.candidates(answer.body, snapshot)
+    found = filtering(question, computes)
+    failure = found.refusal({each.host.uuid for each in given})
+    if failure is not None:
+        raise failure
+    out = found.all_kept_out
     return Candidates(
-        candidate.candidates(answer.body, snapshot),
+        tuple(each for each in given if each.host.uuid not in out),
+        found,
+        tuple(each for each in given if each.host.uuid in out),
         tuple(sorted(vanished)),
     )

@@ -14,7 +14,9 @@ from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain import verdict as verdicts
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.explain.option_impact import (
+    Matched,
     not_refusing,
     option_impacts,
     release_impacts,
@@ -78,6 +80,9 @@ def explain(
         return Explanation(question, refusal=refusal)
     except PlacementRefuses as refusal:
         return dataclasses.replace(start, refusal=start.refusal or refusal)
+    failure = explanation.filter_failure
+    if failure is not None:
+        return dataclasses.replace(explanation, refusal=explanation.refusal or failure)
     if want_fixes is None:
         want_fixes = not explanation.has_room
     if not want_fixes:
@@ -161,7 +166,7 @@ def _judged(
     placement = cloud.placement
     request = start.request or start.question.request()
     answer = allocation_candidates.ask(placement, request)
-    computes = start.question.computes or start.computes.values()
+    computes = tuple(start.question.computes or start.computes.values())
     nova = read.view(computes, start.question.aggregates)
     snapshot = read.providers(placement).with_nova(nova)
     if start.question.nodes is None:
@@ -172,28 +177,34 @@ def _judged(
     asked = [request, *(v.request for v in switched if v.request)]
     requests = [each for one in asked for each in (one, one.fallback) if each]
     found = evidence.gather(placement, snapshot, requests, answer, not answer.roots)
+    filtered = filtering(start.question, computes)
+    found = dataclasses.replace(found, filtered=filtered.kept_out)
     first, second = _by_weight(request, found)
-    matcher = Matcher(first.clauses, first.group_policy, found)
-    verdict = verdicts.reach(
-        matcher,
-        found,
-        Matcher(second.clauses, second.group_policy, found) if second else None,
-    )
+    matcher = _matcher(first, filtered, found)
+    other = _matcher(second, filtered, found) if second else None
+    verdict = verdicts.reach(matcher, found, other)
     chosen = _named(named, snapshot)
     shown = chosen or _examples(verdict, found)
     if want_figures:
         found = evidence.with_figures(placement, found, _short(verdict, found))
     found = evidence.with_inventories(placement, found, shown)
+    now = Matched(start.question, found, verdict, filtered, computes)
     explanation = dataclasses.replace(
         start,
         facts=found,
         verdict=verdict,
         named=chosen,
         allocation_request_count=answer.count,
-        option_impacts=option_impacts(start.question, switched, found, verdict),
-        release_impacts=release_impacts(switched, found, verdict),
+        option_impacts=option_impacts(now, switched),
+        release_impacts=release_impacts(now, switched),
+        filtering=filtered,
     )
     return explanation, matcher
+
+
+def _matcher(request: Request, filtered: Filtering, found: Facts) -> Matcher:
+    clauses = (*request.clauses, *filtered.conditions)
+    return Matcher(clauses, request.group_policy, found)
 
 
 def _with_cut_off(placement: Service, found: Explanation) -> Explanation:

@@ -11,7 +11,9 @@ from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import filtering
 from osc_traitsched.core.explain.fix import Fix, RequestFix
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.matcher import Matcher
 
@@ -82,7 +84,8 @@ def _helping(
             answer = allocation_candidates.ask(placement, question.request(), most)
         except (Refusal, PlacementRefuses):
             continue
-        given = given_roots(answer.body, found.snapshot)
+        roots = given_roots(answer.body, found.snapshot)
+        given = roots - _kept_out(explanation, question, roots)
         gained, lost = (given & hosts) - now, now - given
         if len(gained) > len(lost):
             yield dataclasses.replace(
@@ -91,3 +94,17 @@ def _helping(
                 lost=tuple(sorted(lost)),
                 is_cut=most is not None and answer.count >= most,
             )
+
+
+def _kept_out(
+    explanation: Explanation, question: Question, given: frozenset[str]
+) -> frozenset[str]:
+    """Return the hosts that the host filters would not pass for sure.
+
+    :param question: what is asked then
+    """
+    computes = explanation.computes
+    found = filtering(question, [computes[root] for root in given if root in computes])
+    if found.failure(given):
+        return given
+    return frozenset(root for root in given if found.doubts(root))

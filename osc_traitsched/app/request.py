@@ -8,10 +8,11 @@ from collections.abc import Mapping
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import lookup, projects, read
+from osc_traitsched.cloud import lookup, projects, read, server_groups
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import NotForProject, Refusal
 from osc_traitsched.core.nova import images
+from osc_traitsched.core.nova.filter import hints
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request, check_zone
 
@@ -31,6 +32,8 @@ class ServerRequest:
     :ivar flavor_properties: extra specs that the flavor is imagined to have; an empty
         value takes a key away
     :ivar image_properties: the same of the image
+    :ivar hints: scheduler hints, each with the values that it was given
+    :ivar group: the server group that it is to be in, a name or an ID
     """
 
     flavor: str
@@ -42,6 +45,8 @@ class ServerRequest:
     count: int = 1
     flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    group: str | None = None
 
     def __post_init__(self) -> None:
         if self.image is None and self.image_properties:
@@ -80,8 +85,24 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
     )
     if asked.names_host:
         found = dataclasses.replace(found, computes=lookup.computes(cloud))
+    if asked.hints or asked.group is not None:
+        found = _placed(cloud, found, asked)
     found = found.with_flavor(asked.flavor_properties)
     return found if image is None else found.with_image(asked.image_properties)
+
+
+def _placed(cloud: Cloud, found: Question, asked: ServerRequest) -> Question:
+    """Return the question with hints and group, and where the servers of both are."""
+    group = asked.group and server_groups.group(cloud, asked.group)
+    named = [uuid for hint in hints.OF_SERVERS for uuid in asked.hints.get(hint, ())]
+    members = group.members if group else frozenset()
+    servers = server_groups.nodes_of(cloud, [*named, *members])
+    if group:
+        hosts = frozenset(servers[each][0] for each in members & servers.keys())
+        group = dataclasses.replace(group, hosts=hosts)
+    return dataclasses.replace(
+        found, hints=asked.hints, group=group or None, servers=servers
+    )
 
 
 def _image(cloud: Cloud, name: str, project: str | None) -> Body:

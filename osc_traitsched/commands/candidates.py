@@ -8,15 +8,18 @@ from osc_traitsched.app import candidates, request
 from osc_traitsched.commands import base, exit_code, request_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
+from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.traits import Table
 
 
 class ListCandidates(base.Lister):
-    """List the hosts that Placement would give for a server, and claim nothing.
+    """List the hosts that Nova would choose from for a server, and claim nothing.
 
-    Exits 3 if there is none, and if Nova or Placement refuses the request.
+    They are those that Placement gives and that no host filter of the scheduler keeps
+    out. Exits 3 if there is none, and if Nova or Placement refuses the request; 8 if
+    it can't be known of any whether all filters pass it.
     """
 
     example = "candidates gold raw --availability-zone az-east"
@@ -52,7 +55,7 @@ class ListCandidates(base.Lister):
             # What reads this gets no host, in the same shape as where there is none.
             base.LOG.error("%s", problems.word(refusal))
             self.exit_code = exit_code.of_error(refusal)
-            return views.queries() if args.print_query else views.rows(())
+            return views.queries() if args.print_query else views.rows((), Filtering())
 
     def _asked(self, args: argparse.Namespace) -> Table:
         """Return the hosts, or Nova's queries.
@@ -69,6 +72,10 @@ class ListCandidates(base.Lister):
         found = candidates.candidates(cloud, question)
         if found.vanished:
             base.LOG.warning("%s", left_out.vanished(found.vanished))
+        for line in views.kept_out(found.kept_out, found.filtering):
+            base.LOG.warning("%s", line)
         if not found.hosts:
             self.exit_code = ExitCode.NO_HOST
-        return views.rows(found.hosts[: args.limit])
+        elif found.is_uncertain:
+            self.exit_code = ExitCode.UNKNOWN
+        return views.rows(found.hosts[: args.limit], found.filtering)

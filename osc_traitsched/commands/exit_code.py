@@ -34,6 +34,9 @@ class ExitCode(enum.IntEnum):
     FINDINGS = 7
     """A check has a finding as bad as ``--fail-on`` says, or worse."""
 
+    UNKNOWN = 8
+    """Whether any host can take the server depends on what no API shows."""
+
     INTERRUPTED = 130
     """The user pressed Ctrl-C; a shell's code for SIGINT."""
 

@@ -19,10 +19,11 @@ from osc_traitsched.views.terminal import painted
 class Explain(base.Command):
     """Explain which hosts could take a server, and why the others could not.
 
-    It asks Placement what Nova would ask, accounts for every host, and tries
-    what would help before it prints it. Nothing is written or claimed. Exits 0
-    if there is a host, 3 if there is none, 4 if what was read says the opposite
-    of Placement's answer.
+    It asks Placement what Nova would ask, runs the scheduler's host filters,
+    accounts for every host, and tries what would help before it prints it.
+    Nothing is written or claimed. Exits 0 if there is a host, 3 if there is
+    none, 4 if what was read says the opposite of Placement's answer, 8 if that
+    depends on what no API shows.
     """
 
     example = "explain gold raw"
@@ -102,4 +103,6 @@ def exit_code(found: Explanation) -> ExitCode:
         return ExitCode.NO_HOST
     if found.is_in_doubt:
         return ExitCode.CONTRADICTION
+    if found.is_uncertain:
+        return ExitCode.UNKNOWN
     return ExitCode.DONE if found.has_room else ExitCode.NO_HOST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
 from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.commands import arguments, scheduler_args
@@ -38,6 +39,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--boot-from-volume", action="store_true", help="the root disk is a volume"
+    )
+    group.add_argument(
+        "--hint",
+        dest="hints",
+        metavar="KEY=VALUE",
+        type=_pair,
+        action="append",
+        default=[],
+        help="a scheduler hint (repeat for more, and for more values of one)",
+    )
+    group.add_argument(
+        "--server-group",
+        type=arguments.some,
+        metavar="GROUP",
+        help="the server group it is to be in: name or ID",
     )
     for what in ("flavor", "image"):
         group.add_argument(
@@ -88,7 +104,22 @@ def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
         count=count,
         flavor_properties=dict(args.flavor_property),
         image_properties=dict(args.image_property),
+        hints=_hints(args.hints),
+        group=args.server_group,
     )
+
+
+def _hints(pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Return the values of each hint.
+
+    :raises BadUsage: for the group's, which is an option of its own
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for key, value in pairs:
+        if key == "group":
+            raise BadUsage("a server group is given with --server-group")
+        found[key] = (*found.get(key, ()), value)
+    return found
 
 
 def _pair(text: str) -> tuple[str, str]:

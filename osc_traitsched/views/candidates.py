@@ -1,12 +1,14 @@
-"""Placement's candidates as rows: what would be taken from where, and what is free."""
+"""The candidates as rows: what would be taken from where, and what is free."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.candidate import Candidate
 from osc_traitsched.views.columns import Names
+from osc_traitsched.views.text import ranges
 from osc_traitsched.views.traits import Table
 
 
@@ -15,9 +17,12 @@ def queries(*sent: Request) -> Table:
     return ("query",), [(each.query(),) for each in sent]
 
 
-def rows(candidates: Iterable[Candidate]) -> Table:
-    """One row a host, with the first of the allocations that Placement offers."""
-    columns = ("host", "provider", "allocates", "free", "aggregates", "zone")
+def rows(candidates: Iterable[Candidate], filtering: Filtering) -> Table:
+    """One row a host, with the first of the allocations that Placement offers.
+
+    The last column has the host filters of which it is not known whether they pass it.
+    """
+    columns = ("host", "provider", "allocates", "free", "aggregates", "zone", "unknown")
     return columns, [
         (
             each.host.name,
@@ -31,6 +36,16 @@ def rows(candidates: Iterable[Candidate]) -> Table:
             ),
             Names(sorted(aggregate.name for aggregate in each.aggregates)),
             ",".join(sorted({a.zone for a in each.aggregates if a.zone})),
+            Names(name for name, _ in filtering.unknown(each.host.uuid)),
         )
         for each in candidates
     ]
+
+
+def kept_out(candidates: Iterable[Candidate], filtering: Filtering) -> Iterator[str]:
+    """Yield a line for each filter on the hosts that it keeps out."""
+    names = {each.host.uuid: each.host.name for each in candidates}
+    for name, roots in filtering.kept_out.items():
+        hosts = ranges(names[root] for root in roots & names.keys())
+        if hosts:
+            yield f"{name} keeps out {hosts}, which Placement gives (see explain)"

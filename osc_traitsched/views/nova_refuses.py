@@ -52,6 +52,18 @@ _RULES = {
         "the flavor does not let the image choose a page size, by {}",
         "set hw:mem_page_size=any in the flavor, or take the image's property off",
     ),
+    "group-policy-off": _Rule(
+        "the filter of the server group's policy is off, by {}",
+        "turn the filter on, or use another group",
+    ),
+    "filter-not-in-release": _Rule(
+        "nova-scheduler does not start: the release has no host filter {}",
+        "take {} out of [filter_scheduler]enabled_filters",
+    ),
+    "filter-raises": _Rule(
+        "a host filter ends the request with an exception, by {}",
+        "correct the value, or turn the filter off",
+    ),
     "flavor-is-disabled": _Rule("the flavor is disabled", "use another flavor"),
     "flavor-too-small": _Rule(
         "the flavor has less than the image needs, by {}", "use a larger flavor"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -163,6 +164,29 @@ class Maker:
         self.admin.compute.disable_service(service, disabled_reason=reason)
         self.after(self.admin.compute.enable_service, service)
 
+    def forced_down(self, host: str) -> None:
+        """Force a host's nova-compute down, as if it had died."""
+        (service,) = self.admin.compute.services(binary="nova-compute", host=host)
+        path = f"/os-services/{service.id}"
+        for is_down in (True, False):
+            body = {"forced_down": is_down}
+            put = functools.partial(
+                self.admin.compute.put, path, json=body, microversion=COMPUTE
+            )
+            if is_down:
+                assert put().status_code == 200
+            else:
+                self.after(put)
+
+    def group(self, policy: str) -> str:
+        """Make a server group that is named as its policy, and return its ID."""
+        compute = self.admin.compute
+        body = {"server_group": {"name": policy, "policy": policy}}
+        answer = compute.post("/os-server-groups", json=body, microversion=COMPUTE)
+        identity = answer.json()["server_group"]["id"]
+        self.after(compute.delete, f"/os-server-groups/{identity}")
+        return identity
+
     def used(self, host: str, flavor: Any, image: str) -> None:
         """Use up some of a host by a server that is really there."""
         boot = self.boot(flavor, image, host=host)
@@ -174,18 +198,23 @@ class Maker:
         flavor: Any,
         image: str,
         user: Connection | None = None,
+        hints: Mapping[str, str] = NO_PROPERTIES,
         **more: str,
     ) -> Boot:
         """Ask Nova for a server, and return when it is decided what becomes of it.
 
         :param user: who asks, if not the administrator
+        :param hints: for the scheduler
         :param more: ``availability_zone`` or ``host``
         """
         compute = (user or self.admin).compute
         body = {"name": "asked", "flavorRef": flavor.id, "imageRef": image}
         answer = compute.post(
             "/servers",
-            json={"server": {**body, "networks": "none", **more}},
+            json={
+                "server": {**body, "networks": "none", **more},
+                "os:scheduler_hints": dict(hints),
+            },
             microversion=COMPUTE,
         )
         request = answer.headers["x-openstack-request-id"]

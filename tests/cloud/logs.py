@@ -10,6 +10,7 @@ from tests.cloud.cloud import Cloud
 
 _ASKED = re.compile(r'"GET /allocation_candidates\?(\S*)"')
 _GIVEN = re.compile(r"Update host state from compute node: .*?\bhost='([^']+)'")
+_LEFT = re.compile(r"Filter (\w+) returned (\d+) host")
 _DONE = re.compile(r'placement\.requestlog .*?"([A-Z]+) (\S+)"')
 
 
@@ -26,6 +27,12 @@ def given(cloud: Cloud, request: str) -> set[str]:
     """Return the hosts that the scheduler got from Placement, before its filters."""
     found = (_GIVEN.search(line) for line in _lines(cloud, "nova", request))
     return {match[1] for match in found if match}
+
+
+def left(cloud: Cloud, request: str) -> dict[str, int]:
+    """Return how many hosts each filter left that ran, in their order."""
+    found = (_LEFT.search(line) for line in _lines(cloud, "nova", request))
+    return {match[1]: int(match[2]) for match in found if match}
 
 
 def asked_of_placement(cloud: Cloud, since: int) -> list[tuple[str, str]]:

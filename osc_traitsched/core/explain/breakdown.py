@@ -14,7 +14,7 @@ import enum
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import Clause
+from osc_traitsched.core.nova.clause import Condition
 
 
 class Cause(enum.Enum):
@@ -42,7 +42,7 @@ class Share:
 
     cause: Cause
     hosts: tuple[str, ...]
-    clause: Clause | None = None
+    clause: Condition | None = None
 
 
 def breakdown(explanation: Explanation) -> tuple[Share, ...]:
@@ -71,7 +71,7 @@ def breakdown(explanation: Explanation) -> tuple[Share, ...]:
 def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
     shares = []
     while groups:
-        failing: collections.Counter[Clause] = collections.Counter()
+        failing: collections.Counter[Condition] = collections.Counter()
         for rejection, hosts in groups:
             failing.update({clause: len(hosts) for clause in rejection.failing})
         clause = max(failing, key=lambda each: failing[each], default=None)

@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Collection, Iterator
 
 from osc_traitsched.core.explain.hitting_sets import size
-from osc_traitsched.core.nova.clause import Clause
+from osc_traitsched.core.nova.clause import Condition
 from osc_traitsched.core.placement.matcher import Mask
 
 
 @dataclasses.dataclass(frozen=True)
-class ClauseSet(Collection[Clause]):
+class ClauseSet(Collection[Condition]):
     """Some of the clauses of one request; iterates in the request's order.
 
     Only sets of the same request can be compared or united. Thousands of hosts
@@ -22,7 +22,7 @@ class ClauseSet(Collection[Clause]):
     :ivar mask: which of them are in the set
     """
 
-    request: tuple[Clause, ...] = dataclasses.field(repr=False, hash=False)
+    request: tuple[Condition, ...] = dataclasses.field(repr=False, hash=False)
     mask: Mask
 
     @property
@@ -34,7 +34,7 @@ class ClauseSet(Collection[Clause]):
     def __contains__(self, clause: object) -> bool:
         return clause in tuple(self)
 
-    def __iter__(self) -> Iterator[Clause]:
+    def __iter__(self) -> Iterator[Condition]:
         return (c for n, c in enumerate(self.request) if self.mask >> n & 1)
 
     def __len__(self) -> int:

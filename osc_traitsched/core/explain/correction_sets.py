@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.explain.hitting_sets import bits, size
-from osc_traitsched.core.nova.clause import Clause, Resource, Trait
+from osc_traitsched.core.nova.clause import Condition, Resource, Trait
 from osc_traitsched.core.placement.matcher import Host, Mask, Matcher
 
 #: All sets of twelve clauses.
@@ -41,7 +41,7 @@ def correction_sets(matcher: Matcher, host: Host, failing: Mask) -> list[Mask]:
     return sorted(found, key=lambda mask: (size(mask), bits(mask)))
 
 
-def _kinds(clauses: Sequence[Clause], among: Mask) -> list[_Kind]:
+def _kinds(clauses: Sequence[Condition], among: Mask) -> list[_Kind]:
     """Return the suffixed groups by kinds, and each other clause as a kind."""
     groups: dict[object, dict[str, Mask]] = collections.defaultdict(dict)
     for number, clause in enumerate(clauses):

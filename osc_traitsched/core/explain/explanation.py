@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.explain.clause_set import ClauseSet
+from osc_traitsched.core.explain.filtering import Filtering, others_on
 from osc_traitsched.core.explain.fix import Fix
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.explain.verdict import (
@@ -17,7 +18,8 @@ from osc_traitsched.core.explain.verdict import (
     grouped_rejections,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf, Resource
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts, Stock
@@ -46,6 +48,7 @@ class Explanation:
     :ivar allocation_request_count: how many candidates Placement has, of which Nova
         looks at no more than the request's limit
     :ivar computes: Nova's compute nodes, by the UUID of their provider
+    :ivar filtering: what the host filters that are on say of each of them
     """
 
     question: Question
@@ -59,10 +62,11 @@ class Explanation:
     release_impacts: tuple[ReleaseImpact, ...] = ()
     fixes: tuple[Fix, ...] = ()
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
+    filtering: Filtering = dataclasses.field(default_factory=Filtering)
 
     @property
-    def clauses(self) -> tuple[Clause, ...]:
-        """The clauses that hosts are matched by; none where there is no request."""
+    def clauses(self) -> tuple[Condition, ...]:
+        """What hosts are matched by, host filters last; none without a request."""
         if self.verdict is not None:
             return self.verdict.clauses
         return self.request.clauses if self.request else ()
@@ -80,7 +84,10 @@ class Explanation:
     @property
     def is_by_fallback(self) -> bool:
         """Whether the clauses are those of Nova's fallback query."""
-        return self.request is not None and self.clauses != self.request.clauses
+        if self.request is None:
+            return False
+        asked = tuple(c for c in self.clauses if not isinstance(c, HostFilter))
+        return asked != self.request.clauses
 
     @property
     def counts(self) -> tuple[ClauseCount, ...]:
@@ -115,7 +122,7 @@ class Explanation:
         return self.facts.snapshot.hosts if self.facts else ()
 
     @functools.cached_property
-    def candidates(self) -> tuple[Provider, ...]:
+    def given(self) -> tuple[Provider, ...]:
         """The hosts that Placement gave, by name: Placement is believed.
 
         Those that it gave only when it was asked for them alone are among them.
@@ -123,6 +130,46 @@ class Explanation:
         if self.facts is None:
             return ()
         return tuple(h for h in self.hosts if h.uuid in self.facts.candidates)
+
+    @functools.cached_property
+    def candidates(self) -> tuple[Provider, ...]:
+        """Those of the given hosts that no host filter keeps out, by name."""
+        return tuple(host for host in self.given if self.is_candidate(host))
+
+    def is_candidate(self, host: Provider) -> bool:
+        """Tell whether Placement gave a host, and no filter keeps it out for sure."""
+        given = self.facts is not None and host.uuid in self.facts.candidates
+        return given and host.uuid not in self.filtering.all_kept_out
+
+    @functools.cached_property
+    def uncertain(self) -> tuple[Provider, ...]:
+        """The candidates of which it can't be known whether all filters pass them."""
+        return tuple(h for h in self.candidates if self.filtering.unknown(h.uuid))
+
+    @functools.cached_property
+    def others_on(self) -> Mapping[str, tuple[Provider, ...]]:
+        """The candidates that filters which are off would not pass for sure.
+
+        None where the list of filters is given: it is assumed only else.
+        """
+        settings = self.question.assumptions
+        if not self.is_judged or settings.setting(options.ENABLED_FILTERS).given:
+            return {}
+        if self.requested_nodes is not None:
+            return {}
+        asked = [h.uuid for h in self.candidates if h.uuid in self.computes]
+        found = others_on(self.question, [self.computes[uuid] for uuid in asked])
+        return {name: self._named(roots) for name, roots in found.items()}
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether there are candidates, and of none it is known that all pass it."""
+        return bool(self.candidates) and self.uncertain == self.candidates
+
+    @property
+    def filter_failure(self) -> errors.Refusal | None:
+        """The exception of a host filter that ends the request, as Nova's refusal."""
+        return self.filtering.refusal({host.uuid for host in self.given})
 
     @property
     def fallback_candidates(self) -> tuple[Provider, ...]:
@@ -187,10 +234,10 @@ class Explanation:
         """
         if self.verdict is None:
             return False
-        admitted = any(h.uuid not in self.rejections for h in self.hosts)
-        if admitted is not bool(self.candidates):
+        admitted = any(h.uuid not in self.verdict.kept_from for h in self.hosts)
+        if admitted is not bool(self.given):
             return True
-        return not self.candidates and bool(self.unjudged_roots)
+        return not self.given and bool(self.unjudged_roots)
 
     @property
     def wrongly_admitted(self) -> tuple[Provider, ...]:
@@ -254,7 +301,7 @@ class Explanation:
             for host in self.candidates
         )
 
-    def _max_servers_on(self, host: Provider, clauses: Sequence[Clause]) -> int:
+    def _max_servers_on(self, host: Provider, clauses: Sequence[Condition]) -> int:
         return min(
             (
                 sum(

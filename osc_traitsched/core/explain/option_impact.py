@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.option import Consumer, Option, Value
 from osc_traitsched.core.nova.options import options_in
@@ -82,13 +84,18 @@ class Variation:
     """The question with one option switched, or of another release.
 
     :ivar name: the option's; empty for a release
+    :ivar question: what is asked then
     :ivar request: None where Nova would refuse it
-    :ivar release: the one that it is of
     """
 
     name: str
+    question: Question
     request: Request | None
-    release: int
+
+    @property
+    def release(self) -> int:
+        """The release that it is of."""
+        return self.question.assumptions.release
 
 
 def variations(question: Question, request: Request) -> tuple[Variation, ...]:
@@ -100,10 +107,11 @@ def variations(question: Question, request: Request) -> tuple[Variation, ...]:
     found = []
     for name, other in tried:
         switched = _request(other)
-        if switched is None or switched.query() != request.query():
+        # Another release may have other host filters, too.
+        if switched is None or not name or switched.query() != request.query():
             # Which of its new aggregates a host is in does not matter.
             single = switched and switched.forbidding_at_once(request)
-            found.append(Variation(name, single, other.assumptions.release))
+            found.append(Variation(name, other, single))
     return tuple(found)
 
 
@@ -120,29 +128,29 @@ def _request(question: Question) -> Request | None:
 
 
 def option_impacts(
-    question: Question, found: tuple[Variation, ...], facts: Facts, verdict: Verdict
+    now: Matched, found: Iterable[Variation]
 ) -> tuple[OptionImpact, ...]:
     """Return the switched options with which other hosts match."""
     return tuple(
         OptionImpact(
             each.name,
-            question.assumptions.setting(each.name),
+            now.question.assumptions.setting(each.name),
             gained,
             lost,
-            refused=each.request is None,
+            refused,
         )
-        for each, gained, lost in _changing(found, facts, verdict)
+        for each, gained, lost, refused in _changing(now, found)
         if each.name
     )
 
 
 def release_impacts(
-    found: tuple[Variation, ...], facts: Facts, verdict: Verdict
+    now: Matched, found: Iterable[Variation]
 ) -> tuple[ReleaseImpact, ...]:
     """Return the releases that it may be as well, and in which other hosts match."""
     return tuple(
-        ReleaseImpact(each.release, gained, lost, refused=each.request is None)
-        for each, gained, lost in _changing(found, facts, verdict)
+        ReleaseImpact(each.release, gained, lost, refused)
+        for each, gained, lost, refused in _changing(now, found)
         if not each.name
     )
 
@@ -157,13 +165,44 @@ def not_refusing(question: Question) -> tuple[ReleaseImpact, ...]:
     )
 
 
+@dataclasses.dataclass(frozen=True)
+class Matched:
+    """The hosts that match as things are, and what is needed to match them otherwise.
+
+    :ivar computes: all compute nodes, as the host filters are run on them
+    """
+
+    question: Question
+    facts: Facts
+    verdict: Verdict
+    filtering: Filtering
+    computes: tuple[Compute, ...]
+
+    def then(self, variation: Variation) -> set[str] | None:
+        """Return the roots of the hosts that would match; None if it is refused.
+
+        No option that is switched is read by a host filter, but releases have others.
+        """
+        if variation.request is None:
+            return None
+        found = self.filtering
+        if variation.release != self.question.assumptions.release:
+            try:
+                found = filtering(variation.question, self.computes)
+            except Refusal:
+                return None
+        return matching_hosts(variation.request, self.facts) - found.all_kept_out
+
+
 def _changing(
-    found: tuple[Variation, ...], facts: Facts, verdict: Verdict
-) -> Iterator[tuple[Variation, int, int]]:
-    """Yield those with which other hosts match: how many more, and how many fewer."""
-    roots = {host.uuid for host in facts.snapshot.hosts}
-    now = roots - set(verdict.rejections)
+    now: Matched, found: Iterable[Variation]
+) -> Iterator[tuple[Variation, int, int, bool]]:
+    """Yield those with which other hosts match: more, fewer, and if it is refused."""
+    roots = {host.uuid for host in now.facts.snapshot.hosts}
+    matching = roots - set(now.verdict.rejections)
     for each in found:
-        then = matching_hosts(each.request, facts) if each.request else set[str]()
-        if then != now or each.request is None:
-            yield each, len(then - now), len(now - then)
+        then = now.then(each)
+        if then is None:
+            yield each, 0, len(matching), True
+        elif then != matching:
+            yield each, len(then - matching), len(matching - then), False

@@ -41,7 +41,7 @@ from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.correction_sets import correction_sets
 from osc_traitsched.core.explain.hitting_sets import bits, hitting_sets
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import Clause
+from osc_traitsched.core.nova.clause import Condition
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Mask, Matcher
 
@@ -83,7 +83,7 @@ class ClauseCount:
     :ivar left: hosts that meet it and all clauses before it, together
     """
 
-    clause: Clause
+    clause: Condition
     alone: int
     only: int
     left: int
@@ -100,15 +100,17 @@ class Verdict:
     :ivar counts: of each clause, in the request's order
     :ivar conflicts: the minimal sets of clauses that no host meets together, whatever
         else is asked; smallest first, none where there are candidates
+    :ivar kept_from: roots that fail what Placement looks at, host filters aside
     :ivar wrongly_admitted: roots that the matcher would take and Placement did not
     :ivar wrongly_rejected: roots that Placement gave against the matcher
     """
 
-    clauses: tuple[Clause, ...]
+    clauses: tuple[Condition, ...]
     rejections: Mapping[str, Rejection]
     admitted_otherwise: Mapping[str, Rejection]
     counts: tuple[ClauseCount, ...]
     conflicts: tuple[ClauseSet, ...]
+    kept_from: frozenset[str]
     wrongly_admitted: tuple[str, ...]
     wrongly_rejected: tuple[str, ...]
 
@@ -128,27 +130,33 @@ def reach(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdi
     for root in hosts:
         profiles.setdefault(matcher.host(root), []).append(root)
     found: dict[str, Rejection] = {}
+    kept_from: set[str] = set()
     for profile, roots in profiles.items():
         reason = rejection(matcher, profile)
         if reason is not None:
             found.update(dict.fromkeys(roots, reason))
-    otherwise = {root for root in found if other and _meets_all(other, root)}
-    rejected = [root for root in hosts if root in found and root not in otherwise]
-    rejections = {root: found[root] for root in rejected}
-    all_rejected = bool(hosts) and len(rejected) == len(hosts)
+        if not matcher.meets(profile, matcher.of_placement):
+            kept_from.update(roots)
+    otherwise = {r for r in found if other and _meets(other, r, other.everything)}
+    kept_from -= {
+        r for r in kept_from if other and _meets(other, r, other.of_placement)
+    }
+    rejections = {r: found[r] for r in hosts if r in found and r not in otherwise}
+    all_rejected = bool(hosts) and len(rejections) == len(hosts)
     return Verdict(
         matcher.clauses,
         rejections,
         {root: found[root] for root in otherwise},
         _counts(matcher, profiles, rejections),
         _conflicts(matcher.clauses, rejections) if all_rejected else (),
-        tuple(sorted(set(hosts) - set(rejected) - facts.candidates)),
-        tuple(sorted(set(rejected) & facts.candidates)),
+        frozenset(kept_from),
+        tuple(sorted(set(hosts) - kept_from - facts.candidates)),
+        tuple(sorted(kept_from & facts.candidates)),
     )
 
 
-def _meets_all(matcher: Matcher, root: str) -> bool:
-    return matcher.meets(matcher.host(root), matcher.everything)
+def _meets(matcher: Matcher, root: str, mask: Mask) -> bool:
+    return matcher.meets(matcher.host(root), mask)
 
 
 def grouped_rejections(
@@ -179,7 +187,7 @@ def rejection(matcher: Matcher, host: Host) -> Rejection | None:
 
 
 def _conflicts(
-    clauses: tuple[Clause, ...], rejections: Mapping[str, Rejection]
+    clauses: tuple[Condition, ...], rejections: Mapping[str, Rejection]
 ) -> tuple[ClauseSet, ...]:
     found = {each.mask for one in rejections.values() for each in one.correction_sets}
     return tuple(ClauseSet(clauses, mask) for mask in hitting_sets(found))

@@ -65,6 +65,8 @@ class Question:
     :ivar is_what_if: the flavor or the image is not what the cloud has
     :ivar hints: scheduler hints, but for the server group's
     :ivar group: the server group that it is to be in
+    :ivar servers: the service host and the node of each server that the hints and the
+        group speak of; None if there are none
     """
 
     flavor: Body
@@ -80,6 +82,7 @@ class Question:
     computes: tuple[Compute, ...] | None = None
     hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     group: ServerGroup | None = None
+    servers: Mapping[str, tuple[str, str]] | None = None
 
     def request(self) -> Request:
         """Return what Nova would ask Placement.

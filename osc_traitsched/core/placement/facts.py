@@ -75,6 +75,8 @@ class Facts:
         that is not there can give them all
     :ivar cut_off: those of the candidates that Placement gives only if it is asked for
         them alone, since it cuts its answers at a number of its own
+    :ivar filtered: for each host filter that is on the roots of the hosts that it keeps
+        out, whatever Placement says of them
     """
 
     snapshot: Snapshot
@@ -87,6 +89,7 @@ class Facts:
     vanished: tuple[str, ...] = ()
     limits: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
     cut_off: frozenset[str] = frozenset()
+    filtered: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
 
     def with_cut_off(self, roots: Iterable[str]) -> Facts:
         """Return the facts with more candidates, which Placement's answer cut off."""

@@ -6,7 +6,7 @@ import collections
 import dataclasses
 from collections.abc import Iterable
 
-from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, Trait
+from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
 from osc_traitsched.core.placement.facts import Amount
 from osc_traitsched.core.placement.tree import Offer
 
@@ -46,7 +46,7 @@ class Wanted:
     unsuffixed: Group | None
 
     @classmethod
-    def by(cls, clauses: Iterable[Clause]) -> Wanted:
+    def by(cls, clauses: Iterable[Condition]) -> Wanted:
         """Return the groups of clauses; the root's traits are in none of them."""
         parts: dict[str, list[Resource | Trait]] = {}
         for clause in clauses:

@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.clause import (
+    Condition,
+    HostFilter,
+    MemberOf,
+    Resource,
+    RootTrait,
+    Trait,
+)
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Amount, Facts
 from osc_traitsched.core.placement.groups import Wanted
@@ -28,10 +35,11 @@ class Matcher:
     several hosts, or several sets of clauses, is found out once.
 
     :param group_policy: ``isolate`` keeps suffixed groups on different providers
+    :ivar of_placement: the clauses that Placement looks at: all but host filters
     """
 
     def __init__(
-        self, clauses: Sequence[Clause], group_policy: str | None, facts: Facts
+        self, clauses: Sequence[Condition], group_policy: str | None, facts: Facts
     ) -> None:
         self.clauses = tuple(clauses)
         self.everything: Mask = (1 << len(self.clauses)) - 1
@@ -46,12 +54,18 @@ class Matcher:
         self._of_root = sum(
             1 << n for n, c in enumerate(self.clauses) if isinstance(c, RootTrait)
         )
+        self._filters = {
+            c.name: 1 << n
+            for n, c in enumerate(self.clauses)
+            if isinstance(c, HostFilter)
+        }
+        self.of_placement: Mask = self.everything & ~sum(self._filters.values())
         self._memory: dict[tuple[Host, Mask], bool] = {}
         self._wanted: dict[Mask, Wanted] = {}
         self._met_by_root: dict[frozenset[str], Mask] = {}
         self._placements: dict[object, bool] = {}
 
-    def chosen(self, mask: Mask) -> tuple[Clause, ...]:
+    def chosen(self, mask: Mask) -> tuple[Condition, ...]:
         """Return the clauses of a set."""
         return tuple(c for n, c in enumerate(self.clauses) if mask >> n & 1)
 
@@ -67,7 +81,15 @@ class Matcher:
         """Return what decides about the host with this root provider."""
         traits = self.facts.traits.get(root, frozenset()) & self._names
         uuids = self.facts.reachable(root)
-        return Host(traits, tuple(self._offer(uuid, root) for uuid in uuids))
+        return Host(
+            traits,
+            tuple(self._offer(uuid, root) for uuid in uuids),
+            sum(
+                bit
+                for name, bit in self._filters.items()
+                if root in self.facts.filtered[name]
+            ),
+        )
 
     def meets(self, host: Host, mask: Mask) -> bool:
         """Tell whether a host meets all the clauses of a set together."""
@@ -96,9 +118,11 @@ class Matcher:
         )
 
     def _try(self, host: Host, mask: Mask) -> bool:
+        if mask & host.filtered:
+            return False
         if mask & self._of_root & ~self._root_meets(host.root):
             return False
-        in_groups = mask & ~self._of_root
+        in_groups = mask & self.of_placement & ~self._of_root
         if in_groups not in self._wanted:
             self._wanted[in_groups] = Wanted.by(self.chosen(in_groups))
         wanted, usable = self._wanted[in_groups], self._usable(host, mask)
@@ -159,7 +183,7 @@ class Matcher:
         )
 
 
-def _member_of(clauses: Sequence[Clause]) -> tuple[Mask, Mask]:
+def _member_of(clauses: Sequence[Condition]) -> tuple[Mask, Mask]:
     """Return the clauses on forbidden aggregates, and those on required ones."""
     outside = within = 0
     for number, clause in enumerate(clauses):
@@ -170,13 +194,13 @@ def _member_of(clauses: Sequence[Clause]) -> tuple[Mask, Mask]:
     return outside, within
 
 
-def amounts(clauses: Iterable[Clause]) -> tuple[Amount, ...]:
+def amounts(clauses: Iterable[Condition]) -> tuple[Amount, ...]:
     """Return every amount that one of the clauses asks of one provider."""
     found = {(c.resource_class, c.amount) for c in clauses if isinstance(c, Resource)}
     return tuple(sorted(found))
 
 
-def _totals(clauses: Iterable[Clause]) -> dict[str, int]:
+def _totals(clauses: Iterable[Condition]) -> dict[str, int]:
     """Return of each class that several clauses ask for how much that is in all."""
     asked: dict[str, list[int]] = {}
     for clause in clauses:

@@ -35,7 +35,9 @@ class Host:
 
     :ivar root: the root's traits, of those that the request names
     :ivar offers: of the root, the rest of the tree, and what is shared with it
+    :ivar filtered: the host filters that keep it out
     """
 
     root: frozenset[str]
     offers: tuple[Offer, ...]
+    filtered: Mask = 0

@@ -8,9 +8,9 @@ from osc_traitsched.core.explain.breakdown import Cause, Share, breakdown
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import Clause, Resource
+from osc_traitsched.core.nova.clause import Condition, HostFilter, Resource
 from osc_traitsched.views import left_out, problems
-from osc_traitsched.views.explain import reasons, words
+from osc_traitsched.views.explain import filters, reasons, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.terminal import Line, Tone
 from osc_traitsched.views.text import count, listed, ranges
@@ -34,7 +34,7 @@ def lines(explanation: Explanation) -> Iterator[Line]:
 
 
 def _tone(explanation: Explanation) -> Tone:
-    if explanation.is_in_doubt:
+    if explanation.is_in_doubt or explanation.is_uncertain:
         return Tone.DOUBT
     if explanation.refusal is not None or not explanation.has_room:
         return Tone.NO
@@ -73,7 +73,7 @@ def _share(share: Share, explanation: Explanation, more: str) -> str:
     singular = number == 1
     hosts = f"{number}{more}"
     if share.clause is not None:
-        said = reasons.said(share.clause, explanation, number)
+        said = _said(share, share.clause, explanation)
         return f"{hosts} {said}{_source(share.clause, explanation)}"
     if share.cause is Cause.TOGETHER:
         meet = "meets" if singular else "meet"
@@ -87,9 +87,17 @@ def _share(share: Share, explanation: Explanation, more: str) -> str:
     return f"{hosts} {'is' if singular else 'are'} not listed by Nova"
 
 
-def _source(clause: Clause, explanation: Explanation) -> str:
+def _source(clause: Condition, explanation: Explanation) -> str:
     source = words.short_origin(clause, explanation)
     return f" ({source})" if source else ""
+
+
+def _said(share: Share, clause: Condition, explanation: Explanation) -> str:
+    if not isinstance(clause, HostFilter):
+        return reasons.said(clause, explanation, len(share.hosts))
+    names = frozenset(share.hosts)
+    hosts = [host for host in explanation.hosts if host.name in names]
+    return filters.said(clause, explanation, hosts)
 
 
 def _doubts(explanation: Explanation) -> Iterator[str]:
@@ -105,6 +113,8 @@ def _doubts(explanation: Explanation) -> Iterator[str]:
             "Placement gives providers that Nova does not list as hosts, and that "
             f"were not judged: {_names(explanation.unjudged_roots)}"
         )
+    yield from filters.uncertain(explanation)
+    yield from filters.others_on(explanation)
     if explanation.is_in_doubt:
         yield "So the verdict is in doubt, even after a second reading."
     yield from words.other_releases(explanation)
@@ -130,6 +140,7 @@ def _remarks(explanation: Explanation) -> Iterator[str]:
     if explanation.requested_nodes:
         only = listed(each.node for each in explanation.requested_nodes)
         yield f"Only {only} was considered; nova-scheduler skips its host filters."
+    yield from filters.unread_hints(explanation)
     limit = explanation.request.limit if explanation.request else None
     answers = explanation.allocation_request_count
     if limit is not None and answers > limit:

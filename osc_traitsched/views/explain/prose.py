@@ -14,6 +14,7 @@ from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import (
+    filters,
     fixes,
     headline,
     not_evaluated,
@@ -95,6 +96,9 @@ def _conditions(explanation: Explanation, width: int) -> Iterator[Line]:
         "left: hosts that meet it and all above):",
         _table(explanation, width).get_string().splitlines(),
     )
+    passing = filters.without_effect(explanation.filtering.without_effect)
+    if passing:
+        yield Line(passing)
     if explanation.is_by_fallback:
         yield Line(
             "  (of Nova's second query, with VCPU for PCPU: no host has any PCPU)"
@@ -209,10 +213,9 @@ def _remarks(
 def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]:
     """Yield all that is known of the hosts that the user named."""
     for host in shown:
-        takes = host in explanation.candidates
+        takes = explanation.is_candidate(host)
         yield Line("")
-        can = "can" if takes else "cannot"
-        yield Line(f"{host.name}: {can} take it", Tone.YES if takes else Tone.NO)
+        yield _can(explanation, host)
         found = explanation.rejection_by_clauses(host)
         for clause in explanation.clauses:
             fails = found is not None and clause in found.failing
@@ -224,6 +227,8 @@ def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Li
             )
             if isinstance(clause, Resource):
                 yield from _figures(explanation, host, clause)
+        for name, answer in explanation.filtering.answers(host.uuid):
+            yield Line(f"     {filters.answer(answer, name)}")
         if takes and found is not None:
             by_second = host in explanation.fallback_candidates
             who = (
@@ -235,6 +240,14 @@ def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Li
             for clauses in found.correction_sets[:_MOST_NEAREST]:
                 yield Line(f"    {_names(clauses, explanation)}")
         yield from (Line(f"  {each}") for each in reasons.remarks(explanation, host))
+
+
+def _can(explanation: Explanation, host: Provider) -> Line:
+    if not explanation.is_candidate(host):
+        return Line(f"{host.name}: cannot take it", Tone.NO)
+    if explanation.filtering.unknown(host.uuid):
+        return Line(f"{host.name}: may take it; it is not known", Tone.DOUBT)
+    return Line(f"{host.name}: can take it", Tone.YES)
 
 
 def _figures(

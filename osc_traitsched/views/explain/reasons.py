@@ -6,9 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource
+from osc_traitsched.core.nova.clause import (
+    Condition,
+    HostFilter,
+    MemberOf,
+    Resource,
+    RootTrait,
+    Trait,
+)
 from osc_traitsched.core.placement.facts import Stock
-from osc_traitsched.views.explain import words
+from osc_traitsched.views.explain import filters, words
 
 _DISABLED = "COMPUTE_STATUS_DISABLED"
 
@@ -20,7 +27,7 @@ _SHORT_OF = {
 }
 
 
-def said(clause: Clause, explanation: Explanation, number: int = 1) -> str:
+def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
     """Return what is said of hosts that fail a clause: ``lacks the trait X``.
 
     :param number: of hosts, for the verb
@@ -29,6 +36,8 @@ def said(clause: Clause, explanation: Explanation, number: int = 1) -> str:
     if isinstance(clause, Resource):
         return f"cannot give {words.amount(clause)}"
     be = "is" if singular else "are"
+    if isinstance(clause, HostFilter):
+        return f"{'fails' if singular else 'fail'} {clause.name}"
     if isinstance(clause, MemberOf):
         if clause.forbidden:
             return f"{be} in {words.place(clause, explanation)}"
@@ -41,12 +50,15 @@ def said(clause: Clause, explanation: Explanation, number: int = 1) -> str:
 
 
 def of_hosts(
-    clause: Clause, explanation: Explanation, hosts: Sequence[Provider]
+    clause: Condition, explanation: Explanation, hosts: Sequence[Provider]
 ) -> Iterator[str]:
     """Yield what is said of hosts that fail a clause, with the figures of the first.
 
     One line, or one for each provider of the first host that could give the amount.
     """
+    if isinstance(clause, HostFilter):
+        yield filters.said(clause, explanation, hosts)
+        return
     first, *others = hosts
     plain = said(clause, explanation, len(hosts))
     short = _short(clause, explanation, first)
@@ -64,7 +76,7 @@ def of_hosts(
 
 
 def _short(
-    clause: Clause, explanation: Explanation, host: Provider
+    clause: Condition, explanation: Explanation, host: Provider
 ) -> list[tuple[str, Stock]]:
     """Return what can't give an amount, each with where it is if not on the root."""
     if not isinstance(clause, Resource):
@@ -112,9 +124,9 @@ def _unit(asked: Resource, found: Stock) -> str:
     return ""
 
 
-def is_disabling(clause: Clause) -> bool:
+def is_disabling(clause: Condition) -> bool:
     """Tell whether hosts fail a clause whose nova-compute is disabled."""
-    return not isinstance(clause, (Resource, MemberOf)) and clause.name == _DISABLED
+    return isinstance(clause, (Trait, RootTrait)) and clause.name == _DISABLED
 
 
 def disabled_for(explanation: Explanation, hosts: Sequence[Provider]) -> str:

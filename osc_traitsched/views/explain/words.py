@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.nova.clause import (
-    Clause,
+    Condition,
+    HostFilter,
     MemberOf,
     Origin,
     Resource,
@@ -16,6 +17,7 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.views.explain import filters
 from osc_traitsched.views.options import release
 from osc_traitsched.views.text import count, ranges
 
@@ -29,7 +31,7 @@ _MEANS = {
 _IMAGE_TYPE = "COMPUTE_IMAGE_TYPE_"
 
 
-def clause(each: Clause, explanation: Explanation) -> str:
+def clause(each: Condition, explanation: Explanation) -> str:
     """Return a condition in words, with Placement's name where that is another."""
     if isinstance(each, Resource):
         name = each.resource_class
@@ -38,6 +40,8 @@ def clause(each: Clause, explanation: Explanation) -> str:
     if isinstance(each, MemberOf):
         where = "outside" if each.forbidden else "in"
         return f"{where} {place(each, explanation)}"
+    if isinstance(each, HostFilter):
+        return filters.wanted(each)
     group = "" if isinstance(each, RootTrait) else _group(each.group)
     named = f"not {each.name}" if each.forbidden else each.name
     means = _MEANS.get((each.name, each.forbidden))
@@ -107,7 +111,7 @@ def cut_off(explanation: Explanation) -> Iterator[str]:
         )
 
 
-def clause_ids(clauses: Sequence[Clause]) -> tuple[str, ...]:
+def clause_ids(clauses: Sequence[Condition]) -> tuple[str, ...]:
     """Return a name for each condition, as Placement's query would put it."""
     ids: list[str] = []
     for each in clauses:
@@ -116,12 +120,14 @@ def clause_ids(clauses: Sequence[Clause]) -> tuple[str, ...]:
     return tuple(ids)
 
 
-def _clause_id(each: Clause) -> str:
+def _clause_id(each: Condition) -> str:
     if isinstance(each, Resource):
         return f"resources{each.group}:{each.resource_class}"
     if isinstance(each, MemberOf):
         uuids = ",".join(sorted(each.aggregates))
         return f"member_of:{'!' if each.forbidden else ''}in:{uuids}"
+    if isinstance(each, HostFilter):
+        return each.name
     prefix = "root_required" if isinstance(each, RootTrait) else f"required{each.group}"
     return f"{prefix}:{'!' if each.forbidden else ''}{each.name}"
 
@@ -132,12 +138,12 @@ def aggregates(uuids: Iterable[str], question: Question) -> list[str]:
     return sorted(names.get(uuid, uuid) for uuid in uuids)
 
 
-def origins(each: Clause) -> str:
+def origins(each: Condition) -> str:
     """Return where a condition comes from."""
     return ", ".join(origin(one) for one in each.origins)
 
 
-def short_origin(each: Clause, explanation: Explanation) -> str:
+def short_origin(each: Condition, explanation: Explanation) -> str:
     """Return what of the request a condition comes from; empty for all else."""
     kinds = {one.kind for one in each.origins}
     if "flavor" in kinds:
@@ -176,6 +182,9 @@ def request(question: Question) -> str:
         parts.append(f"availability zone {question.zone}")
     if question.project:
         parts.append(f"project {question.project}")
+    parts += [f"hint {k}={v}" for k, values in question.hints.items() for v in values]
+    if question.group is not None:
+        parts.append(f"server group {question.group.name} ({question.group.policy})")
     if question.count > 1:
         parts.append(f"{question.count} servers")
     return ", ".join(parts)
@@ -193,6 +202,7 @@ def verdict(explanation: Explanation) -> str:
         return "Refused; no host is asked."
     if explanation.refusal is not None:
         return f"Refused; Placement alone would give {found} of {count(total, 'host')}."
+    may = len(explanation.uncertain)
     if not found:
         return f"No host can take it: 0 of {total}."
     down = sum(
@@ -200,11 +210,14 @@ def verdict(explanation: Explanation) -> str:
         for host in explanation.candidates
         if (compute := explanation.computes.get(host.uuid)) and not compute.is_up
     )
-    hosts = f"{found} of {count(total, 'host')}"
+    if may == found:
+        return f"It is not known whether a host can take it: {may} of {total} may."
+    hosts = f"{found - may} of {count(total, 'host')}"
     if down == found:
         where = "there" if down == 1 else "on all of them"
         return f"Placement gives {hosts}, but nova-compute is down {where}."
     remark = f" ({down} of them with nova-compute down)" if down else ""
+    remark += f", {may} more may" if may else ""
     wanted = explanation.question.count
     if wanted == 1:
         return f"{hosts} can take it{remark}."

@@ -65,6 +65,7 @@ def test_the_codes_are_those_that_scripts_know():
         "REFUSED": 5,
         "CHANGES_WANTED": 6,
         "FINDINGS": 7,
+        "UNKNOWN": 8,
         "INTERRUPTED": 130,
     }
 

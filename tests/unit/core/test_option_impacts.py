@@ -5,7 +5,9 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.explain.option_impact import (
+    Matched,
     ReleaseImpact,
     not_refusing,
     release_impacts,
@@ -121,7 +123,9 @@ def of_either_release(release, other, specs, cloud):
     asked = [request, *(each.request for each in tried if each.request)]
     found = facts_of(case.cloud, asked)
     verdict = reach(Matcher(request.clauses, request.group_policy, found), found)
-    return release_impacts(tuple(tried), found, verdict)
+    return release_impacts(
+        Matched(question, found, verdict, Filtering(), computes=()), tried
+    )
 
 
 def test_a_release_that_it_may_be_as_well_is_told_if_other_hosts_match():

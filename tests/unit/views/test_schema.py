@@ -10,10 +10,14 @@ import pytest
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import reasons
+from osc_traitsched.core.nova.filter.answer import Fails
+from osc_traitsched.core.nova.filter.judging import Judgment
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import document
@@ -90,9 +94,12 @@ def with_everything():
     setting = made.question.assumptions.setting(name)
     other = SchedulerSettings(29)
     assumed = dataclasses.replace(made.question.assumptions, others=(other,))
+    hints = {"same_host": ("u",)}
+    answers = {host.uuid: Fails(reasons.SERVICE_DOWN) for host in made.hosts}
     made = dataclasses.replace(
         made,
-        question=dataclasses.replace(made.question, assumptions=assumed),
+        question=dataclasses.replace(made.question, assumptions=assumed, hints=hints),
+        filtering=Filtering(Judgment(("ComputeFilter",), {"ComputeFilter": answers})),
         release_impacts=(ReleaseImpact(29, gained=1, lost=0),),
         refusal=Refusal("Invalid", "unknown-value", ("hw:tpm_version",), stage="api"),
         option_impacts=(OptionImpact(name, setting, gained=1, lost=0),),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.explain.clause_set import ClauseSet
+from osc_traitsched.core.explain.filtering import filtering
 from osc_traitsched.core.explain.fix.values import (
     MOST_OF_HOSTS,
     Action,
@@ -16,7 +18,8 @@ from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import Ownership, ownership
 from osc_traitsched.core.inventory.zones import zone_in
-from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource
+from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf, Resource
+from osc_traitsched.core.nova.filter.aggregates import metadata_key
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Matcher
@@ -25,6 +28,9 @@ DISABLED = "COMPUTE_STATUS_DISABLED"
 
 #: A host that needs more changes than this is not near.
 _MOST_CHANGES = 3
+
+#: So many aggregates are worth a try for what the host filters look for.
+_MOST_AGGREGATES = 5
 
 
 def on_hosts(
@@ -35,9 +41,9 @@ def on_hosts(
 ) -> tuple[HostFix, ...]:
     """Return the changes of hosts that help: the simplest first, then the widest.
 
-    Each was tried: the matcher takes the hosts with it. What nova-compute would
-    undo is not among them, nor what nova-api would refuse, nor enabling what was
-    disabled for a reason.
+    Each was tried: the matcher takes the hosts with it, and the host filters pass
+    them. What nova-compute would undo is not among them, nor what nova-api would
+    refuse, nor enabling what was disabled for a reason.
 
     :param computes: Nova's compute nodes, by the UUID of their provider
     """
@@ -46,16 +52,46 @@ def on_hosts(
     for root, rejection in verdict.rejections.items():
         kind = matcher.host(root)
         if kind not in helping:
-            helping[kind] = _helping(matcher, kind, rejection.correction_sets)
+            helping[kind] = _helping(matcher, kind, rejection.correction_sets, question)
         for changes in helping[kind]:
             nova = _Host(computes.get(root), question, _is_unused(matcher.facts, root))
             possible = tuple(filter(None, map(nova.changed, changes)))
             if len(possible) == len(changes):
                 hosts.setdefault(possible, []).append(root)
-    found = [HostFix(changes, tuple(roots)) for changes, roots in hosts.items()]
+    tried = (
+        HostFix(changes, _passing(question, computes, changes, roots))
+        for changes, roots in hosts.items()
+    )
+    found = [fix for fix in tried if fix.hosts]
     return tuple(
         sorted(found, key=lambda fix: (len(fix.changes), -len(fix.hosts), repr(fix)))
     )[:MOST_OF_HOSTS]
+
+
+def _passing(
+    question: Question,
+    computes: Mapping[str, Compute],
+    changes: Iterable[HostChange],
+    roots: Iterable[str],
+) -> tuple[str, ...]:
+    """Return those of the hosts that all host filters pass for sure after changes."""
+    roots = tuple(roots)
+    changed = [computes[root] for root in roots if root in computes]
+    aggregates = question.aggregates
+    for change in changes:
+        if change.action is Action.ENABLE_SERVICE:
+            changed = [dataclasses.replace(each, is_enabled=True) for each in changed]
+        elif change.action is Action.JOIN_AGGREGATE:
+            joining = {each.service_host for each in changed}
+            aggregates = tuple(
+                {**body, "hosts": [*body["hosts"], *joining]}
+                if body["uuid"] == change.name
+                else body
+                for body in aggregates
+            )
+    asked = dataclasses.replace(question, aggregates=aggregates)
+    found = filtering(asked, changed)
+    return tuple(r for r in roots if not found.doubts(r))
 
 
 def _is_unused(facts: Facts, root: str) -> bool:
@@ -110,32 +146,64 @@ class _Host:
 
 
 def _helping(
-    matcher: Matcher, kind: Host, correction_sets: Iterable[ClauseSet]
+    matcher: Matcher,
+    kind: Host,
+    correction_sets: Iterable[ClauseSet],
+    question: Question,
 ) -> list[tuple[HostChange, ...]]:
-    """Return sets of changes that help, none of which has another one inside."""
+    """Return sets of changes after which Placement takes a host.
+
+    None of them has another one inside. Whether the host filters pass it then depends
+    on more than its kind.
+    """
     found: list[tuple[HostChange, ...]] = []
     for clauses in correction_sets:
-        # What has no change of its own another change may bring about.
-        changes = dict.fromkeys(filter(None, map(_host_change, clauses)))
-        if not 0 < len(changes) <= _MOST_CHANGES:
-            continue
-        if any(changes.keys() >= set(smaller) for smaller in found):
-            continue
-        changed = kind
-        for change in changes:
-            changed = _changed_host(matcher, changed, change)
-        if matcher.meets(changed, matcher.everything):
-            found.append(tuple(changes))
+        for changes in _changes(clauses, question):
+            if not 0 < len(changes) <= _MOST_CHANGES:
+                continue
+            if any(changes.keys() >= set(smaller) for smaller in found):
+                continue
+            changed = kind
+            for change in changes:
+                changed = _changed_host(matcher, changed, change)
+            if matcher.meets(changed, matcher.of_placement):
+                found.append(tuple(changes))
     return found
 
 
-def _host_change(clause: Clause) -> HostChange | None:
+def _changes(
+    clauses: ClauseSet, question: Question
+) -> Iterator[dict[HostChange, None]]:
+    """Yield sets of changes to try, those without an aggregate for filters first.
+
+    What has no change of its own another change may bring about.
+    """
+    changes = dict.fromkeys(filter(None, map(_host_change, clauses)))
+    yield changes
+    for aggregate in _wanted_aggregates(clauses, question):
+        yield {**changes, HostChange(Action.JOIN_AGGREGATE, aggregate): None}
+
+
+def _wanted_aggregates(clauses: ClauseSet, question: Question) -> list[str]:
+    """Return the first aggregates that have a key which a filter looks for."""
+    keys = {
+        metadata_key(origin.key)
+        for clause in clauses
+        if isinstance(clause, HostFilter)
+        for origin in clause.origins
+        if origin.kind == "flavor"
+    }
+    having = (a["uuid"] for a in question.aggregates if keys & a["metadata"].keys())
+    return list(itertools.islice(having, _MOST_AGGREGATES))
+
+
+def _host_change(clause: Condition) -> HostChange | None:
     if isinstance(clause, MemberOf):
         if clause.forbidden or len(clause.aggregates) != 1:
             return None
         (aggregate,) = clause.aggregates
         return HostChange(Action.JOIN_AGGREGATE, aggregate)
-    if isinstance(clause, Resource):
+    if isinstance(clause, (Resource, HostFilter)):
         return None
     if clause.name == DISABLED and clause.forbidden:
         return HostChange(Action.ENABLE_SERVICE)
@@ -158,4 +226,6 @@ def _changed_host(matcher: Matcher, host: Host, change: HostChange) -> Host:
     else:
         added, removed = frozenset[str](), frozenset({name or DISABLED})
     own = dataclasses.replace(root, traits=(root.traits | added) - removed)
-    return Host((host.root | added) - removed, (own, *others))
+    return dataclasses.replace(
+        host, root=(host.root | added) - removed, offers=(own, *others)
+    )

@@ -14,7 +14,7 @@ from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of, trait_in
 from osc_traitsched.core.inventory.zones import zone_in
-from osc_traitsched.core.nova.clause import Clause, Origin, Resource, Trait
+from osc_traitsched.core.nova.clause import Condition, Origin, Resource, Trait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.facts import Facts
 
@@ -56,7 +56,7 @@ def changes_format(fix: RequestFix) -> bool:
     )
 
 
-def _orphans(removed: ClauseSet) -> Iterator[Clause]:
+def _orphans(removed: ClauseSet) -> Iterator[Condition]:
     """Yield the traits of groups that have no amount left when clauses are removed.
 
     Placement takes no group of traits alone.
@@ -68,12 +68,12 @@ def _orphans(removed: ClauseSet) -> Iterator[Clause]:
             yield clause
 
 
-def _origins(clauses: Iterable[Clause]) -> list[Origin]:
+def _origins(clauses: Iterable[Condition]) -> list[Origin]:
     return [origin for clause in clauses for origin in clause.origins]
 
 
 def _request_changes(
-    question: Question, clauses: Iterable[Clause], facts: Facts, roots: Sequence[str]
+    question: Question, clauses: Iterable[Condition], facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
     """Yield sets of changes that would take all the clauses away."""
     alternatives = [
@@ -89,7 +89,7 @@ def _request_changes(
 
 
 def _alternatives(
-    question: Question, clause: Clause, facts: Facts, roots: Sequence[str]
+    question: Question, clause: Condition, facts: Facts, roots: Sequence[str]
 ) -> Iterator[tuple[RequestChange, ...]]:
     """Yield the changes that would each take one clause away."""
     kinds = {origin.key for origin in clause.origins if origin.kind == "prefilter"}

@@ -18,6 +18,8 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 SAME_HOST, DIFFERENT_HOST = "same_host", "different_host"
 NEAR_ADDRESS, PREFIX = "build_near_host_ip", "cidr"
+#: The hints whose values are UUIDs of servers.
+OF_SERVERS = (SAME_HOST, DIFFERENT_HOST)
 _DEFAULT_PREFIX = "/24"
 
 

@@ -18,7 +18,8 @@ class HostState:
     nova/scheduler/host_manager.py, ``HostState``
 
     :ivar aggregates: those that its service host is in, by Nova's own list
-    :ivar instances: the UUIDs of the servers on it; None if they were not read
+    :ivar instances: the UUIDs of the servers on it, at least those that the request
+        speaks of; None if they were not read
     :ivar traits: of its root provider; None if they were not read
     :ivar allocation_ratios: by resource class, from Placement; None if not read
     """
@@ -91,17 +92,31 @@ class RequestSpec:
 
 
 def host_states(
-    computes: Iterable[Compute], aggregates: Iterable[Mapping[str, Any]]
+    computes: Iterable[Compute],
+    aggregates: Iterable[Mapping[str, Any]],
+    servers: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[HostState, ...]:
     """Return the states of compute nodes, with the aggregates of their hosts.
 
     :param aggregates: the compute API's bodies of all host aggregates
+    :param servers: the service host and the node of each server that filters look for;
+        None if that was not read
     """
+    on_node: dict[tuple[str, str], set[str]] = {}
+    for server, place in (servers or {}).items():
+        on_node.setdefault(place, set()).add(server)
     of_host: dict[str, list[Aggregate]] = {}
     for body in aggregates:
         aggregate = Aggregate.read(body)
         for host in body["hosts"]:
             of_host.setdefault(host, []).append(aggregate)
     return tuple(
-        HostState(each, tuple(of_host.get(each.service_host, ()))) for each in computes
+        HostState(
+            each,
+            tuple(of_host.get(each.service_host, ())),
+            None
+            if servers is None
+            else frozenset(on_node.get((each.service_host, each.node), ())),
+        )
+        for each in computes
     )

@@ -1,0 +1,90 @@
+"""Reads server groups, and where the servers are that a request speaks of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from osc_traitsched.cloud import rest
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core import errors
+from osc_traitsched.core.names import near_names
+from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.nova.filter.state import ServerGroup
+
+#: The first whose groups have one policy, and rules beside it.
+_MICROVERSION = "2.64"
+_GROUP: dict[str, rest.Shape] = {
+    "id": str,
+    "name": str,
+    "policy": str,
+    "project_id": str,
+    "rules": {},
+    "members": [str],
+}
+_SERVER: rest.Shape = {
+    "server": {
+        "OS-EXT-SRV-ATTR:host": rest.OPTIONAL_TEXT,
+        "OS-EXT-SRV-ATTR:hypervisor_hostname": rest.OPTIONAL_TEXT,
+    }
+}
+
+
+def group(cloud: Cloud, name: str) -> ServerGroup:
+    """Return the server group of a name or an ID, of whatever project.
+
+    Two requests, or one for each thousand groups.
+
+    :raises NothingMatches: when there is none
+    :raises AmbiguousName: when several have the name
+    :raises CloudBroke: when the user may not list the groups of all projects
+    """
+    found = list(_groups(cloud))
+    named = [each for each in found if each["id"] == name]
+    named = named or [each for each in found if each["name"] == name]
+    if not named:
+        nearest = near_names(name, [each["name"] for each in found])
+        raise errors.NothingMatches("server group", name, nearest)
+    if len(named) > 1:
+        alike = [Namesake(each["id"], each["project_id"]) for each in named]
+        raise errors.AmbiguousName("server group", name, alike)
+    return _group(named[0])
+
+
+def _groups(cloud: Cloud) -> Iterator[Any]:
+    """Yield the groups of all projects; these lists are paged by number."""
+    offset, shape = 0, {"server_groups": [_GROUP]}
+    while True:
+        params = {"all_projects": "true", "offset": str(offset)}
+        body = rest.get(
+            cloud.compute, "/os-server-groups", shape, params, _MICROVERSION
+        )
+        if not body["server_groups"]:
+            return
+        yield from body["server_groups"]
+        offset += len(body["server_groups"])
+
+
+def _group(body: Mapping[str, Any]) -> ServerGroup:
+    most = body["rules"].get("max_server_per_host", 1)
+    return ServerGroup(
+        body["name"], body["policy"], int(most), frozenset(body["members"])
+    )
+
+
+def nodes_of(cloud: Cloud, servers: Iterable[str]) -> Mapping[str, tuple[str, str]]:
+    """Return on which service host and node servers are; one request for each.
+
+    A server that is not there, or that is on no host, is not in the answer.
+
+    :raises CloudBroke: when the user may not see the hosts of servers
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for server in sorted(set(servers)):
+        body = rest.get_if_there(cloud.compute, rest.path("servers", server), _SERVER)
+        attributes = body["server"] if body is not None else {}
+        host = attributes.get("OS-EXT-SRV-ATTR:host")
+        node = attributes.get("OS-EXT-SRV-ATTR:hypervisor_hostname")
+        if host and node:
+            found[server] = host, node
+    return found

@@ -1,0 +1,216 @@
+"""What nova-scheduler's own host filters make of the hosts, beside Placement's answer.
+
+Nova runs the filters one after the other on the hosts that Placement gave, and each on
+those that are left. Here each is run on every host, so that what it keeps out is known
+whatever else does.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova.clause import HostFilter, Origin
+from osc_traitsched.core.nova.filter.answer import (
+    Answer,
+    Fails,
+    Passes,
+    Raises,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.judging import (
+    Judgment,
+    enabled,
+    judge,
+    judge_all,
+)
+from osc_traitsched.core.nova.filter.state import RequestSpec, host_states
+from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+_STAGE = "scheduler"
+
+# What policies and hints need to have any effect.
+_GROUP_FILTERS = {
+    "affinity": "ServerGroupAffinityFilter",
+    "anti-affinity": "ServerGroupAntiAffinityFilter",
+}
+_HINT_FILTERS = {
+    "same_host": "SameHostFilter",
+    "different_host": "DifferentHostFilter",
+    "build_near_host_ip": "SimpleCIDRAffinityFilter",
+    "cidr": "SimpleCIDRAffinityFilter",
+    "query": "JsonFilter",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Filtering:
+    """The answers of all host filters that are on, for every compute node.
+
+    :ivar judgment: by the names of the filters, in the order in which Nova runs them;
+        hosts are named by the UUIDs of their providers
+    """
+
+    judgment: Judgment = dataclasses.field(default_factory=lambda: Judgment((), {}))
+
+    @functools.cached_property
+    def kept_out(self) -> Mapping[str, frozenset[str]]:
+        """For each filter the hosts that it keeps out, or where it raises."""
+        return {
+            name: frozenset(
+                uuid
+                for uuid, answer in self.judgment.answers[name].items()
+                if isinstance(answer, (Fails, Raises))
+            )
+            for name in self.judgment.names
+        }
+
+    @functools.cached_property
+    def conditions(self) -> tuple[HostFilter, ...]:
+        """Those of the filters that keep any host out, with what they do it for."""
+        return tuple(
+            HostFilter(name, tuple(dict.fromkeys(self._origins(name))))
+            for name in self.judgment.names
+            if self.kept_out[name]
+        )
+
+    @property
+    def without_effect(self) -> tuple[str, ...]:
+        """The filters that let all hosts through."""
+        return tuple(
+            name
+            for name in self.judgment.names
+            if all(isinstance(a, Passes) for a in self.judgment.answers[name].values())
+        )
+
+    def answer(self, name: str, uuid: str) -> Answer | None:
+        """Return what a filter says of a host; None where it was not asked."""
+        return self.judgment.answers.get(name, {}).get(uuid)
+
+    def answers(self, uuid: str) -> Iterator[tuple[str, Answer]]:
+        """Yield the filters that do not pass a host for sure, and their answers."""
+        for name in self.judgment.names:
+            answer = self.answer(name, uuid)
+            if answer is not None and not isinstance(answer, Passes):
+                yield name, answer
+
+    @functools.cached_property
+    def all_kept_out(self) -> frozenset[str]:
+        """The hosts that any filter keeps out."""
+        return frozenset[str]().union(*self.kept_out.values())
+
+    def unknown(self, uuid: str) -> tuple[tuple[str, Unknown], ...]:
+        """Return the filters of which it can't be known whether they pass a host."""
+        return tuple((n, a) for n, a in self.answers(uuid) if isinstance(a, Unknown))
+
+    def doubts(self, uuid: str) -> bool:
+        """Tell whether not all filters pass a host for sure."""
+        return next(self.answers(uuid), None) is not None
+
+    def failure(self, given: Collection[str]) -> tuple[str, Raises] | None:
+        """Return the filter that ends the whole request with an exception, if any.
+
+        Nova runs a filter only on the hosts that all those before it have passed
+        (nova/filters.py, ``get_filtered_objects``). Where one of those is unknown it
+        is taken to pass.
+
+        :param given: the hosts that Placement gave
+        """
+        left = set(given)
+        for name in self.judgment.names:
+            for uuid in sorted(left):
+                answer = self.answer(name, uuid)
+                if isinstance(answer, Raises):
+                    return name, answer
+            left -= self.kept_out[name]
+        return None
+
+    def refusal(self, given: Collection[str]) -> Refusal | None:
+        """Return that failure as Nova's refusal of the request; None where none is."""
+        failure = self.failure(given)
+        if failure is None:
+            return None
+        name, answer = failure
+        keys = (name, answer.key, answer.value)
+        return Refusal(answer.exception, "filter-raises", keys, _STAGE)
+
+    def _origins(self, name: str) -> Iterator[Origin]:
+        for answer in self.judgment.answers[name].values():
+            if isinstance(answer, (Fails, Raises)) and answer.origin is not None:
+                yield answer.origin
+
+
+def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
+    """Run the host filters that are on over compute nodes.
+
+    A host that is named with the zone is forced: no filter runs
+    (nova/scheduler/host_manager.py, ``get_filtered_hosts``).
+
+    :raises Refusal: when nova-api or nova-scheduler refuses the question, or does not
+        start with these filters
+    """
+    if question.nodes is not None:
+        return Filtering()
+    spec, settings = question.spec(), question.assumptions
+    _check_policy(spec, settings)
+    hosts = host_states(computes, question.aggregates, question.servers)
+    return Filtering(judge_all(hosts, spec, settings))
+
+
+def _check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
+    """Refuse a group whose policy nothing keeps.
+
+    nova/scheduler/utils.py, ``_get_group_details``
+
+    :raises Refusal: where its filter is off
+    """
+    needed = _GROUP_FILTERS.get(spec.group.policy) if spec.group else None
+    if spec.group and needed and needed not in enabled(settings):
+        keys = (spec.group.policy, needed)
+        raise Refusal("UnsupportedPolicyException", "group-policy-off", keys, _STAGE)
+
+
+def others_on(
+    question: Question, computes: Iterable[Compute]
+) -> Mapping[str, frozenset[str]]:
+    """Return what filters that are off would not pass for sure, were they on.
+
+    :param computes: those that matter
+    :returns: for each such filter of the release the nodes' UUIDs
+    """
+    spec, settings = question.spec(), question.assumptions
+    hosts = host_states(computes, question.aggregates, question.servers)
+    off = (
+        each.name
+        for each in FILTERS.values()
+        if each.is_in(settings.release) and each.name not in enabled(settings)
+    )
+    judged = {
+        name: frozenset(
+            host.compute.uuid
+            for host in hosts
+            if not isinstance(judge(name, host, spec, settings), Passes)
+        )
+        for name in off
+    }
+    return {name: roots for name, roots in judged.items() if roots}
+
+
+def unread_hints(question: Question) -> tuple[tuple[str, str], ...]:
+    """Return the hints that nothing reads, each with the filter that would.
+
+    Where there is a filter that is none of Nova's, it may read any.
+    """
+    names = enabled(question.assumptions)
+    if any(name not in FILTERS for name in names):
+        return ()
+    return tuple(
+        (hint, _HINT_FILTERS.get(hint, ""))
+        for hint in sorted(question.hints)
+        if _HINT_FILTERS.get(hint) not in names
+    )

@@ -1,0 +1,153 @@
+"""The words for host filters: what they want, and why they keep hosts out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import unread_hints as unread
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import HostFilter
+from osc_traitsched.core.nova.filter import reasons
+from osc_traitsched.core.nova.filter.answer import Answer, Fails, Raises, Unknown
+from osc_traitsched.core.nova.options import ENABLED_FILTERS
+from osc_traitsched.views.text import listed, ranges
+
+_WANTS = {
+    "AggregateImagePropertiesIsolation": "image properties as the aggregates have them",
+    "AggregateInstanceExtraSpecsFilter": "aggregate metadata as the flavor asks",
+    "AggregateIoOpsFilter": "few tasks under way",
+    "AggregateMultiTenancyIsolation": "no aggregate of other projects alone",
+    "AggregateNumInstancesFilter": "few servers",
+    "AggregateTypeAffinityFilter": "no aggregate of other flavors alone",
+    "AvailabilityZoneFilter": "in the availability zone",
+    "ComputeCapabilitiesFilter": "capabilities as the flavor asks",
+    "ComputeFilter": "nova-compute up",
+    "DifferentHostFilter": "away from the servers of the hint",
+    "ImagePropertiesFilter": "a hypervisor for the image",
+    "IoOpsFilter": "few tasks under way",
+    "IsolatedHostsFilter": "isolated hosts for isolated images",
+    "NumInstancesFilter": "few servers",
+    "SameHostFilter": "with a server of the hint",
+    "ServerGroupAffinityFilter": "with the servers of the group",
+    "ServerGroupAntiAffinityFilter": "away from the servers of the group",
+    "SimpleCIDRAffinityFilter": "in the network of the hint",
+}
+
+#: What is said of a host; {be} and {have} are the verbs for one host or several.
+_SAID = {
+    reasons.SERVICE_DISABLED: "{be} disabled",
+    reasons.SERVICE_DOWN: "{have} nova-compute down",
+    reasons.NO_METADATA: "{be} in no aggregate with {key} ({key}={wanted} asked)",
+    reasons.METADATA_DIFFERS: "{be} in aggregates with {key}={found}, not {wanted}",
+    reasons.IMAGE_DIFFERS: "{be} for images with {key}={found}, not {wanted}",
+    reasons.OTHER_PROJECTS: "{be} for other projects by {key}",
+    reasons.OTHER_FLAVORS: "{be} for the flavors {found} by {key}",
+    reasons.OTHER_ZONE: "{be} in the zone {found}, not {wanted}",
+    reasons.NO_CAPABILITY: "{have} no capability {key} ({wanted} asked)",
+    reasons.CAPABILITY_DIFFERS: "{have} {key}={found}, not {wanted}",
+    reasons.UNSUPPORTED_IMAGE: "{have} no hypervisor for {key}={wanted}",
+    reasons.HYPERVISOR_VERSION: "{have} hypervisor version {found}, not {wanted}",
+    reasons.ISOLATED_HOST: "{be} for isolated images by {key}",
+    reasons.ISOLATED_IMAGE: "{be} no isolated host, which the image needs by {key}",
+    reasons.GROUP_ELSEWHERE: "{have} no server of the group, which is on {found}",
+    reasons.GROUP_HERE: "{have} {found} of the group's servers ({wanted} at most)",
+    reasons.NOT_WITH_SERVERS: "{have} no server of the hint {key}",
+    reasons.WITH_SERVERS: "{have} servers of the hint {key}",
+    reasons.OUTSIDE_NETWORK: "{be} outside {wanted}: {found}",
+    reasons.QUERY_IS_FALSE: "{be} no match of the hint {key}",
+    reasons.AT_LIMIT: "{be} at the limit: {found} of {wanted} ({key})",
+    reasons.LARGER_THAN_HOST: "{have} {found} of {key} in all, {wanted} asked",
+    reasons.TOO_LITTLE_FREE: "{have} {found} of {key} free, {wanted} asked",
+}
+
+
+def wanted(condition: HostFilter) -> str:
+    """Return what a filter wants of hosts, with its name."""
+    wants = _WANTS.get(condition.name)
+    return f"{wants} ({condition.name})" if wants else condition.name
+
+
+def said(
+    condition: HostFilter, explanation: Explanation, hosts: Sequence[Provider]
+) -> str:
+    """Return what is said of hosts that a filter keeps out.
+
+    Where they are out for several reasons, it is the filter and what it wants.
+    """
+    answers = [
+        explanation.filtering.answer(condition.name, host.uuid) for host in hosts
+    ]
+    if len(set(answers)) == 1 and answers[0] is not None:
+        return answer(answers[0], condition.name, len(hosts))
+    wants = {(a.key, a.wanted) if isinstance(a, Fails) else None for a in answers}
+    one = wants.pop() if len(wants) == 1 else None
+    asked = f" for {one[0]}={one[1]}" if one and all(one) else ""
+    return f"{'fails' if len(hosts) == 1 else 'fail'} {condition.name}{asked}"
+
+
+def answer(found: Answer, name: str, number: int = 1) -> str:
+    """Return an answer that is no plain yes, as what is said of hosts.
+
+    :param number: of hosts, for the verb
+    """
+    singular = number == 1
+    if isinstance(found, Fails):
+        template = _SAID.get(found.reason, "{have} not what {name} wants ({key})")
+        return template.format(
+            be="is" if singular else "are",
+            have="has" if singular else "have",
+            name=name,
+            key=found.key,
+            wanted=found.wanted,
+            found=listed(found.found),
+        )
+    if isinstance(found, Raises):
+        value = f"{found.key}={found.value}"
+        return (
+            f"{'makes' if singular else 'make'} {name} fail: {found.exception}, {value}"
+        )
+    if isinstance(found, Unknown):
+        return f"{'depends' if singular else 'depend'} on {unknown(found)} ({name})"
+    return f"{'passes' if singular else 'pass'} {name}"
+
+
+def unknown(found: Unknown) -> str:
+    """Return what can't be known, and what there is to see of it."""
+    asked = f" for {found.key}" if found.key else ""
+    seen = f"; {found.evidence}" if found.evidence else ""
+    return f"{found.missing}{asked}, which no API shows{seen}"
+
+
+def uncertain(explanation: Explanation) -> Iterator[str]:
+    """Yield a line for each thing that can't be known and decides about candidates."""
+    found: dict[tuple[str, Unknown], list[str]] = {}
+    for host in explanation.uncertain:
+        for name, each in explanation.filtering.unknown(host.uuid):
+            found.setdefault((name, each), []).append(host.name)
+    for (name, each), hosts in found.items():
+        yield f"{name} may keep out {ranges(hosts)}: it reads {unknown(each)}."
+
+
+def others_on(explanation: Explanation) -> Iterator[str]:
+    """Yield a line for each filter that would matter if it were on, as it may be."""
+    setting = explanation.question.assumptions.setting(ENABLED_FILTERS)
+    for name, hosts in explanation.others_on.items():
+        yield (
+            f"ASSUMED: {name} is off ({setting.source}); with it on "
+            f"{ranges(host.name for host in hosts)} may be out"
+        )
+
+
+def unread_hints(explanation: Explanation) -> Iterator[str]:
+    """Yield a line for each hint that no filter reads."""
+    found = unread(explanation.question) if explanation.is_judged else ()
+    for hint, name in found:
+        why = f"{name} is off" if name else "no filter of Nova's reads it"
+        yield f"The hint {hint} has no effect: {why}."
+
+
+def without_effect(names: Iterable[str]) -> str:
+    """Return the line on the filters that let all hosts through; empty for none."""
+    found = ", ".join(names)
+    return f"  Host filters that pass every host: {found}" if found else ""

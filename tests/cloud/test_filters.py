@@ -1,0 +1,215 @@
+"""The host filters that are on, beside nova-scheduler's own and its log.
+
+TRAITSCHED_FILTERED is the number of servers that are asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from tests.cloud import logs
+from tests.cloud.cloud import ISOLATION, Cloud
+from tests.cloud.factory import factory
+from tests.functional import shell
+
+COUNT = int(os.environ.get("TRAITSCHED_FILTERED", "60"))
+SEED = 12
+NO_HOST = "No valid host was found. "
+NOT_ENOUGH = "No valid host was found. There are not enough hosts available."
+#: As nova-operator sets it for RHOSO 18, in its order.
+RHOSO = (
+    "AggregateInstanceExtraSpecsFilter",
+    "ComputeFilter",
+    "ComputeCapabilitiesFilter",
+    "ImagePropertiesFilter",
+    "ServerGroupAntiAffinityFilter",
+    "ServerGroupAffinityFilter",
+    "SameHostFilter",
+    "DifferentHostFilter",
+    "PciPassthroughFilter",
+    "NUMATopologyFilter",
+)
+SSD, CORES = "aggregate_instance_extra_specs:ssd", "aggregate_instance_extra_specs:n"
+FLAVORS: dict[str, tuple[dict[str, str], dict[str, int]]] = {
+    "plain": ({}, {}),
+    "most": ({}, {"ram": 7000}),
+    "ssd": ({SSD: "true"}, {}),
+    "no-ssd": ({SSD: "false"}, {}),
+    "any-disk": ({SSD: "<or> true <or> false"}, {}),
+    "many": ({CORES: ">= 6"}, {}),
+    "ssd-and-many": ({SSD: "true", CORES: "s== 8"}, {}),
+    "unscoped": ({"ssd": "false"}, {}),
+    "no-such-key": ({"aggregate_instance_extra_specs:none": "1"}, {}),
+    "no-number": ({CORES: ">= six"}, {}),
+    "fake": ({"capabilities:hypervisor_type": "fake"}, {}),
+    "qemu": ({"capabilities:hypervisor_type": "QEMU"}, {}),
+    "roomy": ({"capabilities:free_ram_mb": ">= 7000"}, {}),
+    "numa": ({"hw:numa_nodes": "1"}, {}),
+}
+IMAGES = {"raw": {}, "x86": {"hw_architecture": "x86_64"}}
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A request: a flavor, an image, hints, and a server group, all by name."""
+
+    flavor: str
+    image: str = "raw"
+    hint: str = ""
+    group: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Scene:
+    """The cloud, and what is made in it by name."""
+
+    cloud: Cloud
+    maker: Any
+    flavors: Mapping[str, Any]
+    images: Mapping[str, str]
+    hints: Mapping[str, str]
+    groups: Mapping[str, str]
+
+    def explain(self, asked: Asked, *options: str) -> shell.Run:
+        given = [*options, "--nova-conf", str(self.cloud.nova_conf), "-f", "json"]
+        if asked.hint:
+            given += ["--hint", f"{asked.hint}={self.hints[asked.hint]}"]
+        if asked.group:
+            given += ["--server-group", asked.group]
+        words = ("trait-sched", "explain", asked.flavor, asked.image, *given)
+        return shell.run(self.cloud.environment, *words)
+
+    def boot(self, asked: Asked) -> Any:
+        hints = {asked.hint: self.hints[asked.hint]} if asked.hint else {}
+        if asked.group:
+            hints["group"] = self.groups[asked.group]
+        flavor, image = self.flavors[asked.flavor], self.images[asked.image]
+        boot = self.maker.boot(flavor, image, hints=hints)
+        if boot.server:
+            self.maker.delete(boot)
+        return boot
+
+
+@pytest.fixture(scope="module")
+def scene():
+    """Six hosts, two of them with SSDs, one with a big server, one forced down."""
+    options = (ISOLATION, f"filter_scheduler.enabled_filters={','.join(RHOSO)}")
+    cloud = Cloud(computes=6, nova_options=options)
+    with cloud, factory(cloud.admin()) as maker:
+        flavors = {
+            name: maker.flavor(name, specs, **size)
+            for name, (specs, size) in FLAVORS.items()
+        }
+        images = {name: maker.image(name, **each) for name, each in IMAGES.items()}
+        maker.aggregate("ssd", "cmp00", "cmp01", ssd="true", n="8")
+        maker.aggregate("disk", "cmp02", "cmp03", ssd="false", n="4")
+        maker.aggregate("both", "cmp03", ssd="true, false")
+        there = maker.boot(flavors["plain"], images["raw"], host="cmp00")
+        maker.after(maker.delete, there)
+        big = maker.boot(flavors["most"], images["raw"], host="cmp01")
+        maker.after(maker.delete, big)
+        groups = {name: maker.group(name) for name in ("affinity", "anti-affinity")}
+        for identity in groups.values():
+            hints = {"group": identity}
+            one = maker.boot(flavors["ssd"], images["raw"], hints=hints)
+            maker.after(maker.delete, one)
+        maker.forced_down("cmp05")
+        hints = dict.fromkeys(("same_host", "different_host"), there.server)
+        yield Scene(cloud, maker, flavors, images, hints, groups)
+
+
+def requests():
+    """Return different requests, those with each flavor first."""
+    chance = random.Random(SEED)
+    found = dict.fromkeys(Asked(flavor) for flavor in FLAVORS)
+    found.update(
+        dict.fromkeys(
+            [
+                Asked("plain", hint="same_host"),
+                Asked("plain", hint="different_host"),
+                Asked("plain", group="affinity"),
+                Asked("plain", group="anti-affinity"),
+                Asked("plain", "x86"),
+            ]
+        )
+    )
+    while len(found) < COUNT:
+        asked = Asked(
+            chance.choice(list(FLAVORS)),
+            chance.choice(["raw"] * 4 + list(IMAGES)),
+            chance.choice(["", "", "same_host", "different_host"]),
+            chance.choice(["", "", "affinity", "anti-affinity"]),
+        )
+        found.setdefault(asked)
+    return list(found)[:COUNT]
+
+
+def bounds(document):
+    """Yield for each filter how many hosts pass it and all before it: least and most.
+
+    Nova runs no further filter when none is left.
+    """
+    hosts = [host for host in document["hosts"] if host["given_by_placement"]]
+    answers = {
+        host["host"]: {each["filter"]: each["answer"] for each in host["filters"]}
+        for host in hosts
+    }
+    sure = may = set(answers)
+    for each in document["filters"]:
+        name = each["filter"]
+        may = {host for host in may if answers[host].get(name) != "no"}
+        sure = {host for host in sure if name not in answers[host]}
+        yield name, len(sure), len(may)
+
+
+def is_as_said(document, boot):
+    if document["verdict"] == "refused":
+        return boot.status == "ERROR" and not boot.fault.startswith(NO_HOST)
+    if document["verdict"] == "no host":
+        return boot.status == "ERROR" and boot.fault in (NO_HOST, NOT_ENOUGH)
+    if document["verdict"] == "unknown" and boot.status == "ERROR":
+        return boot.fault == NOT_ENOUGH
+    return boot.status == "ACTIVE" and boot.host in document["candidates"]
+
+
+def test_nova_passes_the_hosts_that_explain_says_filter_by_filter(
+    scene, record_property
+):
+    rows, wrong, verdicts = [], [], set()
+    for asked in requests():
+        document = scene.explain(asked).json
+        boot = scene.boot(asked)
+        left = logs.left(scene.cloud, boot.request)
+        verdicts.add(document["verdict"])
+        found = {name: (least, most) for name, least, most in bounds(document)}
+        fits = all(found[name][0] <= n <= found[name][1] for name, n in left.items())
+        if not fits or not is_as_said(document, boot):
+            wrong.append((asked, document["summary"], found, left, boot))
+        rows.append(f"{asked}: {document['verdict']}, {boot.status} {boot.host}")
+    told = f"{len(rows) - len(wrong)} of {len(rows)} requests agree, filter by filter"
+    record_property("table", "\n".join([*rows, told]))
+    assert wrong == []
+    assert verdicts == {"candidates", "no host", "unknown", "refused"}
+
+
+def test_what_keeps_hosts_out_is_said_in_one_sentence(scene):
+    document = scene.explain(Asked("ssd")).json
+    assert document["candidates"] == ["cmp00", "cmp01", "cmp03"]
+    assert document["why"] == (
+        "Of the others 3 fail AggregateInstanceExtraSpecsFilter for ssd=true"
+        " (flavor ssd)."
+    )
+    said = {host["host"]: host["filters"] for host in document["hosts"]}
+    assert [each["text"] for each in said["cmp02"]] == [
+        "is in aggregates with ssd=false, not true"
+    ]
+    assert [each["text"] for each in said["cmp05"]] == [
+        "is in no aggregate with ssd (ssd=true asked)",
+        "has nova-compute down",
+    ]
