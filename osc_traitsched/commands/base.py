@@ -21,9 +21,11 @@ from osc_traitsched.commands import arguments, exit_code, library_logs
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.commands.reading import Reading
 from osc_traitsched.core.errors import TraitSchedError
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import commands, problems
 from osc_traitsched.views.commands import Option
 from osc_traitsched.views.explain import words
+from osc_traitsched.views.options import settings_line
 from osc_traitsched.views.text import visible
 
 #: What all commands say on standard error, a line each.
@@ -180,12 +182,20 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
     """A command that prints rows.
 
     :cvar says_where: its table begins with the cloud's name
+    :cvar assumed: the scheduler's settings that its answer rests on, which
+        ``take_action`` sets; None where it rests on none
     :cvar exit_code: what the command exits with when nothing went wrong;
         ``take_action`` may set it
     """
 
     says_where = False
+    assumed: SchedulerSettings | None = None
     exit_code = ExitCode.DONE
+
+    @property
+    def settings_line(self) -> str:
+        """The line that says where the settings are from, with its end; or empty."""
+        return "" if self.assumed is None else settings_line(self.assumed) + "\n"
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run as any command, and exit as ``take_action`` says."""
@@ -205,13 +215,16 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
             data = [tuple(map(_flat, row)) for row in data]
         if parsed_args.formatter not in QUOTING_FORMATS:
             data = [tuple(map(_shown, row)) for row in data]
-        if parsed_args.formatter in _FOR_PEOPLE and self.says_where:
+        is_for_person = parsed_args.formatter in _FOR_PEOPLE
+        if is_for_person and self.says_where:
             self.app.stdout.write(self.where)
         try:
             super().produce_output(parsed_args, column_names, data)
         except ValueError as exc:
             # It is how cliff says that it does not know a column.
             raise exceptions.CommandError(visible(str(exc))) from exc
+        if is_for_person:
+            self.app.stdout.write(self.settings_line)
         return 0
 
 

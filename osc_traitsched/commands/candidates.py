@@ -66,6 +66,7 @@ class ListCandidates(base.Lister):
         asked = request_args.server_request(args)
         sources = scheduler_args.sources(args, self.app)
         question = request.question(cloud, asked, sources)
+        self.assumed = question.assumptions
         if args.print_query:
             accepted = request.accepted(cloud, question)
             return views.queries(*filter(None, (accepted, accepted.fallback)))

@@ -97,6 +97,7 @@ class Checker(base.Lister):
         worst = Severity(args.fail_on).rank
         if any(finding.severity.rank <= worst for finding in found.findings):
             self.exit_code = ExitCode.FINDINGS
+        self.assumed = found.survey.assumptions
         self.nothing = views.nothing(found.rules, found.survey)
         self.findings = found.findings
         return views.rows(found.findings, self.repeated_options)
@@ -108,14 +109,17 @@ class Checker(base.Lister):
         is_text = parsed_args.formatter == _TEXT
         is_for_person = is_text or parsed_args.formatter == "table"
         if is_for_person and not data:
-            self.app.stdout.write(f"{self.where}{self.nothing}\n")
+            self._write(self.nothing)
             return 0
         if not is_text or parsed_args.columns or parsed_args.sort_columns:
             return super().produce_output(parsed_args, column_names, data)
         lines = views.blocks(self.findings, self.repeated_options)
         text = "\n".join(painted(each, self.width) for each in lines)
-        self.app.stdout.write(f"{self.where}{text}\n")
+        self._write(text)
         return 0
+
+    def _write(self, text: str) -> None:
+        self.app.stdout.write(f"{self.where}{text}\n{self.settings_line}")
 
 
 class Check(Checker):

@@ -56,6 +56,7 @@ class IsolateAggregate(write_args.Writer):
         write_args.check(args)
         cloud = self.cloud()
         assumptions = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
+        self.assumed = assumptions
 
         def plan(gone: Sequence[Object]) -> app.IsolationPlan:
             return app.plan_isolate(

@@ -64,6 +64,7 @@ class UnisolateAggregate(write_args.Writer):
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()
         assumptions = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
+        self.assumed = assumptions
 
         def plan(names: Sequence[str]) -> app.IsolationPlan:
             return app.plan_unisolate(

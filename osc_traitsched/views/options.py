@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.views.text import visible
 
 
 def option(name: str) -> str:
@@ -20,6 +21,11 @@ def settings_from(settings: SchedulerSettings) -> str:
     if settings.place is not None:
         return settings.place
     return "none found, so upstream's defaults; trait-sched config save keeps yours"
+
+
+def settings_line(settings: SchedulerSettings) -> str:
+    """Return the line below an answer that says which settings it rests on."""
+    return f"Settings: {visible(settings_from(settings))}"
 
 
 def release(number: int) -> str:

@@ -245,9 +245,10 @@ FAULTS = [
 def test_a_cloud_without_faults_has_one_line_and_an_empty_list(check):
     done = check()
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("Nothing found: ")
-    assert done.out.count("\n") == 1
-    assert "4 hosts" in done.out
+    nothing, settings = done.out.splitlines()
+    assert nothing.startswith("Nothing found: ")
+    assert "4 hosts" in nothing
+    assert settings == "Settings: the command line"
     done = check("-f", "json")
     assert (done.code, done.json, done.err) == (0, [], "")
 

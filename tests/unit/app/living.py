@@ -58,7 +58,7 @@ def _parts(path):
 
 
 class LivingCloud:
-    """Placement, Nova and Glance in memory.
+    """Placement, Nova and Glance in memory, and a Keystone without any project.
 
     :ivar rivals: what is done before the first write to a path that has such a part
     :ivar when_read: what is done before a path is read for the first time, the second
@@ -74,6 +74,7 @@ class LivingCloud:
         self.placement = LivingService("placement", self)
         self.compute = LivingService("compute", self)
         self.image = LivingService("image", self)
+        self.identity = LivingService("identity", self)
         self.known = {*OWN_TRAITS, "CUSTOM_GOLD", "CUSTOM_SILVER"}
         self.traits: dict[str, set[str]] = {name: {"COMPUTE_NODE"} for name in HOSTS}
         self.generations = dict.fromkeys(HOSTS, 1)
@@ -277,6 +278,11 @@ class LivingCloud:
         if parts[1] not in self.images:
             raise CloudBroke("image", f"No image {parts[1]}", 404)
         return dict(self.images[parts[1]])
+
+    # Keystone
+
+    def identity_get(self, parts, params):
+        return {parts[0]: []}
 
 
 def _node(name, uuid):

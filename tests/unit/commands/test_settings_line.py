@@ -1,0 +1,55 @@
+"""What rests on the scheduler's settings says below the answer where they are from."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.functional import shell
+from tests.unit.commands.rivals import GOLD, run
+
+NONE = (
+    "Settings: none found, so upstream's defaults; trait-sched config save keeps yours"
+)
+NAMED = ("--set", "scheduler.enable_isolated_aggregate_filtering=true")
+COMMANDS = {
+    "check": ("check", "isolation"),
+    "nothing found": ("check", "az"),
+    "a table of findings": ("check", "isolation", "-f", "table"),
+    "mirror check": ("mirror", "check"),
+    "candidates": ("candidates", "small", "-"),
+    "query": ("candidates", "small", "-", "--print-query"),
+    "isolate": ("isolate", "gold", GOLD, "--flavor", "golden", "--dry-run"),
+    "unisolate": ("unisolate", "gold", "--dry-run"),
+}
+
+
+@pytest.fixture(autouse=True)
+def isolated(cloud):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_last_line_says_where_the_settings_are_from(name):
+    assert run(*COMMANDS[name]).out.splitlines()[-1] == NONE
+    named = run(*COMMANDS[name], *NAMED).out.splitlines()
+    assert named[-1] == "Settings: the command line"
+    assert sum(line.startswith("Settings: ") for line in named) == 1
+
+
+@pytest.mark.parametrize("name", ["check", "candidates", "isolate"])
+@pytest.mark.parametrize("format_", ["json", "yaml", "csv", "value"])
+def test_a_program_gets_rows_and_nothing_else(name, format_):
+    assert "Settings" not in run(*COMMANDS[name], "-f", format_).out
+
+
+def test_an_answer_that_rests_on_no_settings_has_no_such_line():
+    assert "Settings" not in run("list").out
+
+
+def test_a_place_is_shown_as_no_terminal_obeys_it(tmp_path):
+    path = tmp_path / "a\x1b.yaml"
+    path.write_text("baseline: upstream\n", "utf-8")
+    variables = {**shell.login("http://nowhere"), "TRAITSCHED_SETTINGS": str(path)}
+    found = shell.run(variables, "trait-sched", "check", "az")
+    assert f"{tmp_path}/a\\x1b.yaml" in found.out.splitlines()[-1]
+    assert "\x1b" not in found.out
