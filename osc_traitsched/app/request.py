@@ -78,6 +78,7 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
         assumptions=assumptions,
         zone=asked.zone,
         project=project,
+        project_name=asked.project or "",
         boot_from_volume=asked.boot_from_volume or image is None,
         count=asked.count,
         on_behalf=asked.project is not None,

@@ -20,7 +20,7 @@ def settings_from(settings: SchedulerSettings) -> str:
     """Return where settings are from, or what is assumed where there are none."""
     if settings.place is not None:
         return settings.place
-    return "none found, so upstream's defaults; trait-sched config save keeps yours"
+    return "none found, upstream defaults assumed (see trait-sched config save)"
 
 
 def settings_line(settings: SchedulerSettings) -> str:

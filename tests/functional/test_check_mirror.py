@@ -11,8 +11,7 @@ from tests.functional.nova import Nova
 
 CHECK = ("check", "mirror", "--nova-release", "2026.1")
 SETTINGS = (
-    "Settings: none found, so upstream's defaults; "
-    "trait-sched config save keeps yours\n"
+    "Settings: none found, upstream defaults assumed (see trait-sched config save)\n"
 )
 
 

@@ -117,8 +117,7 @@ def test_where_nothing_is_found_that_is_said(openstack):
     assert found["settings"] == {
         "option": "settings",
         "value": None,
-        "source": "none found, so upstream's defaults; trait-sched config save keeps "
-        "yours",
+        "source": "none found, upstream defaults assumed (see trait-sched config save)",
         "status": "assumed",
     }
 

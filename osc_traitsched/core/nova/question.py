@@ -59,6 +59,7 @@ class Question:
     :ivar image: the image API's body, None for none
     :ivar aggregates: the compute API's bodies of all host aggregates
     :ivar count: how many such servers
+    :ivar project_name: what the user named it by; empty for the user's own
     :ivar on_behalf: the project was named, and is not the user's own
     :ivar computes: all compute nodes of the cloud where a host is named with the
         zone; None where none is
@@ -83,6 +84,7 @@ class Question:
     hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     group: ServerGroup | None = None
     servers: Mapping[str, tuple[str, str]] | None = None
+    project_name: str = ""
 
     def request(self) -> Request:
         """Return what Nova would ask Placement.

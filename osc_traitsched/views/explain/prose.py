@@ -8,6 +8,7 @@ import prettytable
 
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.fix import Fix
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova import releases
@@ -196,8 +197,8 @@ def _remarks(
     everything: bool,
 ) -> Iterator[str]:
     """Yield what else is known of hosts, each line once for all it is true of."""
-    is_said = any(map(reasons.is_disabling, rejection.failing)) and bool(
-        reasons.disabled_for(explanation, hosts)
+    is_said = any(map(reasons.is_disabling, rejection.failing)) and (
+        reasons.is_disabled_alike(explanation, hosts)
     )
     found: dict[str, list[str]] = {}
     for host in hosts:
@@ -217,18 +218,8 @@ def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Li
         yield Line("")
         yield _can(explanation, host)
         found = explanation.rejection_by_clauses(host)
-        for clause in explanation.clauses:
-            fails = found is not None and clause in found.failing
-            origins = words.origins(clause)
-            yield Line(
-                f"  {'no ' if fails else 'yes'}  {words.clause(clause, explanation)}"
-                f"  ({origins})",
-                Tone.NO if fails else None,
-            )
-            if isinstance(clause, Resource):
-                yield from _figures(explanation, host, clause)
         for name, answer in explanation.filtering.answers(host.uuid):
-            yield Line(f"     {filters.answer(answer, name)}")
+            yield Line(f"  {filters.answer(answer, name)}")
         if takes and found is not None:
             by_second = host in explanation.fallback_candidates
             who = (
@@ -240,6 +231,18 @@ def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Li
             for clauses in found.correction_sets[:_MOST_NEAREST]:
                 yield Line(f"    {_names(clauses, explanation)}")
         yield from (Line(f"  {each}") for each in reasons.remarks(explanation, host))
+        failing = found.failing if found is not None else ()
+        # Those that fail come first.
+        for clause in sorted(explanation.clauses, key=lambda each: each not in failing):
+            fails = clause in failing
+            origins = words.origins(clause)
+            yield Line(
+                f"  {'no ' if fails else 'yes'}  {words.clause(clause, explanation)}"
+                f"  ({origins})",
+                Tone.NO if fails else None,
+            )
+            if isinstance(clause, Resource):
+                yield from _figures(explanation, host, clause)
 
 
 def _can(explanation: Explanation, host: Provider) -> Line:
@@ -264,7 +267,8 @@ def _fixes(
     if not explanation.fixes:
         return
     yield from _section("What would help, safest first (each was tried):", ())
-    for fix in explanation.fixes:
+    shown = explanation.fixes if everything else _simplest(explanation.fixes)
+    for fix in shown:
         caution = fixes.caution(fix)
         but = f" ({caution})" if caution else ""
         gain = fixes.gain(fix, explanation)
@@ -279,3 +283,20 @@ def _fixes(
             yield Line(
                 f"    and {len(commands) - most} more commands; --long shows them"
             )
+    rest = len(explanation.fixes) - len(shown)
+    if rest:
+        more = "combines one of these" if rest == 1 else "combine some of these"
+        yield Line(f"  {rest} more {more} with another change; --long shows all")
+
+
+def _simplest(found: Sequence[Fix]) -> list[Fix]:
+    """Return the fixes that have not all of another one's changes and more."""
+    return [
+        fix
+        for fix in found
+        if not any(
+            len(other.changes) < len(fix.changes)
+            and all(change in fix.changes for change in other.changes)
+            for other in found
+        )
+    ]

@@ -41,12 +41,16 @@ def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
     if isinstance(clause, MemberOf):
         if clause.forbidden:
             return f"{be} in {words.place(clause, explanation)}"
-        return f"{be} not in {words.place(clause, explanation)}"
+        return f"{be} outside {words.place(clause, explanation)}"
     if clause.forbidden and clause.name == _DISABLED:
         return f"{be} disabled"
     if clause.forbidden:
         return f"{'has' if singular else 'have'} the trait {clause.name}"
-    return f"{'lacks' if singular else 'lack'} the trait {clause.name}"
+    lack = "lacks" if singular else "lack"
+    images = words.image_type(clause)
+    return (
+        f"{lack} support for {images}" if images else f"{lack} the trait {clause.name}"
+    )
 
 
 def of_hosts(
@@ -131,9 +135,18 @@ def is_disabling(clause: Condition) -> bool:
 
 def disabled_for(explanation: Explanation, hosts: Sequence[Provider]) -> str:
     """Return why all of some hosts are disabled; empty if there is no one reason."""
-    computes = [explanation.computes.get(host.uuid) for host in hosts]
-    found = {compute.disabled_reason if compute else "" for compute in computes}
+    found = _disabled_reasons(explanation, hosts)
     return found.pop() if len(found) == 1 else ""
+
+
+def is_disabled_alike(explanation: Explanation, hosts: Sequence[Provider]) -> bool:
+    """Tell whether all of some hosts are disabled for one reason, or for none."""
+    return len(_disabled_reasons(explanation, hosts)) == 1
+
+
+def _disabled_reasons(explanation: Explanation, hosts: Sequence[Provider]) -> set[str]:
+    computes = [explanation.computes.get(host.uuid) for host in hosts]
+    return {compute.disabled_reason if compute else "" for compute in computes}
 
 
 def remarks(

@@ -13,6 +13,7 @@ from osc_traitsched.core.nova.clause import (
     Origin,
     Resource,
     RootTrait,
+    Trait,
 )
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.question import Body, Question
@@ -45,9 +46,15 @@ def clause(each: Condition, explanation: Explanation) -> str:
     group = "" if isinstance(each, RootTrait) else _group(each.group)
     named = f"not {each.name}" if each.forbidden else each.name
     means = _MEANS.get((each.name, each.forbidden))
-    if means is None and each.name.startswith(_IMAGE_TYPE) and not each.forbidden:
-        means = f"{each.name[len(_IMAGE_TYPE) :].lower()} images"
+    means = means or image_type(each)
     return f"{means} ({named})" if means else f"trait {named}{group}"
+
+
+def image_type(each: Trait | RootTrait) -> str:
+    """Return the images that a required trait is about: ``qcow2 images``; or empty."""
+    if each.forbidden or not each.name.startswith(_IMAGE_TYPE):
+        return ""
+    return f"{each.name[len(_IMAGE_TYPE) :].lower()} images"
 
 
 def amount(asked: Resource) -> str:
@@ -181,7 +188,9 @@ def request(question: Question) -> str:
     if question.zone:
         parts.append(f"availability zone {question.zone}")
     if question.project:
-        parts.append(f"project {question.project}")
+        name, identity = question.project_name, question.project
+        beside = f" ({identity})" if name and name != identity else ""
+        parts.append(f"project {name or identity}{beside}")
     parts += [f"hint {k}={v}" for k, values in question.hints.items() for v in values]
     if question.group is not None:
         parts.append(f"server group {question.group.name} ({question.group.policy})")
@@ -199,7 +208,7 @@ def verdict(explanation: Explanation) -> str:
     """Return the answer, in one line."""
     total, found = explanation.total_hosts, len(explanation.candidates)
     if explanation.refusal is not None and explanation.facts is None:
-        return "Refused; no host is asked."
+        return "Refused before any host was considered."
     if explanation.refusal is not None:
         return f"Refused; Placement alone would give {found} of {count(total, 'host')}."
     may = len(explanation.uncertain)

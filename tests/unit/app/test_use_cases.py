@@ -536,12 +536,17 @@ def test_a_host_that_was_named_and_is_gone_on_the_second_reading_is_refused():
     assert not found.is_judged
 
 
-def test_a_zone_without_an_enabled_compute_is_refused_with_names_like_it(cloud):
-    question = ask(cloud, ServerRequest("gold", "rocky", zone="zone2"))
+@pytest.mark.parametrize(
+    ("zone", "nearest"), [("zone2", set()), ("zone3", {"zone1", "zone2"})]
+)
+def test_a_zone_without_an_enabled_compute_is_refused_and_a_typo_gets_names_like_it(
+    cloud, zone, nearest
+):
+    question = ask(cloud, ServerRequest("gold", "rocky", zone=zone))
     with pytest.raises(Refusal) as caught:
         candidates.candidates(cloud, question)
     assert caught.value.reason == "no-enabled-nova-compute-in-the-zone"
-    assert caught.value.nearest == ("zone1",)
+    assert set(caught.value.nearest) == nearest
     assert explain.explain(cloud, question).refusal.reason == caught.value.reason
 
 

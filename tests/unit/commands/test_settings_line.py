@@ -7,9 +7,7 @@ import pytest
 from tests.functional import shell
 from tests.unit.commands.rivals import GOLD, run
 
-NONE = (
-    "Settings: none found, so upstream's defaults; trait-sched config save keeps yours"
-)
+NONE = "Settings: none found, upstream defaults assumed (see trait-sched config save)"
 NAMED = ("--set", "scheduler.enable_isolated_aggregate_filtering=true")
 COMMANDS = {
     "check": ("check", "isolation"),

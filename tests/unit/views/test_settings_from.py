@@ -12,7 +12,7 @@ from osc_traitsched.views.explain import document, prose
 
 FLAVOR = {"id": "f", "name": "f", "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {}}
 PLACE = "~/.config/osc-traitsched/prod.yaml"
-NONE = "none found, so upstream's defaults; trait-sched config save keeps yours"
+NONE = "none found, upstream defaults assumed (see trait-sched config save)"
 
 
 @pytest.mark.parametrize(("place", "words"), [(PLACE, PLACE), (None, NONE)])

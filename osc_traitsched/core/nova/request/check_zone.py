@@ -19,5 +19,5 @@ def zone_refusal(zone: str, zones: Mapping[str, bool]) -> Refusal | None:
     if zones.get(zone):
         return None
     reason = "no-enabled-nova-compute-in-the-zone"
-    near = near_names(zone, zones.keys() - {zone})
+    near = () if zone in zones else near_names(zone, zones)
     return Refusal("InvalidRequest", reason, (zone,), "api", 400, near)
