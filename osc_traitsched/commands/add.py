@@ -13,11 +13,11 @@ from osc_traitsched.views.traits import Table
 
 
 class AddTraits(write_args.Writer):
-    """Add traits to hosts, and leave every other trait as it is.
+    """Add traits to hosts, and leave all other traits alone.
 
-    Hosts that have the traits already are not written. Adding is safe while
-    others change the same hosts, and the same command again finishes what
-    was interrupted.
+    Hosts that already have the traits are not written. It is safe to run while
+    others change the same hosts. If it is interrupted, run the same command
+    again.
     """
 
     example = "add CUSTOM_GOLD --host cmp02 --create"
@@ -30,7 +30,7 @@ class AddTraits(write_args.Writer):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="add even a trait that changes what a host is to Placement or Nova",
+            help="also add traits that change what kind of provider a host is",
         )
         write_args.add_create_option(parser)
         write_args.add_options(parser)

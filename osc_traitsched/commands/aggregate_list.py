@@ -12,11 +12,11 @@ from osc_traitsched.views.traits import Table
 
 
 class ListAggregates(base.Lister):
-    """List host aggregates: zone, isolation, projects, and how Placement has them.
+    """List host aggregates: zone, isolating traits, projects, and their mirror.
 
-    The mirror is in step when Placement's aggregate of the same UUID has the compute
-    nodes of the aggregate's hosts and no other; "missing" and "extra" count the
-    nodes where it is not. JSON and YAML always have the names. It is unknown to a user
+    The mirror is Placement's aggregate of the same UUID. It is in step if it has
+    exactly the compute nodes of the aggregate's hosts; "missing" and "extra" count
+    the others. JSON and YAML always have the names. The mirror is unknown to users
     who may not read providers or hosts.
     """
 
@@ -26,7 +26,7 @@ class ListAggregates(base.Lister):
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument(
-            "--long", action="store_true", help="show hosts by name on a terminal, too"
+            "--long", action="store_true", help="show hosts by name in tables, too"
         )
         return parser
 

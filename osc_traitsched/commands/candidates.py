@@ -15,11 +15,11 @@ from osc_traitsched.views.traits import Table
 
 
 class ListCandidates(base.Lister):
-    """List the hosts that Nova would choose from for a server, and claim nothing.
+    """List the hosts that Nova would choose from for a server, without claiming any.
 
-    They are those that Placement gives and that no host filter of the scheduler keeps
-    out. Exits 3 if there is none, and if Nova or Placement refuses the request; 8 if
-    it can't be known of any whether all filters pass it.
+    These are the hosts that Placement offers and that the scheduler's host filters
+    pass. Exits 3 if there is none, or if Nova or Placement refuses the request, and
+    8 if it cannot be known of any host whether all filters pass it.
     """
 
     example = "candidates gold raw --availability-zone az-east"
@@ -34,7 +34,7 @@ class ListCandidates(base.Lister):
             "--limit",
             type=request_args.count,
             metavar="N",
-            help="show this many hosts at most",
+            help="show at most this many hosts",
         )
         parser.add_argument(
             "--print-query",

@@ -70,13 +70,13 @@ class Checker(base.Lister):
             metavar="RULE",
             action="append",
             default=[],
-            help="do not run this rule: its ID (repeat for more)",
+            help="skip the rule with this ID (repeat for more)",
         )
         parser.add_argument(
             "--fail-on",
             choices=(Severity.ERROR.value, Severity.WARNING.value),
             default=Severity.ERROR.value,
-            help="exit 7 from this severity on (default: %(default)s)",
+            help="exit 7 on findings of at least this severity (default: %(default)s)",
         )
         scheduler_args.add_options(parser)
         return parser
@@ -123,10 +123,10 @@ class Checker(base.Lister):
 
 
 class Check(Checker):
-    """Check the cloud and its options for what breaks or disables the prefilters.
+    """Check the cloud for what makes servers fail or land on the wrong hosts.
 
-    The worst is first. Without names all rules are run. Nothing is written. Exits 7
-    if there is a finding as bad as --fail-on says, or worse.
+    The worst findings come first. Without arguments all rules are run. Nothing is
+    written. Exits 7 if a finding is at least as severe as --fail-on.
     """
 
     example = "check traits isolation --fail-on warning"
@@ -140,7 +140,7 @@ class Check(Checker):
             nargs="*",
             help="a rule's ID, or an area: " + ", ".join(AREAS),
         )
-        request_args.add_named(parser, "only what concerns this {}")
+        request_args.add_named(parser, "only findings about this {}")
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:

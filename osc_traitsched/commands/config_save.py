@@ -11,12 +11,11 @@ from osc_traitsched.views import config
 
 
 class SaveConfig(base.Command):
-    """Keep how nova-scheduler is configured, so that nobody has to name it again.
+    """Save how nova-scheduler is configured, so that all commands find it.
 
-    What the options say goes into a file of the user's, one for each cloud
-    (--os-cloud), and all commands find it there. Paths become absolute; the files
-    themselves are not copied. No cloud is asked. Exits 5 and writes nothing if that
-    file says something else.
+    The options are written to a file of yours, one for each cloud (--os-cloud).
+    Paths are made absolute; the files themselves are not copied. No cloud is asked.
+    Exits 5 and writes nothing if the file exists and differs.
     """
 
     example = "config save --nova-release 2025.1 --dry-run"
@@ -34,7 +33,7 @@ class SaveConfig(base.Command):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="replace a file that says something else",
+            help="overwrite a file that differs",
         )
         scheduler_args.add_options(parser)
         return parser

@@ -11,11 +11,11 @@ from osc_traitsched.views.traits import Table
 
 
 class ShowConfig(Configuring, base.Lister):
-    """List what is assumed of nova.conf, and where each value comes from.
+    """List the scheduler's options as they are assumed, and where each comes from.
 
-    One row for Nova's release, one for the place where settings were found, and one
-    an option that the release has. Options that were set and that the release does
-    not look at come last. With --nova-release no cloud is asked.
+    The first rows are Nova's release and the place where settings were found. Then
+    comes a row for each option of that release, and last the options that are set
+    but that the release ignores. With --nova-release no cloud is asked.
     """
 
     example = "config show --nova-release 2025.1"

@@ -48,8 +48,8 @@ class _WriteConfig(Configuring):
 class WriteNovaConf(_WriteConfig):
     """Print the part of nova.conf that turns prefilters on.
 
-    It is complete for what --enable names, and to be read after everything else.
-    AvailabilityZoneFilter goes out of enabled_filters where it has to. With
+    It has every option that --enable needs; nova-scheduler must read it last.
+    AvailabilityZoneFilter is removed from enabled_filters where it must not be. With
     --nova-release no cloud is asked.
     """
 
@@ -59,12 +59,12 @@ class WriteNovaConf(_WriteConfig):
 
 
 class WriteTripleo(_WriteConfig):
-    """Print the environment file of TripleO that turns prefilters on.
+    """Print a TripleO environment file that turns prefilters on.
 
-    It is complete for what --enable names, and to be given after all other files.
-    AvailabilityZoneFilter goes out of the list of filters where it has to; name
-    your own files with --environment if they set that list. With --nova-release
-    no cloud is asked.
+    It has every parameter that --enable needs; give it after all other files.
+    AvailabilityZoneFilter is removed from the list of filters where it must not be;
+    if your own files set that list, name them with --environment. With
+    --nova-release no cloud is asked.
     """
 
     example = "config tripleo --enable isolation --nova-release wallaby"
@@ -81,10 +81,9 @@ class WriteTripleo(_WriteConfig):
 class WriteRhoso(_WriteConfig):
     """Print the part of RHOSO's control plane that turns prefilters on.
 
-    It is complete for what --enable names, and to be merged into the
-    OpenStackControlPlane. What that says of the scheduler already is kept if
-    --control-plane names it, and replaced otherwise. No cloud is asked: RHOSO is
-    of Nova's release 2023.1.
+    It has every option that --enable needs; merge it into the OpenStackControlPlane.
+    Its settings for the scheduler are kept if --control-plane names it, and
+    replaced otherwise. No cloud is asked: RHOSO is Nova 2023.1.
     """
 
     example = "config rhoso --enable isolation"

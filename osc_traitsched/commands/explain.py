@@ -20,10 +20,10 @@ class Explain(base.Command):
     """Explain which hosts could take a server, and why the others could not.
 
     It asks Placement what Nova would ask, runs the scheduler's host filters,
-    accounts for every host, and tries what would help before it prints it.
-    Nothing is written or claimed. Exits 0 if there is a host, 3 if there is
-    none, 4 if what was read says the opposite of Placement's answer, 8 if that
-    depends on what no API shows.
+    accounts for every host, and tries each change that would help before
+    suggesting it. Nothing is written or claimed. Exits 0 if there is a host, 3
+    if there is none, 4 if what was read contradicts Placement's answer, and 8
+    if the answer depends on what no API shows.
     """
 
     example = "explain gold raw"
@@ -38,31 +38,31 @@ class Explain(base.Command):
             metavar="PATTERN",
             action="append",
             default=[],
-            help="show all details of these hosts: a name, UUID or glob (repeat)",
+            help="show these hosts in detail: name, UUID or glob (repeat for more)",
         )
         parser.add_argument(
             "--count",
             type=request_args.count,
             default=1,
             metavar="N",
-            help="how many such servers",
+            help="ask for this many servers (default: 1)",
         )
         parser.add_argument(
             "--fixes",
             action=argparse.BooleanOptionalAction,
-            help="look for what would help, or not (default: if there is no room)",
+            help="look for changes that would help (default: only if there is no room)",
         )
         parser.add_argument(
             "--long",
             action="store_true",
-            help="do not cut lists; in a document, the figures of all full hosts",
+            help="do not cut lists; with json or yaml: figures of all full hosts",
         )
         parser.add_argument(
             "-f",
             "--format",
             choices=("text", "json", "yaml"),
             default="text",
-            help="for a person, or one document for a program (default: %(default)s)",
+            help="text for people, json or yaml for programs (default: %(default)s)",
         )
         return parser
 

@@ -21,7 +21,7 @@ _BOM = "\ufeff"
 def add_host_options(parser: argparse.ArgumentParser) -> None:
     """Add the selectors that every command has."""
     group = parser.add_argument_group(
-        "hosts", "Hosts that any of these options matches; they can be repeated."
+        "hosts", "Hosts that match any of these options; each can be repeated."
     )
     _repeated(
         group,
@@ -33,7 +33,7 @@ def add_host_options(parser: argparse.ArgumentParser) -> None:
     _repeated(group, "--aggregate", "AGGREGATE", "a host aggregate: name, ID or UUID")
     _repeated(group, "--availability-zone", "ZONE", "an availability zone")
     narrowed = parser.add_argument_group(
-        "narrowing", "Hosts that all of these options admit, and no others."
+        "narrowing", "Of these hosts, only those that match all of these options."
     )
     _repeated(narrowed, "--with-trait", "TRAIT", "only hosts that have the trait")
     _repeated(narrowed, "--without-trait", "TRAIT", "only hosts that lack the trait")
@@ -54,7 +54,7 @@ def add_target_options(parser: argparse.ArgumentParser) -> None:
         type=arguments.some,
         metavar="FILE",
         help="a file with one --host pattern a line, or - for standard input; "
-        "empty lines and lines that start with # are passed over",
+        "empty lines and lines that start with # are ignored",
     )
     group.add_argument("--all", action="store_true", help="every host")
 

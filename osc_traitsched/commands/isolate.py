@@ -25,15 +25,15 @@ from osc_traitsched.views.traits import Table
 
 
 class IsolateAggregate(write_args.Writer):
-    """Keep the hosts of an aggregate for servers that require traits.
+    """Reserve the hosts of an aggregate for servers that require traits.
 
-    It makes sure that the traits exist, that the hosts have them, that
-    Placement has the hosts in the aggregate, that flavors and images require
-    them, and then that the aggregate does. What is already as wanted is not written,
-    and the same command again finishes what was interrupted. Exits 5 and
-    writes nothing if a flavor that has a host, or one in a zone or for a
-    project, would have none. It reads all again when it has written, and
-    exits 1 if others changed what it did.
+    In this order: create the traits, add them to the hosts, put the hosts into
+    Placement's copy of the aggregate, make flavors and images require the
+    traits, and make the aggregate require them. What is already right is not
+    written. If it is interrupted, run the same command again. Exits 5 and writes
+    nothing if a flavor would lose its last host, overall, in a zone or for a
+    project. Reads everything again after writing, and exits 1 if somebody else
+    has changed it.
     """
 
     example = "isolate silver CUSTOM_SILVER --flavor silver --dry-run"
@@ -43,7 +43,7 @@ class IsolateAggregate(write_args.Writer):
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
         parser.add_argument(
-            "traits", metavar="TRAIT", nargs="+", help="a trait to isolate it by"
+            "traits", metavar="TRAIT", nargs="+", help="a trait to require"
         )
         request_args.add_named(parser, "{} that should require the traits")
         write_args.add_create_option(parser)

@@ -32,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force",
         action="store_true",
-        help="go on even if flavors or servers would have no host",
+        help="write even if flavors or servers would have no host",
     )
     write_args.add_options(parser)
     scheduler_args.add_options(parser)

@@ -15,8 +15,8 @@ from osc_traitsched.views import traits as views
 class ListTraits(base.Lister):
     """List the traits that hosts have.
 
-    Without options, every host with its custom traits and the count of the
-    others; JSON and YAML always have all traits, as lists.
+    Without options: every host with its custom traits, and a count of its standard
+    traits. JSON and YAML always have all traits, as lists.
     """
 
     example = "list --by-trait --custom"
@@ -29,17 +29,19 @@ class ListTraits(base.Lister):
             "--custom", action="store_true", help="custom traits only, in every format"
         )
         parser.add_argument(
-            "--long", action="store_true", help="show everything on a terminal, too"
+            "--long",
+            action="store_true",
+            help="show all traits and hosts in tables, too",
         )
         parser.add_argument(
             "--tree",
             action="store_true",
-            help="the nested providers, too; --with-trait then looks at each by itself",
+            help="show nested providers, too; --with-trait applies to each provider",
         )
         parser.add_argument(
             "--by-trait",
             action="store_true",
-            help="one row a trait, with the hosts that have it",
+            help="show one row for each trait, with its hosts",
         )
         return parser
 

@@ -9,10 +9,10 @@ from osc_traitsched.views.traits import Table
 
 
 class CheckMirror(Checker):
-    """Check whether Placement has hosts and aggregates as Nova has them.
+    """Check whether hosts and aggregates in Placement are as in Nova.
 
-    These are the rules of "check mirror". Nothing is written: "mirror repair" does
-    that. Exits 7 if there is a finding as bad as --fail-on says, or worse.
+    The same as "check mirror". Nothing is written; "mirror repair" writes. Exits 7
+    if a finding is at least as severe as --fail-on.
     """
 
     example = "mirror check --fail-on warning"

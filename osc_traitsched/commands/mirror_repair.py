@@ -13,11 +13,11 @@ from osc_traitsched.views.traits import Table
 
 
 class RepairMirror(write_args.Writer):
-    """Put Placement's aggregates in step with Nova's host aggregates.
+    """Bring Placement's aggregates in step with Nova's host aggregates.
 
-    Placement then has the compute nodes of each aggregate's hosts in the aggregate
-    of the same UUID, and no other compute nodes. Whatever else is in these
-    aggregates stays. One row a provider that has to be moved.
+    Afterwards Placement's aggregate of the same UUID has exactly the compute nodes
+    of the aggregate's hosts. Other providers in it stay. Prints one row for each
+    provider that has to change.
     """
 
     example = "mirror repair --dry-run"

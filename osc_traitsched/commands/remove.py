@@ -21,12 +21,11 @@ from osc_traitsched.views.traits import Table
 
 
 class RemoveTraits(write_args.Writer):
-    """Remove traits from hosts, and leave every other trait as it is.
+    """Remove traits from hosts, and leave all other traits alone.
 
-    It refuses to take a trait from its last host while a flavor, an image, an
-    aggregate or a server requires it, to leave a flavor that has a host
-    without one, and to take a trait that nova-compute owns. It then exits 5
-    and writes nothing.
+    Exits 5 and writes nothing if a trait would lose its last host while a
+    flavor, an image, an aggregate or a server requires it, if a flavor would
+    lose its last host, or if nova-compute owns the trait.
     """
 
     example = "remove CUSTOM_COMMON --host cmp02"
@@ -41,7 +40,7 @@ class RemoveTraits(write_args.Writer):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="remove even what is still required, or owned by nova-compute",
+            help="also remove traits that are required, or that nova-compute owns",
         )
         write_args.add_options(parser)
         return parser

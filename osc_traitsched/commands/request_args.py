@@ -24,18 +24,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--availability-zone",
         type=arguments.some,
         metavar="ZONE",
-        help="the availability zone to ask for; ZONE:HOST, ZONE:HOST:NODE and "
-        "ZONE::NODE name a host as well, as in Nova",
+        help="ask for this availability zone; ZONE:HOST, ZONE:HOST:NODE and "
+        "ZONE::NODE also name a host, as in Nova",
     )
     group.add_argument(
         "--project",
         type=arguments.some,
-        help="on behalf of this project: name or ID (default: your own)",
+        help="ask for this project: name or ID (default: your own)",
     )
     group.add_argument(
         "--project-domain",
         metavar="DOMAIN",
-        help="the domain that --project is in: name or ID",
+        help="the domain of --project: name or ID",
     )
     group.add_argument(
         "--boot-from-volume", action="store_true", help="the root disk is a volume"
@@ -62,8 +62,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             type=_pair,
             action="append",
             default=[],
-            help=f"what if the {what} had this property; an empty VALUE takes the "
-            "key away (repeat for more)",
+            help=f"as if the {what} had this property; an empty VALUE removes it "
+            "(repeat for more)",
         )
     scheduler_args.add_options(parser)
 

@@ -21,16 +21,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that thinks about what Nova asks."""
     group = parser.add_argument_group(
         "scheduler",
-        "How nova-scheduler is configured, which no API shows. Later "
-        "options override earlier ones. What is not named is found, if config save "
-        "kept it.",
+        "How nova-scheduler is configured, which no API shows. Later options "
+        "override earlier ones. Without options, what config save wrote is used.",
     )
     group.add_argument(
         "--nova-release",
         type=_release,
         metavar="RELEASE",
         help="Nova's release: a name such as wallaby or 2024.1, or a major version "
-        "such as 23 (default: the last one that has the compute API's highest "
+        "such as 23 (default: the latest with the compute API's highest "
         "microversion)",
     )
     group.add_argument(
@@ -47,9 +46,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=_given,
         metavar="SECTION.OPTION=VALUE",
-        help="an option of nova.conf; or database_collation, which is "
-        "case-insensitive, as MariaDB and MySQL compare, or case-sensitive; can be "
-        "repeated",
+        help="an option of nova.conf; or database_collation: case-insensitive (as "
+        "MariaDB and MySQL) or case-sensitive; can be repeated",
     )
 
 
@@ -75,8 +73,8 @@ def _add_files(group: argparse._ArgumentGroup) -> None:
         default=[],
         type=arguments.some,
         metavar="FILE|DIR",
-        help="the scheduler's nova.conf, or a directory of which every .conf file is "
-        "read; can be repeated, the last one wins",
+        help="the scheduler's nova.conf, or a directory with .conf files; can be "
+        "repeated, the last one wins",
     )
 
 

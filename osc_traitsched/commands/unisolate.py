@@ -19,16 +19,15 @@ from osc_traitsched.views.traits import Table
 
 
 class UnisolateAggregate(write_args.Writer):
-    """Open an aggregate that is isolated by traits to everybody again.
+    """Open an isolated aggregate to all servers again.
 
-    Its metadata no longer requires the traits. Hosts, flavors and images keep
-    them, for servers that exist may require them. With --remove-traits flavors
-    and images stop requiring them, too, and then the hosts lose them; but a
-    trait stays if it means more than this: a standard one, one that isolates
-    another aggregate, or one that other hosts have; and images of other
-    projects keep it without --all-images. Exits 5 and writes nothing
-    if a flavor that has a host now would have none, or if servers require a
-    trait that no host would have any more.
+    The aggregate stops requiring the traits. Hosts, flavors and images keep
+    them, since existing servers may require them. --remove-traits also removes
+    them from flavors and images, and then from the hosts. A trait stays if it
+    has another use: a standard trait, one that isolates another aggregate, or
+    one that other hosts have. Images of other projects keep theirs without
+    --all-images. Exits 5 and writes nothing if a flavor would lose its last
+    host, or if servers require a trait that no host would have.
     """
 
     example = "unisolate silver --dry-run"
@@ -41,17 +40,17 @@ class UnisolateAggregate(write_args.Writer):
             "traits",
             metavar="TRAIT",
             nargs="*",
-            help="a trait that should no longer isolate it (default: all that do)",
+            help="a trait to stop requiring (default: all that isolate it)",
         )
         parser.add_argument(
             "--remove-traits",
             action="store_true",
-            help="remove the traits from hosts, flavors and images, too",
+            help="also remove the traits from hosts, flavors and images",
         )
         parser.add_argument(
             "--all-images",
             action="store_true",
-            help="with --remove-traits: from images of other projects, too",
+            help="with --remove-traits: also from images of other projects",
         )
         isolation_args.add_options(parser)
         return parser

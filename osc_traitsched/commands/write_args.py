@@ -34,15 +34,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--exit-code",
         action="store_true",
-        help="with --dry-run: exit 6 when there is something to write",
+        help="with --dry-run: exit 6 if there is something to write",
     )
     parser.add_argument(
         "--jobs",
         type=_jobs,
         default=1,
         metavar="N",
-        help="how many hosts to write at the same time, 1 to "
-        f"{_MOST_JOBS} (default: 1)",
+        help=f"write to this many hosts at a time, 1 to {_MOST_JOBS} (default: 1)",
     )
 
 
