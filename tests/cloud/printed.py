@@ -130,15 +130,6 @@ def _golden(make: Maker) -> None:
     make.aggregate("golden", "cmp00", **required)
 
 
-def _isolated(make: Maker) -> None:
-    _with_silver(make)
-    required = {f"trait:{GOLD}": "required"}
-    make.aggregate("gold", "cmp00", "cmp01", **required)
-    make.gives(GOLD, "cmp00", "cmp01")
-    for host in ("cmp02", "cmp03"):
-        make.disabled(host, "no power in rack 2")
-
-
 def _zoned(make: Maker) -> None:
     _with_silver(make)
     rack = make.aggregate("rack2", "cmp03", availability_zone="az2")
@@ -152,8 +143,6 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("explain", "No host has the trait", 0): _alone,
     ("explain", "No host has the trait", 2): _flavors,
     ("explain", "Too much memory", 0): _alone,
-    ("explain", "A disabled service", 0): _busy,
-    ("explain", "Isolated aggregates", 0): _isolated,
     ("explain", "An availability zone", 0): _zoned,
     ("explain", "Nova refuses", 0): _alone,
     ("explain", "One host", 0): _busy,
