@@ -27,6 +27,10 @@ COMPUTE_MICROVERSION = "2.61"
 #: three for ten thousand hosts, and a server that hangs must not hang the command.
 TIMEOUT = 120
 
+#: What keystoneauth raises for a version document of another shape: it reads those
+#: unseen (keystoneauth1/discover.py, ``raw_version_data``).
+_MISREAD = (AttributeError, LookupError, TypeError, ValueError)
+
 
 class HttpService:
     """The requests that one service has been sent, and the way to send more.
@@ -245,5 +249,9 @@ class HttpCloud:
     def _discovery(self, service_type: str) -> Iterator[None]:
         session = self._sdk.session
         translated = problems.translated(service_type, session.timeout)
-        with translated, ends_when_unreached(session):
-            yield
+        try:
+            with translated, ends_when_unreached(session):
+                yield
+        except _MISREAD as exc:
+            reason = "its versions can't be read; is this the service's endpoint?"
+            raise errors.CloudBroke(service_type, reason) from exc

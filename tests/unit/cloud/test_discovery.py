@@ -57,6 +57,22 @@ class Unavailable(http.server.BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Garbled(http.server.BaseHTTPRequestHandler):
+    """Something that answers JSON, and is no service of OpenStack's."""
+
+    document = b""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(self.document)))
+        self.end_headers()
+        self.wfile.write(self.document)
+
+    def log_message(self, *args):
+        """Say nothing."""
+
+
 def cloud(url, timeout=TIMEOUT):
     logged_in = session.Session(auth=LoggedIn(url))
     found = connection.Connection(session=logged_in, region_name="RegionOne")
@@ -79,6 +95,15 @@ def closed():
 @pytest.fixture
 def unavailable():
     with http.server.HTTPServer(("127.0.0.1", 0), Unavailable) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/placement"
+        server.shutdown()
+
+
+@contextlib.contextmanager
+def garbled(document):
+    handler = type("Garbled", (Garbled,), {"document": document.encode()})
+    with http.server.HTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}/placement"
         server.shutdown()
@@ -125,6 +150,28 @@ def test_a_service_that_is_unavailable_says_so(unavailable):
         cloud(unavailable).placement.get("/")
     assert (caught.value.status, caught.value.passing) == (503, True)
     assert "Service Unavailable" in caught.value.reason
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        '{"versions": 5}',
+        '{"versions": [null]}',
+        '{"versions": ["v1.0"]}',
+        '{"versions": [{"id": [[false]], "status": "CURRENT", "links": []}]}',
+        '{"versions": [{"id": "v1.0", "status": 5, "links": []}]}',
+        '{"version": {"id": "nonsense", "status": "CURRENT", "links": []}}',
+    ],
+)
+def test_a_service_that_garbles_its_versions_is_named(document):
+    with garbled(document) as url:
+        for service in ("placement", "compute"):
+            with pytest.raises(CloudBroke) as caught:
+                getattr(cloud(url), service).get("/")
+            assert caught.value.service == service
+            assert not caught.value.passing
+        with pytest.raises(CloudBroke):
+            _ = cloud(url).compute_maximum
 
 
 def test_the_session_is_left_as_it_was(closed):
