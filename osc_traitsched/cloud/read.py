@@ -65,11 +65,16 @@ def snapshot(cloud: Cloud, selectors: selection.Selectors) -> Snapshot:
 def providers(placement: Service) -> Snapshot:
     """Read all providers, and which of them are shared, in two requests.
 
-    :raises CloudBroke: when Placement can't be read
+    :raises CloudBroke: when Placement can't be read, or lists parts of a tree
     """
     listed = rest.get(placement, "/resource_providers", _PROVIDERS)
     found = tuple(_provider(body) for body in listed["resource_providers"])
     there = frozenset(provider.uuid for provider in found)
+    for each in found:
+        if lacked := sorted({each.root, each.parent or each.root} - there):
+            odd = f"the tree of {each.name} lacks {lacked[0]}"
+            reason = f"unexpected answer to GET /resource_providers: {odd}"
+            raise errors.CloudBroke(placement.service_type, reason)
     return Snapshot(found, holders(placement, trait.SHARING) & there)
 
 
