@@ -29,7 +29,7 @@ TIMEOUT = 120
 
 #: What keystoneauth raises for a version document of another shape: it reads those
 #: unseen (keystoneauth1/discover.py, ``raw_version_data``).
-_MISREAD = (AttributeError, LookupError, TypeError, ValueError)
+_MISREAD = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 class HttpService:
@@ -71,7 +71,7 @@ class HttpService:
             answer = self._send("GET", path, microversion, timeout, params=params)
         try:
             return answer.json()
-        except ValueError as exc:
+        except problems.NO_JSON as exc:
             reason = "the answer is not JSON; is this the service's endpoint?"
             raise errors.CloudBroke(self.service_type, reason) from exc
 

@@ -16,6 +16,9 @@ from osc_traitsched.core import errors
 
 CONCURRENT_UPDATE = "placement.concurrent_update"
 
+#: What Python's decoder raises for a body that is no JSON, or nests too deeply.
+NO_JSON = (ValueError, RecursionError)
+
 #: The server's own trouble: it may be over at the next try.
 _PASSING = frozenset({500, 502, 503, 504})
 
@@ -134,7 +137,7 @@ def _read(answer: Any) -> tuple[str, str]:
     fallback = f"{answer.status_code} {answer.reason or ''}".strip()
     try:
         body = answer.json()
-    except ValueError:
+    except NO_JSON:
         return "", fallback
     if not isinstance(body, dict):
         return "", fallback

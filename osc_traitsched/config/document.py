@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,9 @@ from osc_traitsched.core.errors import BadConfiguration
 _NULL = "tag:yaml.org,2002:null"
 _STRING = "tag:yaml.org,2002:str"
 _MERGE = "tag:yaml.org,2002:merge"
+
+#: PyYAML takes an escape such as "\uD800" for a character, which nothing can encode.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 #: Of values in a file, those that merges repeat included; and how deep they nest.
 _MOST_VALUES = 100_000
@@ -140,6 +144,8 @@ class _Loader(yaml.SafeLoader):
         self._level += 1
         node = super().compose_node(parent, index)
         self._level -= 1
+        if isinstance(node, yaml.ScalarNode) and _SURROGATE.search(node.value):
+            raise self._bad("not YAML: half of a surrogate pair", mark)
         return node
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:

@@ -60,8 +60,10 @@ def write(path: str, text: str) -> None:
 def located(path: str) -> pathlib.Path:
     """Return a path of the file system; ``~`` and ``~USER`` are homes.
 
-    :raises BadConfiguration: for a user who has no home
+    :raises BadConfiguration: for a user who has no home, and for what is no path
     """
+    if "\0" in path:
+        raise BadConfiguration(path, None, "has a null byte, which no path has")
     try:
         return pathlib.Path(path).expanduser()
     except RuntimeError as exc:

@@ -161,6 +161,7 @@ def test_a_service_that_is_unavailable_says_so(unavailable):
         '{"versions": [{"id": [[false]], "status": "CURRENT", "links": []}]}',
         '{"versions": [{"id": "v1.0", "status": 5, "links": []}]}',
         '{"version": {"id": "nonsense", "status": "CURRENT", "links": []}}',
+        "[" * 100_000,
     ],
 )
 def test_a_service_that_garbles_its_versions_is_named(document):

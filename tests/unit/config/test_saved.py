@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.config import ini, saved
+from osc_traitsched.config import file, ini, nova_conf, saved
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.views import problems
 
@@ -125,3 +125,28 @@ def test_what_is_wrong_with_a_document_is_one_line_with_its_own(read, text, line
     assert words.startswith("settings/prod.yaml:")
     assert line in words
     assert len(words.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'nova_conf: "\\uD800"',
+        'control_plane: ["\\uDC80"]',
+        'options: {DEFAULT.default_schedule_zone: "\\uD83D"}',
+        '"\\uD800": x',
+    ],
+)
+def test_half_a_character_is_refused_with_its_line(read, text):
+    with pytest.raises(BadConfiguration) as caught:
+        read(f"baseline: upstream\n{text}")
+    assert caught.value.line == 2
+    assert caught.value.reason == "not YAML: half of a surrogate pair"
+
+
+@pytest.mark.parametrize("path", ["a\0b", "/a\0", "~/a\0b"])
+def test_a_path_with_a_null_byte_names_no_file(path):
+    for look in (file.read, nova_conf.files_of, lambda path: file.write(path, "")):
+        with pytest.raises(BadConfiguration) as caught:
+            look(path)
+        assert (caught.value.path, caught.value.line) == (path, None)
+        assert caught.value.reason == "has a null byte, which no path has"
