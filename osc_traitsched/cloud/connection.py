@@ -27,6 +27,9 @@ COMPUTE_MICROVERSION = "2.61"
 #: three for ten thousand hosts, and a server that hangs must not hang the command.
 TIMEOUT = 120
 
+#: Sockets take no more than 2**31 milliseconds on every platform.
+_LONGEST = 2_000_000
+
 #: What keystoneauth raises for a version document of another shape: it reads those
 #: unseen (keystoneauth1/discover.py, ``raw_version_data``).
 _MISREAD = (AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -179,7 +182,8 @@ class HttpCloud:
         """The connection, with a bound on all its requests, discovery's too."""
         session = self._unbounded.session
         given = self._timeout or session.timeout
-        session.timeout = given if given and given > 0 else TIMEOUT
+        wanted = given if given and given > 0 else TIMEOUT
+        session.timeout = min(wanted, _LONGEST)
         return self._unbounded
 
     def once(self, read: Callable[[Cloud], _T]) -> _T:

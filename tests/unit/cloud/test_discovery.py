@@ -152,6 +152,13 @@ def test_a_service_that_is_unavailable_says_so(unavailable):
     assert "Service Unavailable" in caught.value.reason
 
 
+@pytest.mark.parametrize("timeout", [1e10, 1e308])
+def test_a_timeout_may_be_longer_than_sockets_wait(unavailable, timeout):
+    with pytest.raises(CloudBroke) as caught:
+        cloud(unavailable, timeout).placement.get("/")
+    assert caught.value.status == 503
+
+
 @pytest.mark.parametrize(
     "document",
     [
