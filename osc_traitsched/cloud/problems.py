@@ -97,7 +97,7 @@ def _url(exc: BaseException) -> str:
 
 
 def refusal(service_type: str, answer: Any, session: Any) -> errors.CloudBroke:
-    """Return the error for an answer of 400 or above, in the service's words.
+    """Return the error for an answer of 300 or above, in the service's words.
 
     :param session: keystoneauth's, which knows what the user is logged in to
     """
