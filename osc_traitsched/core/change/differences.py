@@ -87,7 +87,7 @@ class HostsJoined(Difference):
 
 @dataclasses.dataclass(frozen=True)
 class AlsoIsolated(Difference):
-    """Others isolated the aggregate by more keys after it was isolated."""
+    """Others isolated the aggregate by more keys after it was written."""
 
     id = "also-isolated"
     keys: tuple[str, ...]
@@ -143,7 +143,7 @@ def _of(
         wanted = {k: v for k, v in change.after.items() if state.keys.get(k) != v}
         if wanted:
             yield Overwritten(change.object, Change(change.object, state, wanted))
-        if _isolates(change):
+        if kind is Kind.AGGREGATE:
             yield from _came(change, state, isolations.collation)
 
 
@@ -162,7 +162,7 @@ def _left(outcome: Outcome, now: Now, isolations: Isolations) -> Iterator[HostLe
 
 def _came(change: Change, state: State, collation: Collation) -> Iterator[Difference]:
     joined = state.hosts - change.found.hosts
-    if joined:
+    if joined and _isolates(change):
         yield HostsJoined(change.object, tuple(sorted(joined)))
     before, after = (
         isolating_keys({k: str(v) for k, v in keys.items()}, collation)

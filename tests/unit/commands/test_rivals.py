@@ -363,3 +363,15 @@ def test_a_host_that_left_keeps_what_isolates_where_it_went(cloud):
         == "cmp01 left the aggregate meanwhile; its traits stay"
     )
     assert cloud.having(GOLD) == {"cmp01"}
+
+
+def test_an_aggregate_that_others_isolate_while_it_is_opened_is_said(cloud):
+    assert run(*ISOLATE).code == 0
+    cloud.when_read["os-aggregates", "1"] = [
+        lambda: None,
+        lambda: cloud.metadata.update({OTHER_KEY: "required"}),
+    ]
+    found = run(*UNISOLATE)
+    assert (found.code, said(found)) == (1, [ALSO])
+    assert differing(found) == {"gold": {"also-isolated": []}}
+    assert (cloud.metadata, cloud.having(GOLD)) == ({OTHER_KEY: "required"}, set())

@@ -156,6 +156,14 @@ def test_what_came_back_after_opening_is_a_difference_and_hosts_that_left_are_no
     assert of(outcomes, now) == [(Overwritten, "h1")]
 
 
+def test_what_came_to_isolate_an_aggregate_that_was_opened_is_a_difference():
+    outcomes = opened()
+    aggregate = found(outcomes, Kind.AGGREGATE)
+    came = State({OTHER_KEY: "required"}, hosts=HOSTS | {"h3"})
+    now = {**as_written(outcomes), aggregate: came}
+    assert differences(outcomes, now) == (AlsoIsolated(aggregate, (OTHER_KEY,)),)
+
+
 @pytest.mark.parametrize(
     ("outcomes", "kinds"),
     [
