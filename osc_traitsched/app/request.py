@@ -166,4 +166,6 @@ def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:
     zone = question.needed_zone
     if zone is None:
         return None
-    return check_zone.zone_refusal(zone, lookup.zones(cloud))
+    refusal = check_zone.zone_refusal(zone, lookup.zones(cloud))
+    is_unlisted = refusal is not None and zone in lookup.unlisted_zones(cloud)
+    return None if is_unlisted else refusal

@@ -29,6 +29,7 @@ _IMAGE: dict[str, rest.Shape] = {
 }
 _ACCESS: rest.Shape = {"flavor_access": [{"tenant_id": str}]}
 _MEMBERS: rest.Shape = {"members": [{"member_id": str, "status": str}]}
+_SERVICES: rest.Shape = {"services": [{"binary": str, "zone": str, "status": str}]}
 _ZONES: rest.Shape = {
     "availabilityZoneInfo": [{"zoneName": str, "zoneState": {"available": bool}}]
 }
@@ -189,6 +190,21 @@ def zones(cloud: Cloud) -> dict[str, bool]:
     found = rest.get(cloud.compute, "/os-availability-zone", _ZONES)
     listed = found["availabilityZoneInfo"]
     return {each["zoneName"]: each["zoneState"]["available"] for each in listed}
+
+
+def unlisted_zones(cloud: Cloud) -> frozenset[str]:
+    """Return the zones of enabled services that are no nova-compute.
+
+    To nova-api they are available, and it lists them for nobody
+    (nova/api/openstack/compute/availability_zone.py,
+    ``_get_filtered_availability_zones``). Empty where the user may not list services.
+    """
+    try:
+        listed = rest.get(cloud.compute, "/os-services", _SERVICES)["services"]
+    except errors.Forbidden:
+        return frozenset()
+    enabled = (each for each in listed if each["status"] == "enabled")
+    return frozenset(e["zone"] for e in enabled if e["binary"] != "nova-compute")
 
 
 def computes(cloud: Cloud) -> tuple[Compute, ...]:

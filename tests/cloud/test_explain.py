@@ -442,6 +442,15 @@ def test_a_zone_that_is_not_there_is_refused_though_placement_has_hosts(
     assert "(az-eats); did you mean az-east?" in done.err
 
 
+def test_the_zone_of_novas_own_services_restricts_nothing_though_nova_takes_it(
+    make, explain, small, raw
+):
+    found = explain("small", "raw", "--availability-zone", "internal", code=0)
+    boot = make.boot(small, raw, availability_zone="internal")
+    assert boot.status == "ACTIVE"
+    assert boot.host in found["candidates"]
+
+
 def test_a_zone_whose_hosts_are_all_disabled_is_refused_with_what_would_help(
     make, explain, small, raw
 ):

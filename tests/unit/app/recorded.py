@@ -274,6 +274,13 @@ BODIES = {
                 {"host": "cmp03", "zone": "nova"},
             ]
         },
+        "/os-services": {
+            "services": [
+                {"binary": "nova-scheduler", "zone": "internal", "status": "enabled"},
+                {"binary": "nova-conductor", "zone": "idle", "status": "disabled"},
+                {"binary": "nova-compute", "zone": "zone2", "status": "disabled"},
+            ]
+        },
         "/os-availability-zone": {
             "availabilityZoneInfo": [
                 {"zoneName": "zone1", "zoneState": {"available": True}, "hosts": None},

@@ -550,6 +550,18 @@ def test_a_zone_without_an_enabled_compute_is_refused_and_a_typo_gets_names_like
     assert explain.explain(cloud, question).refusal.reason == caught.value.reason
 
 
+def test_nova_takes_the_zone_of_its_own_services_though_it_lists_it_for_nobody():
+    def refused(cloud, zone):
+        question = ask(cloud, ServerRequest("gold", "rocky", zone=zone))
+        return request.zone_refusal(cloud, question) is not None
+
+    cloud = RecordedCloud()
+    zones = ("zone1", "internal", "idle", "zone2")
+    assert [refused(cloud, zone) for zone in zones] == [False, False, True, True]
+    hidden = RecordedCloud(compute={"/os-services": Forbidden("compute", "no")})
+    assert refused(hidden, "internal")
+
+
 def test_nova_does_not_look_at_the_zone_where_a_host_is_named(cloud):
     question = ask(cloud, ServerRequest("gold", "rocky", zone="zone2:cmp01"))
     assert request.zone_refusal(cloud, question) is None
