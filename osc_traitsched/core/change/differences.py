@@ -106,12 +106,21 @@ def differences(
     :param isolations: of all aggregates
     """
     hosts = _hosts(outcomes, now)
+    compared = _compared(now)
     return tuple(
         difference
         for outcome in outcomes
-        if outcome.change.object in now
+        if outcome.change.object in compared
         for difference in _of(outcome, now, hosts, isolations)
     )
+
+
+def _compared(now: Now) -> Now:
+    """Leave out hosts in Placement's aggregate where Nova's was deleted."""
+    if any(state is None and o.kind is Kind.AGGREGATE for o, state in now.items()):
+        mirror = Kind.PROVIDER_AGGREGATES
+        return {o: state for o, state in now.items() if o.kind is not mirror}
+    return now
 
 
 def _hosts(outcomes: Iterable[Outcome], now: Now) -> frozenset[str] | None:

@@ -116,6 +116,15 @@ def test_a_host_that_left_keeps_what_it_got_and_where_placement_has_it():
     assert differences(outcomes, now) == ()
 
 
+def test_no_host_is_missed_in_an_aggregate_that_was_deleted():
+    outcomes = isolated()
+    aggregate = found(outcomes, Kind.AGGREGATE)
+    now = {**as_written(outcomes), aggregate: None}
+    for name in HOSTS:
+        now[found(outcomes, Kind.PROVIDER_AGGREGATES, name)] = State({})
+    assert differences(outcomes, now) == (Gone(aggregate),)
+
+
 def test_hosts_and_keys_that_came_are_differences_of_the_aggregate():
     outcomes = isolated()
     aggregate = found(outcomes, Kind.AGGREGATE)
