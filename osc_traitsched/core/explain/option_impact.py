@@ -131,6 +131,7 @@ def option_impacts(
     now: Matched, found: Iterable[Variation]
 ) -> tuple[OptionImpact, ...]:
     """Return the switched options with which other hosts match."""
+    switched = [each for each in found if each.name]
     return tuple(
         OptionImpact(
             each.name,
@@ -139,8 +140,7 @@ def option_impacts(
             lost,
             refused,
         )
-        for each, gained, lost, refused in _changing(now, found)
-        if each.name
+        for each, gained, lost, refused in _changing(now, switched)
     )
 
 
@@ -148,10 +148,10 @@ def release_impacts(
     now: Matched, found: Iterable[Variation]
 ) -> tuple[ReleaseImpact, ...]:
     """Return the releases that it may be as well, and in which other hosts match."""
+    of_releases = [each for each in found if not each.name]
     return tuple(
         ReleaseImpact(each.release, gained, lost, refused)
-        for each, gained, lost, refused in _changing(now, found)
-        if not each.name
+        for each, gained, lost, refused in _changing(now, of_releases)
     )
 
 

@@ -131,5 +131,12 @@ class Facts:
 
     def reachable(self, root: str) -> tuple[str, ...]:
         """Return the UUIDs of the providers that a host's resources can be from."""
-        tree = tuple(provider.uuid for provider in self.trees[root])
-        return (*tree, *sorted(self.sharers.get(root, ())))
+        return self._reachable[root]
+
+    @functools.cached_property
+    def _reachable(self) -> Mapping[str, tuple[str, ...]]:
+        sharers = self.sharers
+        return {
+            root: (*[each.uuid for each in tree], *sorted(sharers.get(root, ())))
+            for root, tree in self.trees.items()
+        }

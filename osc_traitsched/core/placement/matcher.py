@@ -7,7 +7,9 @@ is searched for that Placement could give.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
+from typing import Optional
 
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import (
@@ -26,6 +28,17 @@ from osc_traitsched.core.placement.task import one_serves, task
 from osc_traitsched.core.placement.tree import Host, Mask, Offer
 
 __all__ = ["Host", "Mask", "Matcher", "Offer", "amounts", "matching_hosts"]
+
+
+#: The traits that a request names, the amounts that are given, the sets of aggregates
+#: that it is in, whether it is shared, and the most that it gives of some classes.
+_Seen = tuple[
+    frozenset[str],
+    tuple[bool, ...],
+    tuple[bool, ...],
+    bool,
+    tuple[Optional[int], ...],
+]
 
 
 class Matcher:
@@ -60,6 +73,14 @@ class Matcher:
             if isinstance(c, HostFilter)
         }
         self.of_placement: Mask = self.everything & ~sum(self._filters.values())
+        self._givers = [facts.offers[amount] for amount in self._amounts]
+        self._members = {
+            1 << number: facts.members[clause.aggregates]
+            for number, clause in enumerate(self.clauses)
+            if isinstance(clause, MemberOf)
+        }
+        self._limits = {name: facts.limits.get(name, {}) for name in self._totals}
+        self._hosts: dict[tuple[frozenset[str], tuple[_Seen, ...], Mask], Host] = {}
         self._memory: dict[tuple[Host, Mask], bool] = {}
         self._wanted: dict[Mask, Wanted] = {}
         self._met_by_root: dict[frozenset[str], Mask] = {}
@@ -81,15 +102,17 @@ class Matcher:
         """Return what decides about the host with this root provider."""
         traits = self.facts.traits.get(root, frozenset()) & self._names
         uuids = self.facts.reachable(root)
-        return Host(
-            traits,
-            tuple(self._offer(uuid, root) for uuid in uuids),
-            sum(
-                bit
-                for name, bit in self._filters.items()
-                if root in self.facts.filtered[name]
-            ),
+        filtered = sum(
+            bit
+            for name, bit in self._filters.items()
+            if root in self.facts.filtered[name]
         )
+        key = (traits, tuple([self._seen(uuid, root) for uuid in uuids]), filtered)
+        host = self._hosts.get(key)
+        if host is None:
+            offers = tuple(self._offer(seen) for seen in key[1])
+            host = self._hosts[key] = Host(traits, offers, filtered)
+        return host
 
     def meets(self, host: Host, mask: Mask) -> bool:
         """Tell whether a host meets all the clauses of a set together."""
@@ -97,24 +120,42 @@ class Matcher:
             self._memory[host, mask] = self._try(host, mask)
         return self._memory[host, mask]
 
-    def _offer(self, uuid: str, root: str) -> Offer:
-        inside = 0
-        for number, clause in enumerate(self.clauses):
-            if isinstance(clause, MemberOf):
-                is_in = uuid in self.facts.members[clause.aggregates]
-                if is_in is not clause.forbidden:
-                    inside |= 1 << number
-        given = frozenset(a for a in self._amounts if uuid in self.facts.offers[a])
+    def _seen(self, uuid: str, root: str) -> _Seen:
+        """Return what decides about a provider, with as little work as can be.
+
+        It is looked at of every provider of the cloud, and few of them differ.
+        """
+        facts = self.facts
+        return (
+            facts.traits.get(uuid, frozenset()) & self._names,
+            tuple([uuid in givers for givers in self._givers]),
+            tuple([uuid in members for members in self._members.values()]),
+            facts.snapshot.by_uuid[uuid].root != root,
+            tuple([most.get(uuid) for most in self._limits.values()]),
+        )
+
+    def _offer(self, seen: _Seen) -> Offer:
+        traits, gives, is_in, is_shared, limits = seen
+        given = frozenset(itertools.compress(self._amounts, gives))
+        classes = {name for name, _ in given}
         return Offer(
-            self.facts.traits.get(uuid, frozenset()) & self._names,
+            traits,
             given,
-            inside,
-            is_shared=self.facts.snapshot.by_uuid[uuid].root != root,
+            self._inside(is_in),
+            is_shared,
             limits=frozenset(
-                (name, min(total, self.facts.limits[name].get(uuid, total)))
-                for name, total in self._totals.items()
-                if any(each == name for each, _ in given)
+                (name, total if most is None else min(total, most))
+                for (name, total), most in zip(self._totals.items(), limits)
+                if name in classes
             ),
+        )
+
+    def _inside(self, is_in: Sequence[bool]) -> Mask:
+        """Return the member_of clauses that are met by being in some of their sets."""
+        return sum(
+            bit
+            for bit, is_member in zip(self._members, is_in)
+            if is_member is not bool(bit & self._outside)
         )
 
     def _try(self, host: Host, mask: Mask) -> bool:
