@@ -13,6 +13,7 @@ from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.bulk import Bulk
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
@@ -112,11 +113,10 @@ def _having(
 ) -> frozenset[str]:
     """Return the unseen providers with a trait; none if Placement does not know it.
 
-    Where most providers were seen to have it, the answer is shorter if Placement
-    is asked for those that lack it.
+    Where most providers have it, the answer is shorter if Placement is asked for those
+    that lack it.
     """
-    seen = sum(name in traits for traits in bulk.traits.values())
-    most = seen > len(snapshot.providers) / 2
+    most = _most_have(name, snapshot, bulk)
     ask = read.providers_without if most else read.holders
     try:
         found = ask(placement, name)
@@ -125,6 +125,20 @@ def _having(
             return frozenset()
         raise
     return frozenset(snapshot.by_uuid) - found if most else found
+
+
+def _most_have(name: str, snapshot: Snapshot, bulk: Bulk) -> bool:
+    """Tell whether most providers have a trait, as far as can be known beforehand.
+
+    It decides which question has the shorter answer, and nothing else. Candidates have
+    what a request requires. So where few of the providers were seen, what nova-compute
+    says of nearly all its nodes is taken to be on all roots that may be unseen nodes.
+    """
+    half = len(snapshot.providers) / 2
+    having = sum(name in traits for traits in bulk.traits.values())
+    if having > half or len(bulk.traits) - having > half:
+        return having > half
+    return trait.is_common(name) and len(snapshot.hosts) > half
 
 
 def offers(placement: Service, amount: Amount) -> frozenset[str]:

@@ -122,6 +122,64 @@ def test_other_flavors_are_tried_until_three_have_hosts_and_a_dozen_at_most(
     assert (replaced, cost - without) == (named, tried)
 
 
+QCOW2, DISABLED = "COMPUTE_IMAGE_TYPE_QCOW2", "COMPUTE_STATUS_DISABLED"
+
+
+def asked_traits(placement, nova, flavor):
+    """Explain for a qcow2 image, and return how the providers were asked for traits."""
+    cloud = HalfCloud(placement.url, nova)
+    get, asked = cloud.placement.get, []
+
+    def listen(path, params=None, microversion=None, timeout=None):
+        asked.append((params or {}).get("required"))
+        return get(path, params, microversion)
+
+    cloud.placement.get = listen
+    options = {"query_placement_for_image_type_support": True}
+    assumptions = SchedulerSettings.of(33, **options)
+    image = {"name": "image", "disk_format": "qcow2"}
+    found = explain.explain(cloud, Question(flavor, image, (), assumptions))
+    return found, {each for each in asked if each and "SHARES" not in each}
+
+
+def test_the_question_on_a_trait_is_the_one_with_the_shorter_answer(placement):
+    """Where most hosts have a trait those are listed that lack it, as few as they are.
+
+    Of the candidates all have what the flavor requires, so that they say nothing of
+    how many of the others have it.
+    """
+    placement.create_traits("CUSTOM_ONE")
+    common = [QCOW2, "COMPUTE_NODE"]
+    traits = {
+        f"cmp{n}": [*common, "CUSTOM_ONE"] if n == 1 else common for n in range(9)
+    }
+    traits["cmp7"] = ["COMPUTE_NODE", DISABLED]
+    made = [(name, placement.add_host(name, each)) for name, each in traits.items()]
+    picky = {**SMALL, "extra_specs": {"trait:CUSTOM_ONE": "required"}}
+    found, asked = asked_traits(placement, MadeUpNova(made), picky)
+    assert asked == {f"!{QCOW2}", DISABLED, "CUSTOM_ONE"}
+    assert [host.name for host in found.candidates] == ["cmp1"]
+    assert found.agrees
+    alone = {each.clause.name: each.alone for each in found.counts[:3]}
+    assert alone == {QCOW2: 8, DISABLED: 8, "CUSTOM_ONE": 1}
+
+
+def test_where_most_providers_are_no_hosts_those_are_listed_that_have_the_trait(
+    placement,
+):
+    made = [(f"cmp{n}", placement.add_host(f"cmp{n}", [QCOW2])) for n in range(6)]
+    for name, parent in made:
+        for n in range(2):
+            placement.add_host(f"{name}_NUMA{n}", [], parent, {"PCPU": 4})
+    placement.create_traits("CUSTOM_ONE")
+    placement.set_traits(made[0][1], [QCOW2, "CUSTOM_ONE"])
+    picky = {**SMALL, "extra_specs": {"trait:CUSTOM_ONE": "required"}}
+    found, asked = asked_traits(placement, MadeUpNova(made), picky)
+    assert asked == {QCOW2, DISABLED, "CUSTOM_ONE"}
+    assert len(found.candidates) == 1
+    assert found.agrees
+
+
 @pytest.mark.parametrize("largest", [4000, 4200], ids=["no host", "some hosts"])
 def test_twelve_groups_of_different_amounts_are_28_requests_more_at_most(
     placement, largest

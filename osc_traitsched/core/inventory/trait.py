@@ -30,6 +30,10 @@ PCI_DEVICE = "COMPUTE_MANAGED_PCI_DEVICE"
 #: nova/scheduler/request_filter.py, ``compute_status_filter``).
 ROLES = frozenset({SHARING, os_traits.COMPUTE_NODE, os_traits.COMPUTE_STATUS_DISABLED})
 
+_OF_NOVA = re.compile(r"COMPUTE_\w+|OWNER_NOVA")
+#: Of these only what few of a cloud's providers have.
+_OF_SOME = frozenset({os_traits.COMPUTE_STATUS_DISABLED, PCI_DEVICE})
+
 _NAME = re.compile(r"[A-Z0-9_]{1,255}", re.ASCII)
 _CUSTOM = os_traits.CUSTOM_NAMESPACE
 
@@ -76,6 +80,15 @@ def ownership(name: str) -> Ownership:
     if _NOVA_SETS_AND_CLEARS.fullmatch(name):
         return Ownership.NOVA_SETS_AND_CLEARS
     return Ownership.OPERATOR
+
+
+def is_common(name: str) -> bool:
+    """Tell whether nearly all compute nodes of most clouds have a trait.
+
+    Most of what nova-compute says of itself depends on its driver and release alone,
+    and a cloud has one of each.
+    """
+    return bool(_OF_NOVA.fullmatch(name)) and name not in _OF_SOME
 
 
 def is_custom(name: str) -> bool:

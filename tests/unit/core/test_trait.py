@@ -79,3 +79,19 @@ def test_a_custom_name_that_is_not_to_be_created_could_be():
 )
 def test_who_owns_a_trait(name, owner):
     assert trait.ownership(name) is owner
+
+
+@pytest.mark.parametrize(
+    ("name", "common"),
+    [
+        ("COMPUTE_IMAGE_TYPE_QCOW2", True),
+        ("COMPUTE_NODE", True),
+        ("OWNER_NOVA", True),
+        ("COMPUTE_STATUS_DISABLED", False),
+        ("COMPUTE_MANAGED_PCI_DEVICE", False),
+        ("HW_CPU_X86_AVX512F", False),
+        ("CUSTOM_COMPUTE_NODE", False),
+    ],
+)
+def test_what_every_nova_compute_says_of_itself_is_common(name, common):
+    assert trait.is_common(name) is common
