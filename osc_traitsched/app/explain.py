@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import gc
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.app import fixes
+from osc_traitsched.app.later import Later
 from osc_traitsched.app.request import check_visible, zone_refusal
 from osc_traitsched.cloud import allocation_candidates, evidence, lookup, read
 from osc_traitsched.cloud.service import Cloud, Service
@@ -25,7 +27,7 @@ from osc_traitsched.core.explain.option_impact import (
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
-from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Compute, Provider, Snapshot
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
@@ -167,16 +169,16 @@ def _judged(
     request = start.request or start.question.request()
     answer = allocation_candidates.ask(placement, request)
     computes = tuple(start.question.computes or start.computes.values())
-    nova = read.view(computes, start.question.aggregates)
-    snapshot = read.providers(placement).with_nova(nova)
-    if start.question.nodes is None:
-        snapshot = read.with_unlisted(placement, snapshot)
-    else:
-        snapshot = snapshot.restricted_to(start.computes)
     switched = variations(start.question, request)
     asked = [request, *(v.request for v in switched if v.request)]
     requests = [each for one in asked for each in (one, one.fallback) if each]
-    found = evidence.gather(placement, snapshot, requests, answer, not answer.roots)
+    # The list is taken apart here while Placement works on the next answer.
+    listed = Later(functools.partial(read.providers, placement))
+    offers = evidence.all_offers(placement, requests)
+    snapshot = _with_nova(placement, listed.value(), start, computes)
+    found = evidence.gather(
+        placement, snapshot, requests, answer, not answer.roots, offers
+    )
     filtered = filtering(start.question, computes)
     found = dataclasses.replace(found, filtered=filtered.kept_out)
     first, second = _by_weight(request, found)
@@ -200,6 +202,19 @@ def _judged(
         filtering=filtered,
     )
     return explanation, matcher
+
+
+def _with_nova(
+    placement: Service,
+    listed: Snapshot,
+    start: Explanation,
+    computes: Sequence[Compute],
+) -> Snapshot:
+    """Return the providers with which of them are the hosts that are asked for."""
+    snapshot = listed.with_nova(read.view(computes, start.question.aggregates))
+    if start.question.nodes is None:
+        return read.with_unlisted(placement, snapshot)
+    return snapshot.restricted_to(start.computes)
 
 
 def _matcher(request: Request, filtered: Filtering, found: Facts) -> Matcher:

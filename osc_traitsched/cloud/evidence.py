@@ -141,6 +141,19 @@ def _most_have(name: str, snapshot: Snapshot, bulk: Bulk) -> bool:
     return trait.is_common(name) and len(snapshot.hosts) > half
 
 
+def all_offers(
+    placement: Service, requests: Iterable[Request]
+) -> dict[Amount, frozenset[str]]:
+    """Read the providers that can give each amount that is asked for.
+
+    One request for each, as :func:`offers`.
+
+    :param requests: as for :func:`gather`
+    """
+    clauses = [clause for each in requests for clause in each.clauses]
+    return {each: offers(placement, each) for each in matcher.amounts(clauses)}
+
+
 def offers(placement: Service, amount: Amount) -> frozenset[str]:
     """Read the providers that can give an amount.
 

@@ -1,0 +1,35 @@
+"""What is read in one thread while another goes on."""
+
+import threading
+
+import pytest
+
+from osc_traitsched.app.later import Later
+from osc_traitsched.core.errors import PlacementRefuses
+
+
+def test_work_is_begun_at_once_and_its_value_is_waited_for():
+    begun, may_end = threading.Event(), threading.Event()
+
+    def work():
+        begun.set()
+        assert may_end.wait(10)
+        return threading.current_thread()
+
+    later = Later(work)
+    assert begun.wait(10)
+    may_end.set()
+    thread = later.value()
+    assert thread is not threading.current_thread()
+    # A service that hangs does not keep the process.
+    assert thread.daemon
+    assert later.value() is thread
+
+
+def test_an_error_is_raised_where_the_value_is_wanted():
+    def work():
+        raise PlacementRefuses("no such class")
+
+    later = Later(work)
+    with pytest.raises(PlacementRefuses, match="no such class"):
+        later.value()
