@@ -9,6 +9,7 @@ import pathlib
 import pkgutil
 import subprocess
 import sys
+import threading
 
 import pytest
 
@@ -630,6 +631,23 @@ def test_placement_may_refuse_the_request():
     with pytest.raises(PlacementRefuses):
         candidates.candidates(cloud, ask(cloud))
     assert isinstance(explain.explain(cloud, ask(cloud)).refusal, PlacementRefuses)
+
+
+def test_amounts_are_asked_for_while_the_list_of_providers_is_read():
+    cloud = RecordedCloud()
+    get, asked = cloud.placement.get, threading.Event()
+
+    def wait(path, params=None, *more, **options):
+        if path == "/resource_providers" and not params:
+            assert asked.wait(10)
+        if "resources" in (params or {}):
+            asked.set()
+        return get(path, params, *more, **options)
+
+    cloud.placement.get = wait
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert found.agrees
+    assert len(found.hosts) == 3
 
 
 SIZE = "resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4"
