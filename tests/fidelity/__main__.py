@@ -22,6 +22,7 @@ from tests.fidelity import (
 from tests.fidelity.comparing import Pair, Tally
 from tests.fidelity.mariadb import NoMariaDB
 from tests.fidelity.ours import MARIADB, SQLITE, Case
+from tests.fidelity.scheduling import command as scheduling
 from tests.services.environment import EnvironmentFailed
 
 SHOWN = 5
@@ -46,6 +47,7 @@ def _compare(options: argparse.Namespace) -> int:
     """Compare with the database that is named, then with MariaDB where it is there."""
     if options.database == MARIADB:
         mariadb.program()
+    releases = _releases(options)
     tally, wrong = _compared(options, options.database, _cases(options))
     _report_refusals(tally)
     _report_rules(wrong)
@@ -55,6 +57,10 @@ def _compare(options: argparse.Namespace) -> int:
             different += _different_with_mariadb(options)
         except NoMariaDB as problem:
             print(f"MariaDB is left out: {problem}")
+    if options.scheduling_cases:
+        different += scheduling.compare(
+            releases, options.scheduling_cases, options.seed, options.processes
+        )
     return 1 if different else 0
 
 
@@ -141,6 +147,12 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=0,
         help="then so many by chance with MariaDB, where mariadbd is on the path",
+    )
+    parser.add_argument(
+        "--scheduling-cases",
+        type=int,
+        default=300,
+        help="then so many by chance for filters and weighers",
     )
     parser.add_argument(
         "--record", action="store_true", help="write the recorded cases' answers anew"

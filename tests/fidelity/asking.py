@@ -16,6 +16,7 @@ from tests.services.environment import REPOSITORY, Environment, clean_environmen
 
 ROOM = pathlib.Path(__file__).resolve().parent
 ORACLE = ROOM / "nova" / "oracle.py"
+SCHEDULING = ROOM / "nova" / "scheduling.py"
 CONSTRAINTS = ROOM / "constraints"
 _IN_MEMORY = "sqlite://"
 
@@ -76,13 +77,29 @@ def ask(
             path = stack.enter_context(mariadb.server(names))
             urls = [mariadb.url(path, name) for name in names]
         pool = stack.enter_context(concurrent.futures.ThreadPoolExecutor(processes))
-        found = pool.map(lambda part, url: _ask(interpreter, part, url), parts, urls)
+        found = pool.map(
+            lambda part, url: _ask([interpreter, ORACLE, url], part), parts, urls
+        )
         return [answer for part in found for answer in part]
 
 
-def _ask(interpreter: pathlib.Path, cases: Sequence[Case], url: str) -> list[Answer]:
+def ask_scheduling(
+    release: int, cases: Sequence[Case], processes: int = 1
+) -> list[Answer]:
+    """Return what a release's filters and weighers say, in the order of the cases.
+
+    Raises OracleFailed, and EnvironmentFailed where there is none to be asked.
+    """
+    command = [python(release), SCHEDULING]
+    parts = [cases[n::processes] for n in range(processes)]
+    with concurrent.futures.ThreadPoolExecutor(processes) as pool:
+        found = list(pool.map(lambda part: _ask(command, part), parts))
+    return [found[n % processes][n // processes] for n in range(len(cases))]
+
+
+def _ask(command: Sequence[pathlib.Path | str], cases: Sequence[Case]) -> list[Answer]:
     done = subprocess.run(
-        [str(interpreter), str(ORACLE), url],
+        list(map(str, command)),
         input="".join(json.dumps(case) + "\n" for case in cases),
         capture_output=True,
         text=True,

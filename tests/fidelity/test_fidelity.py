@@ -99,6 +99,7 @@ def test_without_mariadb_its_part_is_left_out_and_that_is_said(
 ):
     monkeypatch.setattr(asking, "ask", _as_ours)
     given = ["--releases", "34", "--cases", "1", "--mariadb-cases", "1"]
+    given += ["--scheduling-cases", "0"]
     assert command.main(given) == 0
     assert "MariaDB is left out: no mariadbd on the path:" in capsys.readouterr().out
 
@@ -108,6 +109,7 @@ def test_a_difference_with_mariadb_alone_is_one(monkeypatch, capsys):
     monkeypatch.setattr(mariadb, "program", lambda: "mariadbd")
     monkeypatch.setattr(asking, "ask", _as_ours)
     given = ["--releases", "33,34", "--cases", "1", "--mariadb-cases", "1"]
+    given += ["--scheduling-cases", "0"]
     assert command.main(given) == 1
     assert "The newest of them with MariaDB" in capsys.readouterr().out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.nova import filter_options
+from osc_traitsched.core.nova import filter_options, weigher_options
 from osc_traitsched.core.nova.option import Consumer, Kind, Option
 
 ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
@@ -70,6 +70,7 @@ _ROWS = (
         choices=tuple(each.value for each in Collation),
         default_source="the default of MariaDB and MySQL",
     ),
+    *weigher_options.ROWS,
 )
 
 #: All of them by their names, section by section.

@@ -34,6 +34,7 @@ import aggregates  # noqa: E402
 import answers  # noqa: E402
 import ends  # noqa: E402
 import oslo_messaging  # noqa: E402
+import overrides  # noqa: E402
 from nova import block_device  # noqa: E402
 from nova.scheduler import utils as scheduler_utils  # noqa: E402
 from oslo_serialization import jsonutils  # noqa: E402
@@ -66,31 +67,16 @@ def answer(case):
     ends.case = case
     del ends.queries[:], ends.handed_on[:]
     aggregates.fill(case.get("aggregates") or [])
-    overrides = list(_override(case.get("options") or {}))
     stage = ["api"]
     try:
-        _create(case, stage)
+        with overrides.overridden(CONF, case.get("options") or {}):
+            _create(case, stage)
     except Exception as exc:
         expected = isinstance(exc, oslo_messaging.ExpectedException)
         real = exc.exc_info[1] if expected else exc
         if not ends.not_found(real):
             return answers.refused(real, stage[0])
-    finally:
-        for name, section in overrides:
-            CONF.clear_override(name, section)
     return dict(zip(("query", "fallback_query"), ends.queries))
-
-
-def _override(options):
-    """Set the options that this release has."""
-    for full, value in options.items():
-        section, _, name = full.rpartition(".")
-        section = None if section == "DEFAULT" else section
-        try:
-            CONF.set_override(name, value, section)
-        except Exception:
-            continue
-        yield name, section
 
 
 def _create(case, stage):

@@ -1,0 +1,99 @@
+"""Nova's own weighers, under their names, and those that are enabled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova import weigher_options as options
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.weigher import weighing
+from osc_traitsched.core.nova.weigher.weight import Weigher
+
+_ROWS = (
+    Weigher(
+        "BuildFailureWeigher",
+        "compute",
+        weighing.build_failure,
+        options.BUILD_FAILURE,
+        is_negated=True,
+    ),
+    Weigher("CPUWeigher", "cpu", weighing.cpu, options.CPU, minimum=0),
+    Weigher(
+        "CrossCellWeigher",
+        "cross_cell",
+        weighing.cross_cell,
+        options.CROSS_CELL,
+        since=21,
+    ),
+    Weigher("DiskWeigher", "disk", weighing.disk, options.DISK, minimum=0),
+    Weigher(
+        "HypervisorVersionWeigher",
+        "hypervisor_version",
+        weighing.hypervisor_version,
+        options.HYPERVISOR_VERSION,
+        since=28,
+    ),
+    Weigher(
+        "ImagePropertiesWeigher",
+        "image_props",
+        weighing.image_properties,
+        options.IMAGE_PROPERTIES,
+        since=31,
+    ),
+    Weigher("IoOpsWeigher", "io_ops", weighing.io_ops, options.IO_OPS, minimum=0),
+    Weigher("MetricsWeigher", "metrics", weighing.metrics, options.METRICS),
+    Weigher(
+        "NumInstancesWeigher",
+        "num_instances",
+        weighing.num_instances,
+        options.NUM_INSTANCES,
+        since=28,
+    ),
+    Weigher("PCIWeigher", "pci", weighing.pci, options.PCI),
+    Weigher("RAMWeigher", "ram", weighing.ram, options.RAM, minimum=0),
+    Weigher(
+        "ServerGroupSoftAffinityWeigher",
+        "affinity",
+        weighing.soft_affinity,
+        options.SOFT_AFFINITY,
+    ),
+    Weigher(
+        "ServerGroupSoftAntiAffinityWeigher",
+        "affinity",
+        weighing.soft_anti_affinity,
+        options.SOFT_ANTI_AFFINITY,
+    ),
+)
+
+#: All of them by their names.
+WEIGHERS: Mapping[str, Weigher] = {weigher.name: weigher for weigher in _ROWS}
+
+_BY_PATH = {weigher.path: weigher for weigher in _ROWS}
+_OWN = "nova.scheduler.weights."
+
+
+def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str, ...]]:
+    """Return Nova's own weighers that run, and the names of others.
+
+    One that is named twice weighs twice.
+
+    nova/loadables.py, ``get_matching_classes``
+
+    :raises Refusal: for a name of Nova's own that the release does not have: its
+        nova-scheduler does not start
+    """
+    named = settings.value(options.WEIGHT_CLASSES)
+    found: list[Weigher] = []
+    others = []
+    for name in named if isinstance(named, tuple) else ():
+        weigher = _BY_PATH.get(name)
+        if name == options.ALL_WEIGHERS:
+            found += [each for each in _ROWS if each.is_in(settings.release)]
+        elif weigher and weigher.is_in(settings.release):
+            found.append(weigher)
+        elif name.startswith(_OWN):
+            raise Refusal("ClassNotFound", "no-such-weigher", (name,), "scheduler")
+        else:
+            others.append(name)
+    return tuple(found), tuple(others)

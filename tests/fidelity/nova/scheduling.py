@@ -1,0 +1,99 @@
+"""Ask a released Nova what its filters and weighers say of the hosts of a case.
+
+It runs inside the virtual environment of one release. Each line of the standard input
+is a case (tests/fidelity/scheduling/generator.py makes them); each line of the output
+is its answer:
+
+``filters``
+    by filter, for each host: ``yes``, ``no``, or the class of what is raised
+``weighers``
+    by weigher ``raw`` and ``normalized`` weights and ``multipliers``, one a host; or
+    ``raises``, the class
+``order``
+    the hosts in the order of their ``totals``, the best first; or ``raises``
+
+Nothing is read from a database, and all that decides is Nova's own code.
+"""
+
+import copy
+import json
+import logging
+import os
+import sys
+import warnings
+
+os.environ.setdefault("OS_NOVA_DISABLE_EVENTLET_PATCHING", "true")
+warnings.simplefilter("ignore")
+logging.disable(logging.CRITICAL)
+
+import nova.conf  # noqa: E402
+from nova import objects  # noqa: E402
+from nova import weights as base_weights  # noqa: E402
+from nova.scheduler import filters, weights  # noqa: E402
+
+CONF = nova.conf.CONF
+CONF([], project="nova", version="0", default_config_files=[], default_config_dirs=[])
+objects.register_all()
+
+import hosts as of_hosts  # noqa: E402
+import overrides  # noqa: E402
+
+ALIAS = {"name": "a1", "vendor_id": "8086", "product_id": "1521"}
+CONF.set_override("alias", [json.dumps(dict(ALIAS, device_type="type-PCI"))], "pci")
+
+
+def answer(case):
+    """Return a case's answer."""
+    with overrides.overridden(CONF, case["options"]):
+        states, spec = of_hosts.states(case), of_hosts.spec(case)
+        return {
+            "filters": {
+                each.__name__: [_judged(each(), state, spec) for state in states]
+                for each in filters.all_filters()
+            },
+            "weighers": {
+                each.__name__: _weighed(each(), states, spec)
+                for each in weights.all_weighers()
+            },
+            **_ranked(states, spec),
+        }
+
+
+def _judged(judge, state, spec):
+    # Some filters write to the host state what the next ones read.
+    try:
+        return "yes" if judge._filter_one(copy.copy(state), spec) else "no"
+    except Exception as exc:
+        return type(exc).__name__
+
+
+def _weighed(weigher, states, spec):
+    objs = [weights.WeighedHost(state, 0.0) for state in states]
+    try:
+        raw = weigher.weigh_objects(objs, spec)
+        limits = {"minval": weigher.minval, "maxval": weigher.maxval}
+        return {
+            "raw": raw,
+            "normalized": list(base_weights.normalize(raw, **limits)),
+            "multipliers": [weigher.weight_multiplier(state) for state in states],
+        }
+    except Exception as exc:
+        return {"raises": type(exc).__name__}
+
+
+def _ranked(states, spec):
+    weighers = [each() for each in weights.all_weighers()]
+    handler = weights.HostWeightHandler()
+    try:
+        found = handler.get_weighed_objects(weighers, states, spec)
+    except Exception as exc:
+        return {"raises": type(exc).__name__}
+    return {
+        "order": [each.obj.uuid for each in found],
+        "totals": {each.obj.uuid: each.weight for each in found},
+    }
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        sys.stdout.write(json.dumps(answer(json.loads(line)), sort_keys=True) + "\n")

@@ -1,0 +1,1 @@
+"""What host filters and weighers say of hosts, against those of Nova's releases."""

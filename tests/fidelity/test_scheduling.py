@@ -1,0 +1,152 @@
+"""The cases of filters and weighers, and how they are compared, can be relied on."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.core.nova.options import OPTIONS
+from tests.fidelity import __main__ as command
+from tests.fidelity import asking
+from tests.fidelity.scheduling import command as scheduling
+from tests.fidelity.scheduling import comparing, generator, ours, values
+
+CASES = [generator.case(f"0-{number}") for number in range(300)]
+
+
+def test_a_seed_gives_the_same_hosts_and_request_every_time():
+    assert generator.case("a-1") == generator.case("a-1")
+    assert generator.case("a-1") != generator.case("a-2")
+
+
+def test_three_hundred_cases_have_every_key_that_a_filter_or_weigher_reads():
+    aggregates = [each for case in CASES for each in case["aggregates"]]
+    held = {key for each in aggregates for key in each["metadata"]}
+    assert held >= values.METADATA.keys()
+    assert held >= {f"{name}_weight_multiplier" for name in values.MULTIPLIERS}
+    asked = {key for case in CASES for key in case["flavor"]["extra_specs"]}
+    assert asked >= {*values.BARE, *values.SCOPED, "hw:maxphysaddr_bits"}
+    assert {key for case in CASES for key in case["image"]} >= values.IMAGE.keys()
+    assert {key for case in CASES for key in case["options"]} >= values.OPTIONS.keys()
+    assert len({case["group"] and case["group"]["policy"] for case in CASES}) == 5
+
+
+def test_options_of_weighers_that_cases_set_are_options_of_nova():
+    set_ = {name for case in CASES for name in case["options"] if "weight" in name}
+    assert len(set_) > 10
+    assert set_ <= OPTIONS.keys()
+
+
+def of_two_hosts(release=34):
+    """A case of two hosts about which nothing is hidden, and its ranking."""
+    for case in CASES:
+        ranking = ours.ranked(case, release)
+        if len(ranking.places) == 2 and not any(
+            host["hidden"]["stats"]["io_workload"] or host["hidden"]["pci"]
+            for host in case["hosts"]
+        ):
+            return case, ranking
+    raise AssertionError("no such case")
+
+
+def as_nova(ranking):
+    """An answer of Nova's that is the core's own."""
+    names = ("raw", "normalized", "multipliers")
+    columns = ranking.columns
+    return {
+        "filters": {},
+        "weighers": {
+            c.weigher: {n: list(getattr(c, n)) for n in names} for c in columns
+        },
+        "order": [uuid for place in ranking.places for uuid in place],
+        "totals": dict(zip(ranking.hosts, ranking.totals)),
+    }
+
+
+def differing(case, ranking, nova):
+    found = comparing.weighed(case, ranking, nova)
+    return [each.name for each in found if each.is_known and not each.is_equal]
+
+
+def test_a_weight_that_is_off_by_a_millionth_is_a_difference():
+    case, ranking = of_two_hosts()
+    nova = as_nova(ranking)
+    assert differing(case, ranking, nova) == []
+    nova["weighers"]["RAMWeigher"]["normalized"][0] += 1e-6
+    nova["weighers"]["DiskWeigher"]["multipliers"][1] += 1e-6
+    assert differing(case, ranking, nova) == ["DiskWeigher", "RAMWeigher"]
+
+
+def test_another_order_and_another_total_are_differences():
+    case, ranking = of_two_hosts()
+    nova = as_nova(ranking)
+    nova["order"].reverse()
+    assert differing(case, ranking, nova) == ["order"]
+    nova = as_nova(ranking)
+    nova["totals"][ranking.hosts[0]] += 1e-6
+    assert differing(case, ranking, nova) == ["order"]
+
+
+def test_a_weigher_that_only_nova_has_and_one_that_raises_are_differences():
+    case, ranking = of_two_hosts()
+    nova = as_nova(ranking)
+    nova["weighers"].update(NewWeigher={"raw": []}, RAMWeigher={"raises": "KeyError"})
+    assert differing(case, ranking, nova) == ["NewWeigher", "RAMWeigher"]
+
+
+def test_hosts_of_one_place_may_come_in_any_order_and_places_may_not():
+    places = (("a",), ("b", "c"), ("d",))
+    assert comparing.follows(["a", "c", "b", "d"], places)
+    assert not comparing.follows(["b", "a", "c", "d"], places)
+    assert not comparing.follows(["a", "b", "c"], places)
+    assert not comparing.follows(None, places)
+
+
+def test_what_the_core_assumes_and_is_not_so_can_not_be_compared():
+    case, ranking = of_two_hosts()
+    case["hosts"][0]["hidden"]["stats"]["failed_builds"] = 3
+    found = {
+        each.name: each for each in comparing.weighed(case, ranking, as_nova(ranking))
+    }
+    assert not found["BuildFailureWeigher"].is_known
+    assert not found["order"].is_known
+    assert found["RAMWeigher"].is_known
+    del case["hosts"][0]["hidden"]["stats"]["failed_builds"]
+
+
+@pytest.fixture
+def nova_as_the_core(monkeypatch):
+    """Nova answers to queries as the core does, and so do its weighers."""
+    from tests.fidelity import ours as of_queries
+
+    def ask(release, cases, processes, database):
+        return [of_queries.answer(case, release) for case in cases]
+
+    def ask_scheduling(release, cases, processes):
+        return [as_nova(ours.ranked(case, release)) for case in cases]
+
+    monkeypatch.setattr(asking, "ask", ask)
+    monkeypatch.setattr(asking, "ask_scheduling", ask_scheduling)
+
+
+GIVEN = ["--releases", "34", "--cases", "0", "--scheduling-cases"]
+
+
+def test_a_filter_or_weigher_that_differs_fails_the_command(
+    nova_as_the_core, monkeypatch, capsys
+):
+    equal = asking.ask_scheduling
+
+    def other_weights(*given):
+        return [{**each, "totals": {}, "order": []} for each in equal(*given)]
+
+    monkeypatch.setattr(asking, "ask_scheduling", other_weights)
+    assert command.main([*GIVEN, "20"]) == 1
+    assert "order: Nova" in capsys.readouterr().out
+
+
+def test_figures_are_by_filter_and_weigher(nova_as_the_core, capsys):
+    assert scheduling.compare([34], 30, "0", processes=1) == 0
+    said = capsys.readouterr().out
+    assert "Filters and weighers on the hosts of 30 cases of the seed 0" in said
+    (line,) = (each for each in said.splitlines() if each.startswith("RAMWeigher "))
+    assert line.split()[2:] == ["0", "%", "0"]
