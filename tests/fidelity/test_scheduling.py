@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
 from osc_traitsched.core.nova.options import OPTIONS
 from tests.fidelity import __main__ as command
 from tests.fidelity import asking
@@ -62,6 +63,12 @@ def as_nova(ranking):
     }
 
 
+def as_words(case, release):
+    """The core's own answers of filters as Nova's."""
+    own = ours.judged(case, release)
+    return {name: list(map(comparing.word, judged)) for name, judged in own.items()}
+
+
 def differing(case, ranking, nova):
     found = comparing.weighed(case, ranking, nova)
     return [each.name for each in found if each.is_known and not each.is_equal]
@@ -113,6 +120,44 @@ def test_what_the_core_assumes_and_is_not_so_can_not_be_compared():
     del case["hosts"][0]["hidden"]["stats"]["failed_builds"]
 
 
+CAPABILITIES, NUMA = "ComputeCapabilitiesFilter", "NUMATopologyFilter"
+
+
+def compared(judged, nova, name=CAPABILITIES, specs=()):
+    """One answer of a filter of the core's beside one of Nova's."""
+    case = {"flavor": {"extra_specs": dict.fromkeys(specs, "a")}}
+    (found,) = comparing.filtered(case, {name: [judged]}, {name: [nova]})
+    return found
+
+
+def test_another_answer_of_a_filter_is_a_difference():
+    assert compared(PASSES, "yes").is_equal
+    assert not compared(PASSES, "no").is_equal
+    assert not compared(PASSES, "KeyError").is_equal
+    assert compared(Raises("KeyError", "a", "b"), "KeyError").is_equal
+    assert not compared(Raises("KeyError", "a", "b"), "ValueError").is_equal
+
+
+def test_an_unknown_about_what_the_api_shows_is_a_difference():
+    assert not compared(Unknown("numa_topology"), "yes", NUMA).is_known
+    shown = compared(Unknown("free_ram_mb"), "yes", NUMA)
+    assert shown.is_known
+    assert not shown.is_equal
+
+
+def test_a_no_where_nova_raises_is_uncertain_only_if_a_key_reads_what_is_hidden():
+    no = Fails("no-capability", "ssd")
+    assert compared(no, "ValueError", specs=["ssd"]).is_known
+    assert not compared(no, "ValueError", specs=["limits", "ssd"]).is_known
+    assert compared(no, "yes", specs=["limits", "ssd"]).is_known
+
+
+def test_a_filter_that_only_nova_has_is_a_difference():
+    (found,) = comparing.filtered({}, {}, {"NewFilter": ["yes"]})
+    assert found.is_known
+    assert not found.is_equal
+
+
 @pytest.fixture
 def nova_as_the_core(monkeypatch):
     """Nova answers to queries as the core does, and so do its weighers."""
@@ -122,7 +167,10 @@ def nova_as_the_core(monkeypatch):
         return [of_queries.answer(case, release) for case in cases]
 
     def ask_scheduling(release, cases, processes):
-        return [as_nova(ours.ranked(case, release)) for case in cases]
+        return [
+            {**as_nova(ours.ranked(case, release)), "filters": as_words(case, release)}
+            for case in cases
+        ]
 
     monkeypatch.setattr(asking, "ask", ask)
     monkeypatch.setattr(asking, "ask_scheduling", ask_scheduling)

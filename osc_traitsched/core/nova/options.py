@@ -57,8 +57,10 @@ _ROWS = (
         deprecated_names=(("DEFAULT.scheduler_default_filters", 24),),
     ),
     *filter_options.FILTER_SCHEDULER_ROWS,
+    *weigher_options.FILTER_SCHEDULER_ROWS,
     Option(PCI_IN_PLACEMENT, Kind.BOOLEAN, False, Consumer.SCHEDULER, since=27),
     *filter_options.METRICS_ROWS,
+    *weigher_options.METRICS_ROWS,
     Option(NO_PCPU_FALLBACK, Kind.BOOLEAN, False, Consumer.SCHEDULER),
     Option(DEFAULT_ZONE, Kind.STRING, None, Consumer.API),
     *filter_options.DEFAULT_ROWS,
@@ -70,7 +72,6 @@ _ROWS = (
         choices=tuple(each.value for each in Collation),
         default_source="the default of MariaDB and MySQL",
     ),
-    *weigher_options.ROWS,
 )
 
 #: All of them by their names, section by section.

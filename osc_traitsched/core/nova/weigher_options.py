@@ -8,7 +8,6 @@ WEIGHT_CLASSES = "filter_scheduler.weight_classes"
 HOST_SUBSET_SIZE = "filter_scheduler.host_subset_size"
 SHUFFLE = "filter_scheduler.shuffle_best_same_weighed_hosts"
 IMAGE_SETTING = "filter_scheduler.image_props_weight_setting"
-METRICS_SETTING = "metrics.weight_setting"
 METRICS_REQUIRED = "metrics.required"
 METRICS_UNAVAILABLE = "metrics.weight_of_unavailable"
 
@@ -60,8 +59,8 @@ def _multiplier(
     return _option(name, Kind.FLOAT, default, since, minimum, old_name)
 
 
-#: nova/conf/scheduler.py
-ROWS = (
+# nova/conf/scheduler.py
+FILTER_SCHEDULER_ROWS = (
     _option(
         WEIGHT_CLASSES,
         Kind.LIST,
@@ -89,8 +88,9 @@ ROWS = (
     _multiplier(NUM_INSTANCES, 0.0, since=28),
     _multiplier(IMAGE_PROPERTIES, 0.0, since=31),
     _option(IMAGE_SETTING, Kind.LIST, (), since=31),
+)
+METRICS_ROWS = (
     _multiplier(METRICS),
-    _option(METRICS_SETTING, Kind.LIST, ()),
     _option(METRICS_REQUIRED, Kind.BOOLEAN, True),
     _option(METRICS_UNAVAILABLE, Kind.FLOAT, -10000.0),
 )

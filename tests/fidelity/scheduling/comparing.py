@@ -8,6 +8,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from osc_traitsched.core.nova.filter.answer import Answer as Judged
+from osc_traitsched.core.nova.filter.answer import Fails, Passes, Raises, Unknown
 from osc_traitsched.core.nova.weigher.ranking import Column, Ranking
 from osc_traitsched.core.nova.weigher.weight import ALIKE
 from tests.fidelity.scheduling import hidden, ours
@@ -71,9 +73,31 @@ def tally(
     """Return what Nova's answers and the core's own come to."""
     found = Tally(len(cases))
     for case, nova in zip(cases, answers):
+        for answer in filtered(case, ours.judged(case, release), nova["filters"]):
+            found.add(case, answer)
         for answer in weighed(case, ours.ranked(case, release), nova):
             found.add(case, answer)
     return found
+
+
+def filtered(
+    case: Case, own: Mapping[str, Sequence[Judged]], nova: Mapping[str, Sequence[str]]
+) -> Iterator[Answer]:
+    """Yield what each filter says of each host, as both have it."""
+    for name in sorted(own.keys() | nova.keys()):
+        if name not in own or name not in nova:
+            yield Answer(name, nova.get(name), own.get(name), True, False)
+            continue
+        for said, judged in zip(nova[name], own[name]):
+            is_known = not hidden.is_hidden(name, judged, said, case)
+            yield Answer(name, said, judged, is_known, said == word(judged))
+
+
+def word(judged: Judged) -> str:
+    """Return an answer of the core as Nova's would be."""
+    if isinstance(judged, Raises):
+        return judged.exception
+    return {Passes: "yes", Fails: "no", Unknown: "unknown"}[type(judged)]
 
 
 def weighed(case: Case, ranking: Ranking, nova: Mapping[str, Any]) -> Iterator[Answer]:

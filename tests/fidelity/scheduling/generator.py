@@ -5,7 +5,7 @@ A case is a mapping:
 ``hosts``
     ``body``, the host's body of ``/os-hypervisors/detail`` at microversion 2.87;
     ``ratios``, its allocation ratios in Placement; ``instances``, the UUIDs of its
-    servers; and ``hidden``, what no API shows
+    servers; ``traits``, those of its root provider; and ``hidden``, what no API shows
 ``aggregates``, ``flavor``, ``image``
     the bodies of the compute API and the image API
 ``hints``, ``group``, ``project_id``, ``availability_zone``, ``boot_from_volume``
@@ -67,6 +67,7 @@ def _hosts(drawn: random.Random, servers: list[str]) -> list[Body]:
             host["body"].update(alike)
             host["ratios"] = hosts[-1]["ratios"]
             host["hidden"] = hosts[-1]["hidden"]
+            host["traits"] = hosts[-1]["traits"]
         host["instances"] = [
             waiting.pop() for _ in range(drawn.randint(0, 2)) if waiting
         ]
@@ -78,6 +79,7 @@ def _host(drawn: random.Random, number: int, hidden: bool) -> Body:
     vcpus, memory, disk = drawn.choice([0, 4, 8]), drawn.choice([4096, 8192]), 100
     free_disk = drawn.choice([-5, 0, 40, 60, 100])
     workload = drawn.choice([0, 0, 0, 1, 4])
+    kind = drawn.choice(sorted(values.SUPPORTED))
     features = drawn.choice([["vmx", "aes"], ["vmx"], []])
     cpu_info = {"arch": drawn.choice(["x86_64", "aarch64"]), "features": features}
     if drawn.random() < 0.7:
@@ -99,9 +101,10 @@ def _host(drawn: random.Random, number: int, hidden: bool) -> Body:
             "local_gb_used": disk - free_disk,
             "free_disk_gb": free_disk,
             "disk_available_least": drawn.choice([None, 30, 200, -3]),
-            "running_vms": drawn.choice([0, 1, 2, 12]),
+            # No server has two tasks at a time.
+            "running_vms": max(workload, drawn.choice([0, 1, 2, 12])),
             "current_workload": workload,
-            "hypervisor_type": drawn.choice(["QEMU", "QEMU", "ironic"]),
+            "hypervisor_type": kind,
             "hypervisor_version": drawn.choice([2005000, 8002002, 0, 1]),
             "host_ip": drawn.choice(["10.0.0.5", "10.0.1.5", "fd00::5"]),
             "cpu_info": cpu_info,
@@ -112,26 +115,24 @@ def _host(drawn: random.Random, number: int, hidden: bool) -> Body:
             "DISK_GB": 1.0,
         },
         "instances": [],
-        "hidden": _hidden(drawn, workload, hidden),
+        "traits": values.TRAITS.get(kind, []),
+        "hidden": {**_hidden(drawn, workload, hidden), **_runs(kind)},
     }
 
 
 def _hidden(drawn: random.Random, workload: int, hidden: bool) -> Body:
     """Return what no API shows; it is worth nothing to weighers unless ``hidden``."""
     stats = {"io_workload": drawn.randint(0, workload) if hidden else workload}
-    found: Body = {
-        "supported_instances": drawn.choice(
-            [[["x86_64", "kvm", "hvm"], ["i686", "qemu", "hvm"]], []]
-        ),
-        "pci": [],
-        "metrics": {},
-        "stats": stats,
-    }
+    found: Body = {"pci": [], "metrics": {}, "stats": stats}
     if hidden:
         stats["failed_builds"] = drawn.choice([0, 0, 2])
         found["pci"] = drawn.choice([[], [4], [60, 70]])
         found["metrics"] = drawn.choice([{}, {"cpu.frequency": 1200}])
     return found
+
+
+def _runs(kind: str) -> Body:
+    return {"supported_instances": [each.split() for each in values.SUPPORTED[kind]]}
 
 
 def _aggregate(drawn: random.Random, number: int, hosts: list[str]) -> Body:

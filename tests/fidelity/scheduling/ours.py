@@ -7,7 +7,10 @@ from typing import Any
 
 from osc_traitsched.core.inventory import node_report
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova.filter.answer import Answer as Judged
+from osc_traitsched.core.nova.filter.judging import judge
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
+from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.server import flavor, image
 from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
@@ -57,6 +60,16 @@ def ranked(case: Case, release: int) -> Ranking:
     return ranking(states(case), spec(case, release), settings(case, release))
 
 
+def judged(case: Case, release: int) -> Mapping[str, list[Judged]]:
+    """Return what each filter of a release says of the hosts, one after the other."""
+    hosts, asked, given = states(case), spec(case, release), settings(case, release)
+    return {
+        name: [judge(name, host, asked, given) for host in hosts]
+        for name, known in FILTERS.items()
+        if known.is_in(release)
+    }
+
+
 def _state(host: Mapping[str, Any], aggregates: list[Mapping[str, Any]]) -> HostState:
     body = host["body"]
     name = body["service"]["host"]
@@ -73,6 +86,7 @@ def _state(host: Mapping[str, Any], aggregates: list[Mapping[str, Any]]) -> Host
         compute,
         aggregates=tuple(map(Aggregate.read, inside)),
         instances=frozenset(host["instances"]),
+        traits=frozenset(host["traits"]),
         allocation_ratios=host["ratios"],
     )
 

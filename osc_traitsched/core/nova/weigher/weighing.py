@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from osc_traitsched.core.nova import weigher_options
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
+from osc_traitsched.core.nova.filter.weighed_metrics import weighed
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.weight import (
     ALIKE,
@@ -132,25 +133,11 @@ def metrics(
     hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
 ) -> Weights:
     """Weigh by what monitors measure on the hosts (metrics.py)."""
-    if not _named_metrics(settings):
+    if not weighed(settings):
         return Weights([0.0] * len(hosts))
     required = settings.value(weigher_options.METRICS_REQUIRED)
     taken = REPORTED if required else ALIKE
     return Weights([0.0] * len(hosts), Assumption("", "metrics", taken))
-
-
-def _named_metrics(settings: SchedulerSettings) -> list[str]:
-    """Return the metrics that are weighed; what Nova can't read, it leaves out.
-
-    nova/scheduler/utils.py, ``parse_options``
-    """
-    setting = settings.value(weigher_options.METRICS_SETTING)
-    found = []
-    for each in setting if isinstance(setting, tuple) else ():
-        name, _, ratio = each.partition("=")
-        if name and number(ratio) is not None:
-            found.append(name)
-    return found
 
 
 def cross_cell(
