@@ -101,6 +101,15 @@ def _(error: errors.NotInCatalog) -> str:
 
 
 @word.register
+def _(error: errors.FiltersNotInRelease) -> str:
+    return (
+        f"nova-scheduler of {release(error.release)} does not start with "
+        f"{listed(error.names)} in enabled_filters ({error.source}): it has no such "
+        "filter"
+    )
+
+
+@word.register
 def _(error: errors.NotInRelease) -> str:
     return (
         f"{error.wanted}: Nova {release(error.release)} has no {option(error.option)}"

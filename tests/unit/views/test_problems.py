@@ -28,6 +28,7 @@ SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
 ERRORS = [
     errors.BadUsage("name the hosts"),
     errors.NotInRelease("image-metadata", "scheduler.image_metadata_prefilter", 20),
+    errors.FiltersNotInRelease(("A", "B"), 28, "nova.conf:2"),
     errors.NoParameter("filter_scheduler.enabled_filters", ()),
     errors.Unexpected(KeyError("a\nb\x1b")),
     BROKE,

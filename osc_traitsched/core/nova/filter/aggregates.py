@@ -65,7 +65,8 @@ def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> Answer:
         except ops.ERRORS as exc:
             raised = type(exc).__name__
     if matched and raised:
-        return Unknown("the order of a set", key, f"{raised}: {wanted}")
+        evidence = f"{raised}: {wanted}"
+        return Unknown("the order of a set", key, evidence, may_raise=True)
     if raised:
         return Raises(raised, key, wanted, origin)
     if matched:

@@ -40,11 +40,13 @@ class Unknown:
     :ivar missing: what it reads, under Nova's name: ``numa_topology``
     :ivar key: what made it read that; empty where it always does
     :ivar evidence: what could be seen instead and may help a person, in one line
+    :ivar may_raise: there are values with which the filter raises an exception
     """
 
     missing: str
     key: str = ""
     evidence: str = ""
+    may_raise: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,15 +73,15 @@ def in_turn(answers: Iterable[Answer]) -> Answer:
     """Return what comes of conditions that are looked at one after the other.
 
     Nova stops at the first that fails or raises. One that can't be judged may have
-    been that, so a later exception is uncertain; but a later no keeps the host out
-    in either case.
+    been that. So after it an exception is uncertain, but a no keeps the host out,
+    unless the unknown one raises.
     """
     unknown: Unknown | None = None
     for answer in answers:
-        if isinstance(answer, Fails):
-            return answer
-        if isinstance(answer, Raises):
-            return unknown or answer
         if isinstance(answer, Unknown):
-            unknown = unknown or answer
+            unknown = answer if unknown is None or answer.may_raise else unknown
+        elif isinstance(answer, Raises):
+            return unknown or answer
+        elif isinstance(answer, Fails):
+            return unknown if unknown and unknown.may_raise else answer
     return unknown or PASSES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Mapping
 
 from osc_traitsched.core.inventory.node_report import NodeReport
@@ -28,7 +29,7 @@ _OF_REPORT: Mapping[str, Callable[[NodeReport], object]] = {
     "vcpus_total": lambda report: report.vcpus,
     "vcpus_used": lambda report: report.vcpus_used,
     "num_instances": lambda report: report.running_vms,
-    "host_ip": lambda report: report.host_ip,
+    "host_ip": lambda report: _address(report),
     "hypervisor_type": lambda report: report.hypervisor_type,
     "hypervisor_version": lambda report: report.hypervisor_version,
 }
@@ -58,6 +59,14 @@ _HIDDEN = frozenset(
         "updated",
     ]
 )
+
+
+def _address(report: NodeReport) -> object:
+    """Return what equals no text, as the object that the scheduler has."""
+    try:
+        return ipaddress.ip_address(report.host_ip or "")
+    except ValueError:
+        return None
 
 
 class NotVisible(Exception):

@@ -81,7 +81,8 @@ def _judged(host: HostState, spec: RequestSpec, wanted: Wanted) -> Answer:
         if ops.match(str(found), wanted.value):
             return PASSES
     except NotVisible as hidden:
-        return Unknown(hidden.name, key)
+        may_raise = ops.may_raise(wanted.value)
+        return Unknown(hidden.name, key, may_raise=may_raise)
     except ops.ERRORS as exc:
         return Raises(type(exc).__name__, key, wanted.value, origin)
     return Fails(reasons.CAPABILITY_DIFFERS, key, wanted.value, (str(found),), origin)

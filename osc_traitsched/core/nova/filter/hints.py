@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from typing import Union
 
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import reasons
@@ -14,6 +15,7 @@ from osc_traitsched.core.nova.filter.answer import (
     Unknown,
 )
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
+from osc_traitsched.core.nova.server import reading
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 SAME_HOST, DIFFERENT_HOST = "same_host", "different_host"
@@ -21,6 +23,8 @@ NEAR_ADDRESS, PREFIX = "build_near_host_ip", "cidr"
 #: The hints whose values are UUIDs of servers.
 OF_SERVERS = (SAME_HOST, DIFFERENT_HOST)
 _DEFAULT_PREFIX = "/24"
+
+Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
 
 
 def same_host(
@@ -74,21 +78,48 @@ def simple_cidr(
         return _raised("TypeError", key, ", ".join((*near, *prefix)))
     if host.compute.report is None:
         return Unknown("host_ip", NEAR_ADDRESS)
-    return _near(host.compute.report.host_ip or "", near[0] + prefix[0])
+    return _near(host.compute.report.host_ip, near[0] + prefix[0])
 
 
-def _near(address: str, wanted: str) -> Answer:
+def _near(address: str | None, wanted: str) -> Answer:
     """Compare as netaddr does, which raises exceptions of its own."""
-    if wanted.count("/") > 1:
+    near, _, prefix = wanted.partition("/")
+    if "/" in prefix:
         return _raised("ValueError", NEAR_ADDRESS, wanted)
     try:
-        network = ipaddress.ip_network(wanted, strict=False)
+        network = ipaddress.ip_address(near)
+        free = network.max_prefixlen - _length(network, prefix)
+        if not address:
+            return _raised("TypeError", NEAR_ADDRESS, wanted)
         found = ipaddress.ip_address(address)
     except ValueError:
         return _raised("AddrFormatError", NEAR_ADDRESS, wanted)
-    if found in network:
+    if found.version == network.version and int(found) >> free == int(network) >> free:
         return PASSES
     return _no(reasons.OUTSIDE_NETWORK, NEAR_ADDRESS, wanted, (address,))
+
+
+def _length(network: Address, prefix: str) -> int:
+    """Return how many bits a prefix has: a number, a mask, or one turned round.
+
+    :raises ValueError: for what is none of these
+    """
+    width = network.max_prefixlen
+    length = reading.integer(prefix) if prefix else width
+    if length is None:
+        mask, every = ipaddress.ip_address(prefix), (1 << width) - 1
+        ones = int(mask) ^ every if _is_run(int(mask) ^ every) else int(mask)
+        if mask.version != network.version or not _is_run(ones):
+            raise ValueError
+        length = width - ones.bit_length()
+    if not 0 <= length <= width:
+        raise ValueError
+    return length
+
+
+def _is_run(number: int) -> bool:
+    """Tell whether the ones of a number are all at its end."""
+    return not number & (number + 1)
 
 
 def _no(reason: str, hint: str, wanted: str, found: tuple[str, ...] = ()) -> Fails:

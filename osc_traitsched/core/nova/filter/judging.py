@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterable, Mapping
 
-from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.errors import FiltersNotInRelease
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.answer import PASSES, Answer, Unknown
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
@@ -37,14 +37,15 @@ class Judgment:
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     """Return the names of the filters that are on, in their order, each once.
 
-    :raises Refusal: for one that the release does not have any more: nova-scheduler
-        does not start (nova/scheduler/host_manager.py, ``_choose_host_filters``)
+    :raises FiltersNotInRelease: for those that the release does not have any more
+        (nova/scheduler/host_manager.py, ``_choose_host_filters``)
     """
-    value = settings.value(options.ENABLED_FILTERS)
+    setting = settings.setting(options.ENABLED_FILTERS)
+    value = setting.value
     names = tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
     gone = tuple(name for name in names if _is_gone(name, settings.release))
     if gone:
-        raise Refusal("SchedulerHostFilterNotFound", "filter-not-in-release", gone)
+        raise FiltersNotInRelease(gone, settings.release, setting.source)
     return names
 
 
@@ -58,7 +59,8 @@ def judge_all(
 ) -> Judgment:
     """Let every filter that is on judge every host, where Nova stops at the first no.
 
-    :raises Refusal: as :func:`enabled`, and what ``NUMATopologyFilter`` raises
+    :raises FiltersNotInRelease: as :func:`enabled`
+    :raises Refusal: for what nova-api refuses, too
     """
     hosts, names = tuple(hosts), enabled(settings)
     answers = {name: _answers(name, hosts, spec, settings) for name in names}

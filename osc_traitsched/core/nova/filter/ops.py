@@ -51,6 +51,12 @@ def match(value: str, wanted: str) -> bool:
     return _NUMBERS[op](float(value), float(operands[0]))
 
 
+def may_raise(wanted: str) -> bool:
+    """Tell whether there are values for which :func:`match` raises an exception."""
+    op, *operands = wanted.split() or [""]
+    return op in _NUMBERS if operands else op == "<or>"
+
+
 def _is_one_of(value: str, words: list[str]) -> bool:
     """Compare with every other word, whatever stands between them."""
     if not words:
