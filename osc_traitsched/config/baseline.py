@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.settings import Setting
 
@@ -57,6 +57,7 @@ _BASELINES: Mapping[str, Mapping[str, Value]] = {
         options.IMAGE_METADATA: True,
         options.ROUTED_NETWORKS: True,
         options.NO_PCPU_FALLBACK: True,
+        weigher_options.SHUFFLE: True,
         options.ENABLED_FILTERS: (
             "AggregateInstanceExtraSpecsFilter",
             "ComputeFilter",
@@ -73,15 +74,26 @@ _BASELINES: Mapping[str, Mapping[str, Value]] = {
     # openstack/kolla-ansible, ansible/roles/nova/templates/nova.conf.j2: it sets none
     # of these, unless Blazar or the fake driver is enabled.
     KOLLA: {},
-    # openstack/openstack-ansible-os_nova, defaults/main.yml
-    OSA: {options.ENABLED_FILTERS: (_ZONE, *_OSA_FILTERS)},
+    # openstack/openstack-ansible-os_nova, defaults/main.yml; from Wallaby on the subset
+    # is 30 % of the hosts, and 10 at most.
+    OSA: {
+        options.ENABLED_FILTERS: (_ZONE, *_OSA_FILTERS),
+        weigher_options.HOST_SUBSET_SIZE: 10,
+        weigher_options.RAM: 5.0,
+    },
     # openstack/charm-nova-cloud-controller, hooks/nova_cc_context.py
-    CHARMED: {options.ENABLED_FILTERS: ("RetryFilter", _ZONE, *_CHARMED_FILTERS)},
+    CHARMED: {
+        options.ENABLED_FILTERS: ("RetryFilter", _ZONE, *_CHARMED_FILTERS),
+        weigher_options.BUILD_FAILURE: 0.0,
+    },
 }
 
 #: What is otherwise from a release of Nova on, the oldest first.
 _LATER: Mapping[str, tuple[tuple[int, Mapping[str, Value]], ...]] = {
-    OSA: ((25, {options.ENABLED_FILTERS: _OSA_FILTERS}),),
+    OSA: (
+        (25, {options.ENABLED_FILTERS: _OSA_FILTERS}),
+        (29, {weigher_options.RAM: 1.0}),
+    ),
     CHARMED: (
         (22, {options.ENABLED_FILTERS: (_ZONE, *_CHARMED_FILTERS)}),
         (28, {options.ENABLED_FILTERS: _CHARMED_FILTERS}),

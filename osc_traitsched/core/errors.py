@@ -78,6 +78,21 @@ class FiltersNotInRelease(BadQuestion):
         self.source = source
 
 
+class WeighersNotInRelease(BadQuestion):
+    """Weighers are on that the release does not have: nova-scheduler won't start.
+
+    :ivar names: those of ``weight_classes``
+    :ivar release: Nova's major version
+    :ivar source: where the option was read, in one line
+    """
+
+    def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
+        super().__init__(f"{', '.join(names)}: not in {release} ({source})")
+        self.names = names
+        self.release = release
+        self.source = source
+
+
 class AnswerIsNo(TraitSchedError):
     """What was asked for is understood, and refused."""
 

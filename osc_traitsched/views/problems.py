@@ -110,6 +110,15 @@ def _(error: errors.FiltersNotInRelease) -> str:
 
 
 @word.register
+def _(error: errors.WeighersNotInRelease) -> str:
+    return (
+        f"nova-scheduler of {release(error.release)} does not start with "
+        f"{listed(error.names)} in weight_classes ({error.source}): it has no such "
+        "weigher"
+    )
+
+
+@word.register
 def _(error: errors.NotInRelease) -> str:
     return (
         f"{error.wanted}: Nova {release(error.release)} has no {option(error.option)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.answer import PASSES, Raises, Unknown
 from osc_traitsched.core.nova.options import OPTIONS
 from tests.fidelity import __main__ as command
 from tests.fidelity import asking
@@ -120,13 +120,9 @@ def test_what_the_core_assumes_and_is_not_so_can_not_be_compared():
     del case["hosts"][0]["hidden"]["stats"]["failed_builds"]
 
 
-CAPABILITIES, NUMA = "ComputeCapabilitiesFilter", "NUMATopologyFilter"
-
-
-def compared(judged, nova, name=CAPABILITIES, specs=()):
+def compared(judged, nova, name="NUMATopologyFilter"):
     """One answer of a filter of the core's beside one of Nova's."""
-    case = {"flavor": {"extra_specs": dict.fromkeys(specs, "a")}}
-    (found,) = comparing.filtered(case, {name: [judged]}, {name: [nova]})
+    (found,) = comparing.filtered({name: [judged]}, {name: [nova]})
     return found
 
 
@@ -139,21 +135,14 @@ def test_another_answer_of_a_filter_is_a_difference():
 
 
 def test_an_unknown_about_what_the_api_shows_is_a_difference():
-    assert not compared(Unknown("numa_topology"), "yes", NUMA).is_known
-    shown = compared(Unknown("free_ram_mb"), "yes", NUMA)
+    assert not compared(Unknown("numa_topology"), "yes").is_known
+    shown = compared(Unknown("free_ram_mb"), "yes")
     assert shown.is_known
     assert not shown.is_equal
 
 
-def test_a_no_where_nova_raises_is_uncertain_only_if_a_key_reads_what_is_hidden():
-    no = Fails("no-capability", "ssd")
-    assert compared(no, "ValueError", specs=["ssd"]).is_known
-    assert not compared(no, "ValueError", specs=["limits", "ssd"]).is_known
-    assert compared(no, "yes", specs=["limits", "ssd"]).is_known
-
-
 def test_a_filter_that_only_nova_has_is_a_difference():
-    (found,) = comparing.filtered({}, {}, {"NewFilter": ["yes"]})
+    (found,) = comparing.filtered({}, {"NewFilter": ["yes"]})
     assert found.is_known
     assert not found.is_equal
 

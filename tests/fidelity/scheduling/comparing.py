@@ -10,7 +10,8 @@ from typing import Any
 
 from osc_traitsched.core.nova.filter.answer import Answer as Judged
 from osc_traitsched.core.nova.filter.answer import Fails, Passes, Raises, Unknown
-from osc_traitsched.core.nova.weigher.ranking import Column, Ranking
+from osc_traitsched.core.nova.weigher.column import Column
+from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.nova.weigher.weight import ALIKE
 from tests.fidelity.scheduling import hidden, ours
 from tests.fidelity.scheduling.ours import Case
@@ -73,7 +74,7 @@ def tally(
     """Return what Nova's answers and the core's own come to."""
     found = Tally(len(cases))
     for case, nova in zip(cases, answers):
-        for answer in filtered(case, ours.judged(case, release), nova["filters"]):
+        for answer in filtered(ours.judged(case, release), nova["filters"]):
             found.add(case, answer)
         for answer in weighed(case, ours.ranked(case, release), nova):
             found.add(case, answer)
@@ -81,7 +82,7 @@ def tally(
 
 
 def filtered(
-    case: Case, own: Mapping[str, Sequence[Judged]], nova: Mapping[str, Sequence[str]]
+    own: Mapping[str, Sequence[Judged]], nova: Mapping[str, Sequence[str]]
 ) -> Iterator[Answer]:
     """Yield what each filter says of each host, as both have it."""
     for name in sorted(own.keys() | nova.keys()):
@@ -89,7 +90,7 @@ def filtered(
             yield Answer(name, nova.get(name), own.get(name), True, False)
             continue
         for said, judged in zip(nova[name], own[name]):
-            is_known = not hidden.is_hidden(name, judged, said, case)
+            is_known = not hidden.is_hidden(name, judged)
             yield Answer(name, said, judged, is_known, said == word(judged))
 
 

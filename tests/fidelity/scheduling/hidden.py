@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from osc_traitsched.core.nova.filter.answer import Answer as Judged
-from osc_traitsched.core.nova.filter.answer import Fails, Unknown
+from osc_traitsched.core.nova.filter.answer import Unknown
 from osc_traitsched.core.nova.weigher import weight
 from osc_traitsched.core.nova.weigher.weight import Assumption
 from tests.fidelity.scheduling.ours import Case
@@ -31,17 +31,9 @@ _HIDDEN = {
 }
 
 
-def is_hidden(name: str, judged: Judged, nova: str, case: Case) -> bool:
-    """Tell whether a filter's answer is unknown, and what is missing is hidden.
-
-    A no is uncertain, too, where Nova raises: another key may have been read first.
-    """
-    if isinstance(judged, Unknown):
-        return judged.missing in _HIDDEN.get(name, ())
-    raises = nova not in ("yes", "no")
-    parts = {part for key in case["flavor"]["extra_specs"] for part in key.split(":")}
-    reads_hidden = name == "ComputeCapabilitiesFilter" and parts & set(_ATTRIBUTES)
-    return bool(raises and isinstance(judged, Fails) and reads_hidden)
+def is_hidden(name: str, judged: Judged) -> bool:
+    """Tell whether a filter's answer is unknown, and what is missing is hidden."""
+    return isinstance(judged, Unknown) and judged.missing in _HIDDEN.get(name, ())
 
 
 def holds(assumption: Assumption, case: Case) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.config import baseline, ini, joining, rhoso
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import options, releases
+from osc_traitsched.core.nova import options, releases, weigher_options
 from osc_traitsched.core.nova.settings import Setting
 
 WALLABY, ANTELOPE, BOBCAT = 23, 27, 28
@@ -122,6 +122,21 @@ def test_a_baselines_filters_are_those_of_the_release(name, release, first, last
     found = join(release, baseline=name).setting(options.ENABLED_FILTERS)
     assert (found.value[0], found.value[-1]) == (first, last)
     assert (found.source, found.given) == (f"the baseline {name}", False)
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "option", "value"),
+    [
+        ("rhoso", 27, weigher_options.SHUFFLE, True),
+        ("openstack-ansible", 28, weigher_options.HOST_SUBSET_SIZE, 10),
+        ("openstack-ansible", 27, weigher_options.RAM, 5.0),
+        ("openstack-ansible", 29, weigher_options.RAM, 1.0),
+        ("charmed", 20, weigher_options.BUILD_FAILURE, 0.0),
+        ("tripleo", 20, weigher_options.BUILD_FAILURE, 1000000.0),
+    ],
+)
+def test_a_baselines_weighers_are_those_of_the_release(name, release, option, value):
+    assert join(release, baseline=name).value(option) == value
 
 
 def test_another_release_that_it_may_be_has_the_baselines_filters_of_its_own():

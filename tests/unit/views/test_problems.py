@@ -29,6 +29,7 @@ ERRORS = [
     errors.BadUsage("name the hosts"),
     errors.NotInRelease("image-metadata", "scheduler.image_metadata_prefilter", 20),
     errors.FiltersNotInRelease(("A", "B"), 28, "nova.conf:2"),
+    errors.WeighersNotInRelease(("a.A", "a.B"), 27, "nova.conf:3"),
     errors.NoParameter("filter_scheduler.enabled_filters", ()),
     errors.Unexpected(KeyError("a\nb\x1b")),
     BROKE,

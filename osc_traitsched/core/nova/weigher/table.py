@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.errors import WeighersNotInRelease
 from osc_traitsched.core.nova import weigher_options as options
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import weighing
@@ -80,20 +80,23 @@ def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str
 
     nova/loadables.py, ``get_matching_classes``
 
-    :raises Refusal: for a name of Nova's own that the release does not have: its
-        nova-scheduler does not start
+    :raises WeighersNotInRelease: for names of Nova's own that the release lacks
     """
-    named = settings.value(options.WEIGHT_CLASSES)
+    setting = settings.setting(options.WEIGHT_CLASSES)
+    names = setting.value if isinstance(setting.value, tuple) else ()
     found: list[Weigher] = []
-    others = []
-    for name in named if isinstance(named, tuple) else ():
-        weigher = _BY_PATH.get(name)
-        if name == options.ALL_WEIGHERS:
-            found += [each for each in _ROWS if each.is_in(settings.release)]
-        elif weigher and weigher.is_in(settings.release):
-            found.append(weigher)
-        elif name.startswith(_OWN):
-            raise Refusal("ClassNotFound", "no-such-weigher", (name,), "scheduler")
-        else:
-            others.append(name)
+    others: list[str] = []
+    lacking: list[str] = []
+    for name in names:
+        weighers = _named(name, settings.release)
+        found += weighers
+        if not weighers:
+            (lacking if name.startswith(_OWN) else others).append(name)
+    if lacking:
+        raise WeighersNotInRelease(tuple(lacking), settings.release, setting.source)
     return tuple(found), tuple(others)
+
+
+def _named(name: str, release: int) -> tuple[Weigher, ...]:
+    rows = _ROWS if name == options.ALL_WEIGHERS else [_BY_PATH.get(name)]
+    return tuple(each for each in rows if each and each.is_in(release))

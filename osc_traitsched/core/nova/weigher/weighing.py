@@ -159,11 +159,3 @@ def image_properties(
     if settings.value(weigher_options.IMAGE_PROPERTIES) == 0:
         return Weights(raw)
     return Weights(raw, Assumption("", "image properties of servers", ALIKE))
-
-
-def number(text: str) -> float | None:
-    """Return a number as Nova reads it; None for what is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
