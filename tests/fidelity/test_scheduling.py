@@ -60,6 +60,7 @@ def as_nova(ranking):
         },
         "order": [uuid for place in ranking.places for uuid in place],
         "totals": dict(zip(ranking.hosts, ranking.totals)),
+        "first": sorted(ranking.first),
     }
 
 
@@ -91,6 +92,12 @@ def test_another_order_and_another_total_are_differences():
     nova = as_nova(ranking)
     nova["totals"][ranking.hosts[0]] += 1e-6
     assert differing(case, ranking, nova) == ["order"]
+
+
+def test_a_host_that_should_not_be_first_and_is_tried_first_is_a_difference():
+    case, ranking = of_two_hosts()
+    nova = {**as_nova(ranking), "first": [ranking.places[1][0]]}
+    assert differing(case, ranking, nova) == ["first"]
 
 
 def test_a_weigher_that_only_nova_has_and_one_that_raises_are_differences():
@@ -149,11 +156,7 @@ def test_a_filter_that_only_nova_has_is_a_difference():
 
 @pytest.fixture
 def nova_as_the_core(monkeypatch):
-    """Nova answers to queries as the core does, and so do its weighers."""
-    from tests.fidelity import ours as of_queries
-
-    def ask(release, cases, processes, database):
-        return [of_queries.answer(case, release) for case in cases]
+    """Nova's filters and weighers answer as the core's, and queries are left out."""
 
     def ask_scheduling(release, cases, processes):
         return [
@@ -161,7 +164,8 @@ def nova_as_the_core(monkeypatch):
             for case in cases
         ]
 
-    monkeypatch.setattr(asking, "ask", ask)
+    monkeypatch.setattr(command, "_cases", lambda options: [])
+    monkeypatch.setattr(asking, "ask", lambda *given: [])
     monkeypatch.setattr(asking, "ask_scheduling", ask_scheduling)
 
 

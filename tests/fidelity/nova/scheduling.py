@@ -11,6 +11,8 @@ is its answer:
     ``raises``, the class
 ``order``
     the hosts in the order of their ``totals``, the best first; or ``raises``
+``first``
+    the hosts that are tried first, of some tries
 
 Nothing is read from a database, and all that decides is Nova's own code.
 """
@@ -19,6 +21,7 @@ import copy
 import json
 import logging
 import os
+import random
 import sys
 import warnings
 
@@ -29,7 +32,7 @@ logging.disable(logging.CRITICAL)
 import nova.conf  # noqa: E402
 from nova import objects  # noqa: E402
 from nova import weights as base_weights  # noqa: E402
-from nova.scheduler import filters, weights  # noqa: E402
+from nova.scheduler import filters, manager, weights  # noqa: E402
 
 CONF = nova.conf.CONF
 CONF([], project="nova", version="0", default_config_files=[], default_config_dirs=[])
@@ -38,6 +41,7 @@ objects.register_all()
 import hosts as of_hosts  # noqa: E402
 import overrides  # noqa: E402
 
+TRIES = 8
 ALIAS = {"name": "a1", "vendor_id": "8086", "product_id": "1521"}
 CONF.set_override("alias", [json.dumps(dict(ALIAS, device_type="type-PCI"))], "pci")
 
@@ -81,19 +85,44 @@ def _weighed(weigher, states, spec):
         return {"raises": type(exc).__name__}
 
 
+class _Hosts:
+    """A HostManager's part: all hosts are left, and they are weighed."""
+
+    def get_filtered_hosts(self, hosts, spec, index):
+        return hosts
+
+    def get_weighed_hosts(self, hosts, spec):
+        weighers = [each() for each in weights.all_weighers()]
+        handler = weights.HostWeightHandler()
+        return handler.get_weighed_objects(weighers, hosts, spec)
+
+
+class _Manager(manager.SchedulerManager):
+    host_manager = _Hosts()
+
+    def __init__(self):
+        pass
+
+
 def _ranked(states, spec):
-    weighers = [each() for each in weights.all_weighers()]
-    handler = weights.HostWeightHandler()
     try:
-        found = handler.get_weighed_objects(weighers, states, spec)
+        found = _Hosts().get_weighed_hosts(states, spec)
     except Exception as exc:
         return {"raises": type(exc).__name__}
     return {
         "order": [each.obj.uuid for each in found],
         "totals": {each.obj.uuid: each.weight for each in found},
+        "first": sorted({_first(states, spec) for _ in range(TRIES)}),
     }
 
 
+def _first(states, spec):
+    # Hosts come in the order of a set, which is another in each process.
+    mixed = random.sample(states, len(states))
+    return _Manager()._get_sorted_hosts(spec, mixed, 0)[0].uuid
+
+
 if __name__ == "__main__":
+    random.seed(0)
     for line in sys.stdin:
         sys.stdout.write(json.dumps(answer(json.loads(line)), sort_keys=True) + "\n")

@@ -16,7 +16,7 @@ from osc_traitsched.core.nova.weigher.weight import ALIKE
 from tests.fidelity.scheduling import hidden, ours
 from tests.fidelity.scheduling.ours import Case
 
-ORDER = "order"
+ORDER, FIRST = "order", "first"
 #: How far a weight may be from Nova's.
 NEAR = 1e-9
 
@@ -25,7 +25,7 @@ NEAR = 1e-9
 class Answer:
     """What Nova and the core say under one name of one case.
 
-    :ivar name: a filter's or a weigher's, or :data:`ORDER`
+    :ivar name: a filter's or a weigher's, or :data:`ORDER` or :data:`FIRST`
     :ivar is_known: the core has an answer, and assumes nothing that is not so
     :ivar is_equal: it is Nova's; of no matter where none is known
     """
@@ -123,6 +123,9 @@ def weighed(case: Case, ranking: Ranking, nova: Mapping[str, Any]) -> Iterator[A
     )
     shown = [nova.get(ORDER), nova.get("totals")], [ranking.places, ranking.totals]
     yield Answer(ORDER, *shown, not wrong, is_same_order)
+    # Of so few tries not all need to be among them that could be.
+    tried, own = nova.get(FIRST, ()), ranking.first
+    yield Answer(FIRST, tried, own, not wrong, bool(tried) and own.issuperset(tried))
 
 
 def is_same(nova: Mapping[str, Any] | None, column: Column | None) -> bool:

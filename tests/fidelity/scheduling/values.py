@@ -96,6 +96,8 @@ OPTIONS = {
     "filter_scheduler.aggregate_image_properties_isolation_namespace": ("ns", "hw"),
     "filter_scheduler.aggregate_image_properties_isolation_separator": ("-", "_"),
     "DEFAULT.default_availability_zone": ("az1", "other"),
+    "filter_scheduler.host_subset_size": (1, 2, 3, 50),
+    "filter_scheduler.shuffle_best_same_weighed_hosts": (True, False),
 }
 QUERIES = (
     '[">=", "$free_ram_mb", 1024]',
