@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from osc_traitsched.core.nova import options, weigher_options
+from osc_traitsched.core.nova import filter_options, options, weigher_options
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.settings import Setting
 
@@ -80,6 +80,7 @@ _BASELINES: Mapping[str, Mapping[str, Value]] = {
         options.ENABLED_FILTERS: (_ZONE, *_OSA_FILTERS),
         weigher_options.HOST_SUBSET_SIZE: 10,
         weigher_options.RAM: 5.0,
+        filter_options.MAX_IO_OPS: 10,
     },
     # openstack/charm-nova-cloud-controller, hooks/nova_cc_context.py
     CHARMED: {

@@ -61,7 +61,7 @@ def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> Answer:
     matched, raised = False, ""
     for value in values:
         try:
-            matched = matched or ops.match(value, wanted)
+            matched = ops.match(value, wanted) or matched
         except ops.ERRORS as exc:
             raised = type(exc).__name__
     if matched and raised:

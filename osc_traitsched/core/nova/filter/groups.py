@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import PASSES, Answer, Fails, Unknown
@@ -9,6 +12,16 @@ from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 AFFINITY, ANTI_AFFINITY = "affinity", "anti-affinity"
+
+#: What has to be on for each policy.
+_FILTERS: Mapping[str, str] = {
+    AFFINITY: "ServerGroupAffinityFilter",
+    ANTI_AFFINITY: "ServerGroupAntiAffinityFilter",
+}
+_WEIGHERS: Mapping[str, str] = {
+    "soft-affinity": "ServerGroupSoftAffinityWeigher",
+    "soft-anti-affinity": "ServerGroupSoftAntiAffinityWeigher",
+}
 
 
 def affinity(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
@@ -43,6 +56,30 @@ def anti_affinity(
         return PASSES
     here = len(host.instances & group.members)
     return PASSES if here < group.max_server_per_host else _full(group, str(here))
+
+
+def unsupported_policy(spec: RequestSpec, settings: SchedulerSettings) -> str | None:
+    """Return the filter or weigher that the group's policy needs and that is off.
+
+    Then Nova refuses the server before any host is looked at
+    (``UnsupportedPolicyException``). A weigher counts as on by its full name, or with
+    all of them. nova/scheduler/utils.py, ``_get_group_details``
+    """
+    policy = spec.group.policy if spec.group else ""
+    name = _FILTERS.get(policy)
+    if name is not None:
+        return None if name in _listed(settings, options.ENABLED_FILTERS) else name
+    name = _WEIGHERS.get(policy)
+    on = _listed(settings, weigher_options.WEIGHT_CLASSES)
+    full = f"nova.scheduler.weights.affinity.{name}"
+    if name is None or full in on or weigher_options.ALL_WEIGHERS in on:
+        return None
+    return name
+
+
+def _listed(settings: SchedulerSettings, option: str) -> tuple[str, ...]:
+    value = settings.value(option)
+    return value if isinstance(value, tuple) else ()
 
 
 def _by_hosts(host: HostState, group: ServerGroup, spec: RequestSpec) -> Answer:

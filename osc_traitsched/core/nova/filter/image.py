@@ -44,9 +44,12 @@ def image_properties(
         later = _address_bits(spec)
     if runs or isinstance(later, Fails):
         return later
-    name = next(iter(asked))
-    hypervisor = host.compute.report.hypervisor_type if host.compute.report else ""
-    return Unknown("supported_instances", spec.server.image.key(name), hypervisor)
+    return Unknown(
+        "supported_instances",
+        _origin(spec, next(iter(asked))).key,
+        _hypervisor(host),
+        may_raise=isinstance(later, Raises),
+    )
 
 
 def asked_of(spec: RequestSpec, settings: SchedulerSettings) -> Mapping[str, str]:
@@ -68,15 +71,20 @@ def _unsupported(host: HostState, spec: RequestSpec, asked: Mapping[str, str]) -
     """Name what the host does not run even by itself; else all of it."""
     alone = (n for n, v in asked.items() if supported.supports(host, {n: v}) is False)
     name = next(alone, next(iter(asked)))
-    hypervisor = host.compute.report.hypervisor_type if host.compute.report else ""
-    origin = (
-        spec.server.image.origin(name)
-        if name in spec.server.image.values
-        else Origin("option", filter_options.DEFAULT_ARCHITECTURE)
-    )
-    return Fails(
-        reasons.UNSUPPORTED_IMAGE, origin.key, asked[name], (hypervisor,), origin
-    )
+    origin = _origin(spec, name)
+    found = (_hypervisor(host),)
+    return Fails(reasons.UNSUPPORTED_IMAGE, origin.key, asked[name], found, origin)
+
+
+def _origin(spec: RequestSpec, name: str) -> Origin:
+    """Return the image's property, or the option that stands in for it."""
+    if name in spec.server.image.values:
+        return spec.server.image.origin(name)
+    return Origin("option", filter_options.DEFAULT_ARCHITECTURE)
+
+
+def _hypervisor(host: HostState) -> str:
+    return host.compute.report.hypervisor_type if host.compute.report else ""
 
 
 def _version(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:

@@ -1,0 +1,102 @@
+"""Server groups: their two filters, and a policy whose filter is off."""
+
+import pytest
+
+from osc_traitsched.core.nova.filter.groups import unsupported_policy
+from osc_traitsched.core.nova.filter.state import ServerGroup
+from tests.unit.core.filter.asked import host, says, settings, spec
+
+AFFINITY, ANTI = "ServerGroupAffinityFilter", "ServerGroupAntiAffinityFilter"
+
+
+def group(policy, hosts=(), members=("s1", "s2"), most=1):
+    return ServerGroup("g", policy, most, frozenset(members), frozenset(hosts))
+
+
+@pytest.mark.parametrize(
+    ("policy", "hosts", "answer"),
+    [
+        ("affinity", [], "yes"),
+        ("affinity", ["cmp1", "cmp2"], "yes"),
+        ("affinity", ["cmp2"], "no: group-elsewhere"),
+        ("soft-affinity", ["cmp2"], "yes"),
+        ("anti-affinity", ["cmp2"], "yes"),
+    ],
+)
+def test_affinity_wants_a_host_of_the_group(policy, hosts, answer):
+    assert says(AFFINITY, host(), spec(group=group(policy, hosts))) == answer
+    assert says(AFFINITY, host(), spec()) == "yes"
+
+
+def test_a_server_that_is_moved_holds_its_group_on_its_own_host():
+    asked = spec(group=group("affinity", ["cmp2"], ["s1"]), instance_uuid="s1")
+    assert says(AFFINITY, host("cmp1"), asked) == "no: group-elsewhere"
+    assert says(AFFINITY, host("cmp2"), asked) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("instances", "most", "answer"),
+    [
+        ([], 1, "yes"),
+        (["s9"], 1, "yes"),
+        (["s1"], 1, "no: group-here"),
+        (["s1"], 2, "yes"),
+        (["s1", "s2", "s9"], 2, "no: group-here"),
+    ],
+)
+def test_anti_affinity_counts_the_groups_servers_on_the_host(instances, most, answer):
+    state = host(instances=frozenset(instances))
+    asked = spec(group=group("anti-affinity", most=most))
+    assert says(ANTI, state, asked) == answer
+
+
+def test_anti_affinity_lets_a_server_stay_where_it_is():
+    state = host(instances=frozenset(["s1", "s2"]))
+    asked = spec(group=group("anti-affinity"), instance_uuid="s1")
+    assert says(ANTI, state, asked) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "most", "moved", "answer"),
+    [
+        (["cmp2"], 1, None, "yes"),
+        (["cmp1"], 1, None, "no: group-here"),
+        (["cmp1"], 2, None, "unknown: instances"),
+        (["cmp1"], 1, "s1", "unknown: instances"),
+    ],
+)
+def test_without_the_servers_of_hosts_the_groups_hosts_tell(hosts, most, moved, answer):
+    asked = spec(group=group("anti-affinity", hosts, most=most), instance_uuid=moved)
+    assert says(ANTI, host(), asked) == answer
+
+
+@pytest.mark.parametrize("policy", ["soft-anti-affinity", "affinity"])
+def test_anti_affinity_leaves_other_policies_alone(policy):
+    state = host(instances=frozenset(["s1"]))
+    assert says(ANTI, state, spec(group=group(policy))) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("policy", "missing"),
+    [
+        ("affinity", AFFINITY),
+        ("anti-affinity", ANTI),
+        ("soft-affinity", "ServerGroupSoftAffinityWeigher"),
+        ("soft-anti-affinity", "ServerGroupSoftAntiAffinityWeigher"),
+    ],
+)
+def test_a_policy_whose_filter_or_weigher_is_off_is_refused(policy, missing):
+    asked = spec(group=group(policy))
+    assert unsupported_policy(asked, settings()) is None
+    off = settings(
+        filter_scheduler__enabled_filters=("ComputeFilter",),
+        filter_scheduler__weight_classes=("nova.scheduler.weights.ram.RAMWeigher",),
+    )
+    assert unsupported_policy(asked, off) == missing
+    assert unsupported_policy(spec(), off) is None
+
+
+def test_a_weigher_counts_as_on_by_its_full_name():
+    name = "nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher"
+    given = settings(filter_scheduler__weight_classes=(name,))
+    assert unsupported_policy(spec(group=group("soft-affinity")), given) is None

@@ -1,0 +1,153 @@
+"""Which filters are on, in which order, and what they say of many hosts."""
+
+import collections
+import dataclasses
+
+import pytest
+
+from osc_traitsched.core.errors import FiltersNotInRelease
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import judging, reasons, table
+from osc_traitsched.core.nova.filter.answer import (
+    PASSES,
+    Fails,
+    Passes,
+    Raises,
+    Unknown,
+    in_turn,
+)
+from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.releases import RELEASES
+from osc_traitsched.core.nova.removed_filters import REMOVED_FILTERS
+from tests.unit.core.filter.asked import host, says, settings, spec
+
+ON = "filter_scheduler__enabled_filters"
+FAILS, UNKNOWN, RAISES = Fails("why"), Unknown("what"), Raises("E", "k", "v")
+MAY_RAISE = Unknown("what", may_raise=True)
+
+
+def test_a_filter_that_went_is_in_the_table_until_then():
+    gone = {name: each.until for name, each in FILTERS.items() if each.until < 35}
+    assert gone == {name: REMOVED_FILTERS[name] for name in gone}
+    assert {name for name, first in REMOVED_FILTERS.items() if first > 20} == set(gone)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_each_filter_that_is_on_by_default_is_known(release):
+    assert set(judging.enabled(settings(release))) <= set(FILTERS)
+
+
+def test_the_options_that_filters_read_are_options_of_filters():
+    read = {name for each in FILTERS.values() for name in each.options}
+    assert read <= set(OPTIONS)
+    assert options.ENABLED_FILTERS not in read
+
+
+def test_filters_come_in_the_order_of_the_option_each_once():
+    given = settings(**{ON: ("SameHostFilter", "ComputeFilter", "SameHostFilter")})
+    assert judging.enabled(given) == ("SameHostFilter", "ComputeFilter")
+    judgment = judging.judge_all([host()], spec(), given)
+    assert list(judgment.of_host("uuid-cmp1")) == ["SameHostFilter", "ComputeFilter"]
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [("AvailabilityZoneFilter", 27), ("RetryFilter", 21), ("AggregateCoreFilter", 21)],
+)
+def test_a_scheduler_does_not_start_with_a_filter_that_its_release_lacks(name, last):
+    given = settings(last, **{ON: ("ComputeFilter", name)})
+    assert judging.enabled(given) == ("ComputeFilter", name)
+    later = dataclasses.replace(given, release=last + 1)
+    with pytest.raises(FiltersNotInRelease) as caught:
+        judging.judge_all([host()], spec(), later)
+    assert (caught.value.names, caught.value.source) == ((name,), "a test")
+
+
+def test_nothing_is_known_of_a_filter_that_is_none_of_novas():
+    given = settings(**{ON: ("BlazarFilter",)})
+    hosts = [host("a"), host("b")]
+    judgment = judging.judge_all(hosts, spec(), given)
+    assert set(judgment.answers["BlazarFilter"].values()) == {Unknown("own filter")}
+
+
+def test_every_filter_judges_every_host():
+    hosts = [host("a", compute={"is_up": False}), host("b")]
+    given = settings(**{ON: ("ComputeFilter", "SimpleCIDRAffinityFilter")})
+    asked = spec(hints={"build_near_host_ip": ("10.9.0.0",)})
+    answers = judging.judge_all(hosts, asked, given).answers
+    assert [type(each) for each in answers["ComputeFilter"].values()] == [Fails, Passes]
+    both = [type(each) for each in answers["SimpleCIDRAffinityFilter"].values()]
+    assert both == [Fails, Fails]
+
+
+def test_a_rebuild_is_judged_by_what_the_image_decides_only():
+    down = host(compute={"is_up": False}, metadata=[{"os_type": "windows"}])
+    asked = spec({}, {"os_type": "linux"}, hints={"_nova_check_type": ("rebuild",)})
+    assert says("ComputeFilter", down, asked) == "yes"
+    name = "AggregateImagePropertiesIsolation"
+    assert says(name, down, asked) == "no: image-differs"
+    rebuilds = {name for name, each in FILTERS.items() if each.on_rebuild}
+    assert rebuilds == {name, "ImagePropertiesFilter", "IsolatedHostsFilter"}
+
+
+def test_hosts_of_the_same_aggregates_are_judged_once(monkeypatch):
+    counted = collections.Counter()
+
+    def counting(each):
+        def judge(*asked):
+            counted[each.name] += 1
+            return each.judge(*asked)
+
+        return dataclasses.replace(each, judge=judge)
+
+    counters = {name: counting(each) for name, each in FILTERS.items()}
+    monkeypatch.setattr(judging, "FILTERS", counters)
+    racks = [{"rack": str(number)} for number in range(4)]
+    shared = [host(metadata=[rack]).aggregates for rack in racks]
+    for number, aggregates in enumerate(shared):
+        one = dataclasses.replace(aggregates[0], uuid=str(number))
+        shared[number] = (one,)
+    hosts = [
+        dataclasses.replace(host(f"cmp{number}"), aggregates=shared[number % 4])
+        for number in range(1000)
+    ]
+    names = (
+        "AggregateInstanceExtraSpecsFilter",
+        "AggregateMultiTenancyIsolation",
+        "PciPassthroughFilter",
+        "NumInstancesFilter",
+    )
+    judgment = judging.judge_all(hosts, spec({"rack": "2"}), settings(**{ON: names}))
+    assert [counted[name] for name in names] == [4, 4, 1, 1000]
+    answers = judgment.answers[names[0]]
+    assert sum(answer == PASSES for answer in answers.values()) == 250
+    assert len(answers) == 1000
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([], PASSES),
+        ([PASSES, PASSES], PASSES),
+        ([PASSES, FAILS, RAISES], FAILS),
+        ([RAISES, FAILS], RAISES),
+        ([UNKNOWN, PASSES], UNKNOWN),
+        ([UNKNOWN, FAILS], FAILS),
+        ([UNKNOWN, RAISES], UNKNOWN),
+        ([MAY_RAISE, FAILS], MAY_RAISE),
+        ([UNKNOWN, MAY_RAISE, FAILS], MAY_RAISE),
+        ([MAY_RAISE, UNKNOWN, FAILS], MAY_RAISE),
+    ],
+)
+def test_conditions_are_looked_at_one_after_the_other(answers, expected):
+    assert in_turn(answers) == expected
+
+
+def test_reasons_differ():
+    texts = [value for name, value in vars(reasons).items() if name.isupper()]
+    assert len(texts) == len(set(texts)) > 20
+
+
+def test_a_filter_is_read_by_its_own_name():
+    assert all(name == each.name for name, each in table.FILTERS.items())
