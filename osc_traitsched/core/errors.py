@@ -63,21 +63,6 @@ class NoParameter(BadUsage):
         self.value = value
 
 
-class FiltersNotInRelease(BadQuestion):
-    """Host filters are on that the release does not have: nova-scheduler won't start.
-
-    :ivar names: those of ``enabled_filters``
-    :ivar release: Nova's major version
-    :ivar source: where the option was read, in one line
-    """
-
-    def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
-        super().__init__(f"{', '.join(names)}: not in {release} ({source})")
-        self.names = names
-        self.release = release
-        self.source = source
-
-
 class WeighersNotInRelease(BadQuestion):
     """Weighers are on that the release does not have: nova-scheduler won't start.
 
@@ -339,6 +324,20 @@ class Refusal(AnswerIsNo):
         self.http = http
         self.nearest = nearest
         self.allowed = tuple(allowed)
+
+
+class FiltersNotInRelease(Refusal):
+    """Host filters are on that the release does not have: nova-scheduler won't start.
+
+    :ivar keys: the filters
+    :ivar release: Nova's major version
+    :ivar source: where ``enabled_filters`` was read, in one line
+    """
+
+    def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
+        super().__init__("SchedulerHostFilterNotFound", "filter-not-in-release", names)
+        self.release = release
+        self.source = source
 
 
 class BadConfiguration(BadQuestion):

@@ -104,7 +104,7 @@ def _(error: errors.NotInCatalog) -> str:
 def _(error: errors.FiltersNotInRelease) -> str:
     return (
         f"nova-scheduler of {release(error.release)} does not start with "
-        f"{listed(error.names)} in enabled_filters ({error.source}): it has no such "
+        f"{listed(error.keys)} in enabled_filters ({error.source}): it has no such "
         "filter"
     )
 

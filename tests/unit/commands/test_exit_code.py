@@ -30,6 +30,7 @@ def subclasses(of):
         (errors.BadUsage("--exit-code goes with --dry-run"), ExitCode.USAGE),
         (errors.NoParameter("a.b", ()), ExitCode.USAGE),
         (errors.Refusal("ImageNUMATopology", "some-rule"), ExitCode.NO_HOST),
+        (errors.FiltersNotInRelease(("A",), 28, "nova.conf:2"), ExitCode.NO_HOST),
         (errors.NotForProject("flavor", "gold"), ExitCode.NO_HOST),
         (errors.PlacementRefuses("No such trait(s)"), ExitCode.NO_HOST),
         (isolation.LeavesNoHost(()), ExitCode.REFUSED),
@@ -46,7 +47,12 @@ def test_the_class_of_an_error_decides(error, code):
 
 
 def test_every_refusal_of_a_command_that_writes_has_one_code():
-    answers = {errors.NotForProject, errors.PlacementRefuses, errors.Refusal}
+    answers = {
+        errors.FiltersNotInRelease,
+        errors.NotForProject,
+        errors.PlacementRefuses,
+        errors.Refusal,
+    }
     found = {
         exit_code.of_error(each.__new__(each))
         for each in subclasses(errors.AnswerIsNo)

@@ -61,7 +61,7 @@ def test_a_scheduler_does_not_start_with_a_filter_that_its_release_lacks(name, l
     later = dataclasses.replace(given, release=last + 1)
     with pytest.raises(FiltersNotInRelease) as caught:
         judging.judge_all([host()], spec(), later)
-    assert (caught.value.names, caught.value.source) == ((name,), "a test")
+    assert (caught.value.keys, caught.value.source) == ((name,), "a test")
 
 
 def test_nothing_is_known_of_a_filter_that_is_none_of_novas():
