@@ -81,7 +81,9 @@ def _host(drawn: random.Random, number: int, hidden: bool) -> Body:
     workload = drawn.choice([0, 0, 0, 1, 4])
     kind = drawn.choice(sorted(values.SUPPORTED))
     features = drawn.choice([["vmx", "aes"], ["vmx"], []])
-    cpu_info = {"arch": drawn.choice(["x86_64", "aarch64"]), "features": features}
+    # What libvirt's own nodes are of they run, too.
+    own = ["x86_64"] if kind == "QEMU" else ["x86_64", "aarch64"]
+    cpu_info = {"arch": drawn.choice(own), "features": features}
     if drawn.random() < 0.7:
         cpu_info["topology"] = {"cells": 1, "cores": drawn.choice([2, 4, 8])}
     if drawn.random() < 0.3:

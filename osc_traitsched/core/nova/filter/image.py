@@ -47,7 +47,7 @@ def image_properties(
     return Unknown(
         "supported_instances",
         _origin(spec, next(iter(asked))).key,
-        _hypervisor(host),
+        ", ".join((_hypervisor(host), *supported.architectures(host))),
         may_raise=isinstance(later, Raises),
     )
 

@@ -25,8 +25,6 @@ _FIXED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 _LIBVIRT = "QEMU"
 _ARCHITECTURE_TRAIT = "COMPUTE_ARCH_"
-#: The architectures that have such a trait.
-_WITH_TRAIT = ("aarch64", "mipsel", "ppc64le", "s390x", "x86_64")
 #: What libvirt's driver for QEMU may call a server's hypervisor.
 _LIBVIRT_TYPES = ("kqemu", "kvm", "qemu", "xen")
 
@@ -51,16 +49,28 @@ def supports(host: HostState, asked: Mapping[str, str]) -> bool | None:
     return None if None in found else True
 
 
-def _has_architecture(host: HostState, value: str) -> bool | None:
-    """Go by the traits that nova-compute sets from 28 on, one for each.
+def architectures(host: HostState) -> tuple[str, ...]:
+    """Return the architectures that a node of libvirt's runs for sure, by Nova's names.
 
-    nova/virt/libvirt/driver.py, ``_get_cpu_emulation_arch_traits``
+    Its own is one: a server that names none gets that. From 28 on nova-compute sets a
+    trait for each that the virtualization it is configured for can run. QEMU may
+    emulate others, which the scheduler lets through, too.
+
+    nova/virt/libvirt/driver.py, ``_get_cpu_info``, ``_get_cpu_emulation_arch_traits``
+    and ``_get_instance_capabilities``
     """
-    traits = host.traits or frozenset()
-    if _ARCHITECTURE_TRAIT + value.upper() in traits:
-        return True
-    has_some = any(trait.startswith(_ARCHITECTURE_TRAIT) for trait in traits)
-    return False if has_some and value in _WITH_TRAIT else None
+    found = {
+        trait[len(_ARCHITECTURE_TRAIT) :].lower()
+        for trait in host.traits or ()
+        if trait.startswith(_ARCHITECTURE_TRAIT)
+    }
+    cpu_info = (host.compute.report and host.compute.report.cpu_info) or {}
+    own = cpu_info.get("arch")
+    return tuple(sorted(found | ({own} if isinstance(own, str) else set())))
+
+
+def _has_architecture(host: HostState, value: str) -> bool | None:
+    return True if value in architectures(host) else None
 
 
 def _has_type(host: HostState, value: str) -> bool | None:

@@ -24,9 +24,12 @@ def test_nothing_is_asked_by_a_version_or_by_bits_alone():
     [
         ({"hw_architecture": "x86_64"}, X86, "yes"),
         ({"architecture": "AMD64"}, X86, "yes"),
-        ({"hw_architecture": "ppc64le"}, X86, "no: unsupported-image"),
+        # Another may be emulated, which has no trait where KVM is used.
+        ({"hw_architecture": "ppc64le"}, X86, "unknown: supported_instances"),
         ({"hw_architecture": "i686"}, X86, "unknown: supported_instances"),
-        ({"hw_architecture": "x86_64"}, None, "unknown: supported_instances"),
+        ({"hw_architecture": "x86_64"}, None, "yes"),
+        ({"hw_architecture": "aarch64"}, X86, "yes"),
+        ({"hw_architecture": "aarch64"}, None, "unknown: supported_instances"),
         ({"hw_architecture": "ppc64le"}, None, "unknown: supported_instances"),
         ({"hw_vm_mode": "hvm"}, None, "yes"),
         ({"hw_vm_mode": "xen"}, None, "no: unsupported-image"),
@@ -35,11 +38,18 @@ def test_nothing_is_asked_by_a_version_or_by_bits_alone():
         ({"hw_architecture": "x86_64", "img_hv_type": "xen"}, X86, "unknown"),
     ],
 )
-def test_of_libvirt_traits_and_the_type_tell_some_of_what_it_runs(
+def test_of_libvirt_its_own_architecture_traits_and_type_tell_what_it_runs(
     properties, traits, answer
 ):
     found = says(NAME, host(traits=traits), spec({}, properties))
     assert found.startswith(answer)
+
+
+def test_what_is_seen_of_a_hypervisor_is_the_evidence():
+    asked = spec({}, {"hw_architecture": "ppc64le"})
+    answer = judge(NAME, host(traits=X86), asked, settings())
+    evidence = "QEMU, aarch64, x86_64"
+    assert answer == Unknown("supported_instances", "hw_architecture", evidence)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +145,8 @@ def test_bits_that_raise_are_said():
 def test_what_is_unknown_says_whether_it_may_raise():
     properties = {"hypervisor_type": "kvm", "hw_maxphysaddr_bits": "40"}
     answer = judge(NAME, host(), spec({}, properties), settings())
-    expected = Unknown("supported_instances", "hypervisor_type", "QEMU", True)
+    seen = "QEMU, x86_64"
+    expected = Unknown("supported_instances", "hypervisor_type", seen, True)
     assert answer == expected
 
 
