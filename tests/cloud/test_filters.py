@@ -51,6 +51,8 @@ FLAVORS: dict[str, tuple[dict[str, str], dict[str, int]]] = {
     "qemu": ({"capabilities:hypervisor_type": "QEMU"}, {}),
     "roomy": ({"capabilities:free_ram_mb": ">= 7000"}, {}),
     "numa": ({"hw:numa_nodes": "1"}, {}),
+    # No API shows this; there are none.
+    "failed": ({"capabilities:failed_builds": "7"}, {}),
 }
 IMAGES = {"raw": {}, "x86": {"hw_architecture": "x86_64"}}
 

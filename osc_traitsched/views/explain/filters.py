@@ -27,6 +27,7 @@ _WANTS = {
     "ImagePropertiesFilter": "a hypervisor for the image",
     "IoOpsFilter": "few tasks under way",
     "IsolatedHostsFilter": "isolated hosts for isolated images",
+    "NUMATopologyFilter": "NUMA nodes as the server asks",
     "NumInstancesFilter": "few servers",
     "SameHostFilter": "with a server of the hint",
     "ServerGroupAffinityFilter": "with the servers of the group",
@@ -58,6 +59,7 @@ _SAID = {
     reasons.QUERY_IS_FALSE: "{be} no match of the hint {key}",
     reasons.AT_LIMIT: "{be} at the limit: {found} of {wanted} ({key})",
     reasons.LARGER_THAN_HOST: "{have} {found} of {key} in all, {wanted} asked",
+    reasons.NO_NUMA_TOPOLOGY: "{have} no NUMA nodes ({found}; {key} asks for some)",
     reasons.TOO_LITTLE_FREE: "{have} {found} of {key} free, {wanted} asked",
 }
 

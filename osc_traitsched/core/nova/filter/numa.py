@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.nova.filter.answer import PASSES, Answer, Unknown
+from osc_traitsched.core.nova.filter import reasons
+from osc_traitsched.core.nova.filter.answer import PASSES, Answer, Fails, Unknown
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
 from osc_traitsched.core.nova.server import numa
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 PCI_ALIAS = "pci_passthrough:alias"
+#: What drivers call their hypervisor that report no NUMA topology: of nova/virt/ those
+#: in fake.py, vmwareapi, ironic and zvm.
+_WITHOUT_NODES = ("fake", "VMware vCenter Server", "ironic", "zvm")
 
 
 def numa_topology(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
-    """Let every host through for a server without NUMA nodes.
+    """Let every host through for a server without NUMA nodes, else none without any.
 
     nova/scheduler/filters/numa_topology_filter.py, ``NUMATopologyFilter``
 
@@ -22,6 +26,11 @@ def numa_topology(
     origins = numa.asked_by(spec.server)
     if not origins:
         return PASSES
+    report = host.compute.report
+    if report is not None and report.hypervisor_type in _WITHOUT_NODES:
+        found = (report.hypervisor_type,)
+        key = origins[0].key
+        return Fails(reasons.NO_NUMA_TOPOLOGY, key, found=found, origin=origins[0])
     return Unknown("numa_topology", origins[0].key, _topology(host))
 
 

@@ -50,3 +50,5 @@ AT_LIMIT = "at-limit"
 LARGER_THAN_HOST = "larger-than-host"
 #: More is asked for than the host has free; found: that.
 TOO_LITTLE_FREE = "too-little-free"
+#: NUMA nodes are asked for, and the hypervisor reports none; found: what it is.
+NO_NUMA_TOPOLOGY = "no-numa-topology"

@@ -35,6 +35,13 @@ def test_a_server_with_numa_nodes_may_fit(specs, properties, key, release):
         assert answer == Unknown("numa_topology", key, "cores: 4")
 
 
+@pytest.mark.parametrize("hypervisor", ["ironic", "VMware vCenter Server", "fake"])
+def test_some_drivers_report_no_numa_topology(hypervisor):
+    state = host(report={"hypervisor_type": hypervisor})
+    assert says(NUMA, state, spec({"hw:numa_nodes": "1"})) == "no: no-numa-topology"
+    assert says(NUMA, state, spec()) == "yes"
+
+
 def test_a_server_with_pci_devices_may_fit():
     asked = spec({"pci_passthrough:alias": "gpu:1"})
     assert says(PCI, host(), spec()) == "yes"
