@@ -63,21 +63,6 @@ class NoParameter(BadUsage):
         self.value = value
 
 
-class WeighersNotInRelease(BadQuestion):
-    """Weighers are on that the release does not have: nova-scheduler won't start.
-
-    :ivar names: those of ``weight_classes``
-    :ivar release: Nova's major version
-    :ivar source: where the option was read, in one line
-    """
-
-    def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
-        super().__init__(f"{', '.join(names)}: not in {release} ({source})")
-        self.names = names
-        self.release = release
-        self.source = source
-
-
 class AnswerIsNo(TraitSchedError):
     """What was asked for is understood, and refused."""
 
@@ -336,6 +321,20 @@ class FiltersNotInRelease(Refusal):
 
     def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
         super().__init__("SchedulerHostFilterNotFound", "filter-not-in-release", names)
+        self.release = release
+        self.source = source
+
+
+class WeighersNotInRelease(Refusal):
+    """Weighers are on that the release does not have: nova-scheduler won't start.
+
+    :ivar keys: the weighers, as ``weight_classes`` names them
+    :ivar release: Nova's major version
+    :ivar source: where ``weight_classes`` was read, in one line
+    """
+
+    def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
+        super().__init__("ImportError", "weigher-not-in-release", names)
         self.release = release
         self.source = source
 

@@ -172,6 +172,10 @@ _RULES = {
     "values-differ": _Rule(
         "{} say different things", "make both say the same, or take one of the two off"
     ),
+    "weigher-not-in-release": _Rule(
+        "nova-scheduler does not start: the release has no weigher {}",
+        "take {} out of [filter_scheduler]weight_classes",
+    ),
 }
 
 

@@ -113,7 +113,7 @@ def _(error: errors.FiltersNotInRelease) -> str:
 def _(error: errors.WeighersNotInRelease) -> str:
     return (
         f"nova-scheduler of {release(error.release)} does not start with "
-        f"{listed(error.names)} in weight_classes ({error.source}): it has no such "
+        f"{listed(error.keys)} in weight_classes ({error.source}): it has no such "
         "weigher"
     )
 

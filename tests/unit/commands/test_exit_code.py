@@ -31,6 +31,7 @@ def subclasses(of):
         (errors.NoParameter("a.b", ()), ExitCode.USAGE),
         (errors.Refusal("ImageNUMATopology", "some-rule"), ExitCode.NO_HOST),
         (errors.FiltersNotInRelease(("A",), 28, "nova.conf:2"), ExitCode.NO_HOST),
+        (errors.WeighersNotInRelease(("a.A",), 27, "nova.conf:3"), ExitCode.NO_HOST),
         (errors.NotForProject("flavor", "gold"), ExitCode.NO_HOST),
         (errors.PlacementRefuses("No such trait(s)"), ExitCode.NO_HOST),
         (isolation.LeavesNoHost(()), ExitCode.REFUSED),
@@ -52,6 +53,7 @@ def test_every_refusal_of_a_command_that_writes_has_one_code():
         errors.NotForProject,
         errors.PlacementRefuses,
         errors.Refusal,
+        errors.WeighersNotInRelease,
     }
     found = {
         exit_code.of_error(each.__new__(each))

@@ -158,7 +158,7 @@ def test_a_class_that_the_release_lacks_keeps_the_scheduler_from_starting():
     assert found.name == "NumInstancesWeigher"
     with pytest.raises(WeighersNotInRelease) as caught:
         enabled(settings(27, weight_classes=(path, "own.Weigher")))
-    assert caught.value.names == (path,)
+    assert caught.value.keys == (path,)
     assert caught.value.source == "nova.conf:1"
 
 
