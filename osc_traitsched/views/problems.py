@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import ChangedMeanwhile, Outcome, Status
 from osc_traitsched.core.namesake import Namesake
-from osc_traitsched.views import nova_refuses
+from osc_traitsched.core.nova.plugin import NovaPythonFails, PluginFails
+from osc_traitsched.views import nova_refuses, own_filters
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 
@@ -253,6 +254,10 @@ def _(error: errors.BadConfiguration) -> str:
     where = error.path if error.line is None else f"{error.path}:{error.line}"
     value = "" if error.value is None else f": {quoted(error.value)}"
     return visible(f"{where}: {error.reason}{value}")
+
+
+word.register(PluginFails, own_filters.plugin_fails)
+word.register(NovaPythonFails, own_filters.python_fails)
 
 
 def internal(error: Exception) -> str:

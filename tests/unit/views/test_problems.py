@@ -17,6 +17,7 @@ from osc_traitsched.core.change.model import (
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.nova import plugin
 from osc_traitsched.views import isolation as words_of_isolation
 from osc_traitsched.views import problems, refusals
 
@@ -25,7 +26,12 @@ WORDED = (refusals, words_of_isolation)
 BROKE = errors.CloudBroke("compute", "no rights", 400)
 EMPTIED = isolation.Course((frozenset("a"), frozenset()))
 SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
+KINDS = ("not-started", "timeout", "silent", "no-answer", "no-nova", "request")
 ERRORS = [
+    plugin.PluginFails("a\n.py:A", "SyntaxError: \x1b"),
+    *(plugin.NovaPythonFails("ssh \x1b", kind, "a\nb") for kind in KINDS),
+    plugin.NovaPythonFails("python3", "nova-conf", "my.conf:1"),
+    plugin.NovaPythonFails("python3", "internal", "KeyError: 'x'"),
     errors.BadUsage("name the hosts"),
     errors.NotInRelease("image-metadata", "scheduler.image_metadata_prefilter", 20),
     errors.FiltersNotInRelease(("A", "B"), 28, "nova.conf:2"),

@@ -81,6 +81,9 @@ class RequestSpec:
     :ivar image_id: empty for none, and for a server whose root disk is a volume
     :ivar hints: scheduler hints; a hint that was given once has one value
     :ivar instance_uuid: of a server that exists; None for one that is to be made
+    :ivar remote_address: where nova-api gets the request from; None if that is not
+        known. It is in the context that goes with Nova's request spec
+        (nova/api/auth.py, ``NovaKeystoneContext``)
     """
 
     server: Server
@@ -89,6 +92,7 @@ class RequestSpec:
     hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     group: ServerGroup | None = None
     instance_uuid: str | None = None
+    remote_address: str | None = None
 
 
 def host_states(

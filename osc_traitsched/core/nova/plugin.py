@@ -1,0 +1,109 @@
+"""One's own filters and weighers: how they are named, and what becomes of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Union
+
+from osc_traitsched.core.errors import BadQuestion
+from osc_traitsched.core.nova.filter.answer import Answer, Raises, Unknown
+
+
+@dataclasses.dataclass(frozen=True)
+class PluginName:
+    """How a user names a filter or a weigher.
+
+    :ivar text: as the user wrote it
+    :ivar file: the path of a Python file; None for what the Python itself finds
+    :ivar path: in a file the class; else ``module.Class`` or ``module:Class``, a
+        function of a module that returns classes, or the bare name of a class that
+        nova.conf makes available
+    """
+
+    text: str
+    file: str | None
+    path: str
+
+    @classmethod
+    def read(cls, text: str) -> PluginName:
+        """Read a name.
+
+        :raises PluginFails: for a file without a class
+        """
+        head, _, tail = text.rpartition(":")
+        if head.endswith(".py") and tail:
+            return cls(text, head, tail)
+        if text.rstrip(":").endswith(".py"):
+            raise PluginFails(text, "no class is named: FILE.py:CLASS")
+        return cls(text, None, text)
+
+
+@dataclasses.dataclass(frozen=True)
+class Weighed:
+    """What a weigher makes of hosts, each figure by the UUID of the host's node.
+
+    :ivar raw: the weigher's own figures, none of them below or above its limits
+    :ivar normalized: between 0 and 1 over these hosts
+    :ivar multiplier: what the scheduler multiplies the normalized figure with
+    """
+
+    raw: Mapping[str, float]
+    normalized: Mapping[str, float]
+    multiplier: Mapping[str, float]
+
+    def score(self, uuid: str) -> float:
+        """Return what the weigher adds to the weight of a host."""
+        return self.multiplier[uuid] * self.normalized[uuid]
+
+
+Weights = Union[Weighed, Unknown, Raises]
+
+
+@dataclasses.dataclass(frozen=True)
+class PluginJudgment:
+    """What filters and weighers say of hosts.
+
+    A plugin goes by the text that names it. Where that is a function which returns
+    several classes, each goes by that text, a colon and the class.
+
+    :ivar nova: the version of the Nova that they ran with
+    :ivar answers: of each filter, by the UUID of the host's node. The reason of a
+        ``Fails`` is what the filter logged, a line each; empty if nothing
+    :ivar weights: of each weigher
+    :ivar logs: what was logged, by plugin and UUID; that of a weigher under ``""``
+    """
+
+    nova: str
+    answers: Mapping[str, Mapping[str, Answer]]
+    weights: Mapping[str, Weights]
+    logs: Mapping[str, Mapping[str, tuple[str, ...]]]
+
+
+class PluginFails(BadQuestion):
+    """A filter or weigher that nova-scheduler could not load either.
+
+    :ivar plugin: as the user named it
+    :ivar reason: one line, most often Python's own
+    """
+
+    def __init__(self, plugin: str, reason: str) -> None:
+        super().__init__(f"{plugin}: {reason}")
+        self.plugin = plugin
+        self.reason = reason
+
+
+class NovaPythonFails(BadQuestion):
+    """The Python with Nova in it could not be asked.
+
+    :ivar command: as the user named it
+    :ivar kind: ``not-started``, ``timeout``, ``silent`` (it ended well and said
+        nothing), ``no-answer``, ``no-nova``, ``nova-conf``, ``request`` or ``internal``
+    :ivar reason: one line; may be empty
+    """
+
+    def __init__(self, command: str, kind: str, reason: str = "") -> None:
+        super().__init__(f"{command}: {kind}: {reason}")
+        self.command = command
+        self.kind = kind
+        self.reason = reason

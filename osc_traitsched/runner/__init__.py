@@ -1,0 +1,1 @@
+"""Runs filters and weighers in another Python, one that has Nova in it."""

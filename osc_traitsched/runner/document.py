@@ -1,0 +1,252 @@
+"""Facts to the question for ``nova_runner.py``, and its answer to values.
+
+What is not in the question is not visible to a filter: its answer is unknown as soon as
+it touches that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from osc_traitsched.core.inventory import snapshot
+from osc_traitsched.core.inventory.node_report import NodeReport
+from osc_traitsched.core.nova.filter.answer import (
+    PASSES,
+    Answer,
+    Fails,
+    Raises,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
+from osc_traitsched.core.nova.plugin import (
+    NovaPythonFails,
+    PluginFails,
+    PluginJudgment,
+    PluginName,
+    Weighed,
+    Weights,
+)
+
+Body = Mapping[str, Any]
+
+#: Nodes of this type have what their operators gave them among their stats.
+_IRONIC = "ironic"
+
+_RATIOS = {
+    "VCPU": "cpu_allocation_ratio",
+    "MEMORY_MB": "ram_allocation_ratio",
+    "DISK_GB": "disk_allocation_ratio",
+}
+
+
+def question(
+    hosts: Sequence[HostState],
+    spec: RequestSpec,
+    plugins: Iterable[tuple[PluginName, str | None]],
+    nova_conf: Iterable[tuple[str, str]] | None = None,
+    aggregates: Iterable[snapshot.Aggregate] = (),
+) -> Body:
+    """Return what the runner is asked.
+
+    :param plugins: each with the text of its file, if it is in one
+    :param nova_conf: name and text of each file; None for the other Python's own
+    :param aggregates: for the IDs and hosts of those that the hosts are in; without
+        them these are not visible
+    """
+    return {
+        "plugins": [
+            {"name": n.text, "path": n.path, "file": n.file, "source": source}
+            for n, source in plugins
+        ],
+        "nova_conf": None if nova_conf is None else _files(nova_conf),
+        "aggregates": _aggregates(hosts, aggregates),
+        "hosts": [_host(each) for each in hosts],
+        "servers": sorted(_servers(hosts, spec)),
+        "spec": _spec(spec),
+    }
+
+
+def _files(files: Iterable[tuple[str, str]]) -> list[Body]:
+    return [{"name": name, "text": text} for name, text in files]
+
+
+def _aggregates(
+    hosts: Iterable[HostState], listed: Iterable[snapshot.Aggregate]
+) -> Body:
+    whole = {each.uuid: each for each in listed}
+    found = {each.uuid: each for host in hosts for each in host.aggregates}
+    return {
+        uuid: {
+            "name": each.name,
+            "metadata": dict(each.metadata),
+            **_whole(whole.get(uuid)),
+        }
+        for uuid, each in found.items()
+    }
+
+
+def _whole(known: snapshot.Aggregate | None) -> Body:
+    return {} if known is None else {"id": known.id, "hosts": list(known.hosts)}
+
+
+def _servers(hosts: Iterable[HostState], spec: RequestSpec) -> Iterable[str]:
+    """Return the servers of which it is known on which host they are, if on any."""
+    found = {server for host in hosts for server in host.instances or ()}
+    found.update(value for values in spec.hints.values() for value in values)
+    found.update(spec.group.members if spec.group else ())
+    return found
+
+
+def _host(host: HostState) -> Body:
+    compute, report = host.compute, host.compute.report
+    idle = report is not None and not report.current_workload
+    stats = {"io_workload": "0"} if idle else {}
+    if report is not None:
+        stats["num_instances"] = str(report.running_vms)
+    state = {"hypervisor_hostname": host.node, **_ratios(host), **_figures(report)}
+    return {
+        "uuid": compute.uuid,
+        "host": host.host,
+        "node": host.node,
+        "state": {**state, "num_io_ops": 0} if idle else state,
+        "stats": stats,
+        "has_own_stats": report is None or report.hypervisor_type == _IRONIC,
+        "service": _service(host),
+        "is_up": compute.is_up,
+        "aggregates": [each.uuid for each in host.aggregates],
+        "instances": None if host.instances is None else sorted(host.instances),
+    }
+
+
+def _figures(report: NodeReport | None) -> Body:
+    """Return attributes of a HostState under Nova's names.
+
+    nova/scheduler/host_manager.py, ``HostState._update_from_compute_node``
+    """
+    if report is None:
+        return {}
+    figures = {
+        "vcpus_total": report.vcpus,
+        "vcpus_used": report.vcpus_used,
+        "total_usable_ram_mb": report.memory_mb,
+        "free_ram_mb": report.free_ram_mb,
+        "total_usable_disk_gb": report.local_gb,
+        "disk_mb_used": report.local_gb_used * 1024,
+        "free_disk_mb": report.free_disk_mb,
+        "num_instances": report.running_vms,
+        "hypervisor_type": report.hypervisor_type,
+        "hypervisor_version": report.hypervisor_version,
+        "host_ip": report.host_ip,
+    }
+    if report.cpu_info is None:
+        return figures
+    return {**figures, "cpu_info": json.dumps(report.cpu_info)}
+
+
+def _ratios(host: HostState) -> Body:
+    found = host.allocation_ratios or {}
+    return {name: found[each] for each, name in _RATIOS.items() if each in found}
+
+
+def _service(host: HostState) -> Body:
+    compute = host.compute
+    record = {
+        "host": host.host,
+        "binary": "nova-compute",
+        "topic": "compute",
+        "disabled": not compute.is_enabled,
+        "disabled_reason": compute.disabled_reason or None,
+    }
+    return {**record, "forced_down": False} if compute.is_up else record
+
+
+def _spec(spec: RequestSpec) -> Body:
+    server = spec.server
+    flavor = server.flavor
+    return {
+        "flavor": {
+            "name": spec.flavor_name,
+            "vcpus": flavor.vcpus,
+            "memory_mb": flavor.ram,
+            "root_gb": flavor.disk,
+            "ephemeral_gb": flavor.ephemeral,
+            "swap": flavor.swap,
+            "extra_specs": dict(flavor.specs),
+        },
+        "image": _image(spec),
+        "project_id": server.project_id,
+        "availability_zone": server.zone or None,
+        "instance_uuid": spec.instance_uuid,
+        "is_bfv": server.root_disk_is_a_volume,
+        "hints": {name: list(values) for name, values in spec.hints.items()},
+        "group": None if spec.group is None else _group(spec.group),
+        "remote_address": spec.remote_address,
+    }
+
+
+def _image(spec: RequestSpec) -> Body:
+    body = spec.server.image.body
+    return {k: v for k, v in body.items() if k != "id" or spec.image_id}
+
+
+def _group(group: ServerGroup) -> Body:
+    limit = {"max_server_per_host": str(group.max_server_per_host)}
+    return {
+        "name": group.name,
+        "policy": group.policy,
+        "rules": limit if group.policy == "anti-affinity" else {},
+        "members": sorted(group.members),
+        "hosts": sorted(group.hosts),
+    }
+
+
+def judgment(body: Body, command: str) -> PluginJudgment:
+    """Return what the runner answered.
+
+    :param command: the Python that answered, as the user named it
+    :raises PluginFails: for a plugin that can't be loaded
+    :raises NovaPythonFails: for all else that keeps it from judging
+    """
+    if "error" in body:
+        _fail(body, command)
+    filters: dict[str, Mapping[str, Answer]] = {}
+    weights: dict[str, Weights] = {}
+    logs: dict[str, Mapping[str, tuple[str, ...]]] = {}
+    texts = [each["plugin"] for each in body["plugins"]]
+    for each in body["plugins"]:
+        text, found = each["plugin"], each.get("answers")
+        name = text if texts.count(text) == 1 else f"{text}:{each['class']}"
+        if found is None:
+            weights[name] = _weights(each)
+            logs[name] = {"": tuple(each.get("log", ()))}
+            continue
+        filters[name] = {uuid: _answer(one) for uuid, one in found.items()}
+        logs[name] = {uuid: tuple(one.get("log", ())) for uuid, one in found.items()}
+    return PluginJudgment(body["nova"], filters, weights, logs)
+
+
+def _fail(body: Body, command: str) -> None:
+    if body["error"] in ("import", "no-plugin"):
+        raise PluginFails(body["plugin"], body["text"])
+    raise NovaPythonFails(command, body["error"], body["text"])
+
+
+def _answer(body: Body) -> Answer:
+    if "passes" not in body:
+        return _unanswered(body)
+    return PASSES if body["passes"] else Fails("\n".join(body.get("log", ())))
+
+
+def _weights(body: Body) -> Weights:
+    if "raw" not in body:
+        return _unanswered(body)
+    return Weighed(body["raw"], body["normalized"], body["multiplier"])
+
+
+def _unanswered(body: Body) -> Unknown | Raises:
+    if "unknown" in body:
+        return Unknown(body["unknown"])
+    exception, _, text = body["raises"].partition(": ")
+    return Raises(exception, "", text)

@@ -1,0 +1,596 @@
+"""Judges hosts with filters and weighers, in a Python that has Nova in it.
+
+It imports nothing of this project, and what it imports is Python's (3.6 or later) and
+Nova's (20, Train, or later). So this one file can be sent to a container or another
+machine. JSON comes in on standard input and goes out on standard output;
+``document.py`` writes the one and reads the other. It needs no service and no database.
+
+Nova's own objects are built from what the API shows. Whatever it does not show raises
+``NotVisible`` when it is touched, so that the answer is unknown and no guess.
+"""
+
+import base64
+import contextlib
+import importlib
+import inspect
+import json
+import logging
+import os
+import sys
+import tempfile
+import traceback
+import types
+import zlib
+from typing import Any, Dict, Iterator, List, Optional, Set
+
+#: Of the log lines of one answer, and the characters of each.
+MOST_LINES = 500
+LONGEST_LINE = 10000
+
+#: The keys of a nova-compute's stats whose hypervisor adds none of its own.
+STATS = ("failed_builds", "io_workload")
+STATS_PREFIXES = ("num_instances", "num_os_type_", "num_proj_", "num_task_", "num_vm_")
+
+#: What Nova writes in place of the UUID of a server that is still to be made.
+NEW_SERVER = "00000000-0000-0000-0000-000000000000"
+
+#: Everything hidden that was touched since the last answer, in order.
+TOUCHED = []  # type: List[str]
+
+DATABASE = "Nova's database"
+#: What Nova and oslo.db raise where there is no database to read from.
+DATABASE_ERRORS = frozenset(
+    ["CantStartEngineError", "DBNotAllowed", "OrphanedObjectError"]
+)
+
+
+class NotVisible(BaseException):
+    """Something was touched that no API shows.
+
+    No filter means to catch it: hence it is no Exception.
+    """
+
+
+class Failed(Exception):
+    """Nothing can be judged; the kind tells the caller why, the text a person."""
+
+    def __init__(self, kind: str, text: str, plugin: str = "") -> None:
+        super().__init__(text)
+        self.document = {"error": kind, "text": text, "plugin": plugin}
+
+
+def hidden(name: str) -> NotVisible:
+    """Return what to raise for something that is not known, and note it."""
+    TOUCHED.append(name)
+    return NotVisible(name)
+
+
+class Known(dict):  # type: ignore[type-arg]
+    """A dict of what is known; other keys are hidden, or absent.
+
+    :ivar where: what it is, for the answer
+    :ivar may_have: tells of a key that is not known whether it may be there
+    """
+
+    def __init__(self, known: Any, where: str, may_have: Any) -> None:
+        super().__init__(known)
+        self.where = where
+        self.may_have = may_have
+
+    def _check(self, key: Any) -> None:
+        if not dict.__contains__(self, key) and self.may_have(key):
+            raise hidden(f"{self.where}.{key}")
+
+    def __missing__(self, key: Any) -> Any:
+        self._check(key)
+        raise KeyError(key)
+
+    def __contains__(self, key: Any) -> bool:
+        self._check(key)
+        return dict.__contains__(self, key)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return a value; hidden ones raise."""
+        self._check(key)
+        return dict.get(self, key, default)
+
+    def _all(self) -> Any:
+        raise hidden(self.where)
+
+    __iter__ = __len__ = keys = values = items = copy = _all
+
+
+class Hidden:
+    """Mixed into a class of Nova's: of each object, some attributes are hidden."""
+
+    _hidden = frozenset()  # type: Any
+    _where = ""
+
+    def _hide(self, names: Set[str], where: str) -> None:
+        for name in names:
+            self.__dict__.pop(name, None)
+        self.__dict__["_hidden"] = frozenset(name.lstrip("_") for name in names)
+        self.__dict__["_where"] = where
+
+    def __getattr__(self, name: str) -> Any:
+        if name.lstrip("_") in self._hidden:
+            raise hidden(self._where + name.lstrip("_"))
+        kind = type(self).__name__
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'")
+
+
+def main(text: str) -> None:
+    """Answer a document with a document: one line, the last, on standard output."""
+    # A plugin may print; what it prints goes where nobody takes it for the answer.
+    answer_to = os.fdopen(os.dup(1), "w")
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    try:
+        answer = answered(json.loads(text))
+    except Failed as failed:
+        answer = failed.document
+    except Exception as exc:
+        trace = "".join(traceback.format_exc().splitlines(True)[-3:])
+        answer = {"error": "internal", "text": told(exc), "trace": trace}
+    with answer_to:
+        answer_to.write("\n" + json.dumps(answer, default=str) + "\n")
+
+
+def main_packed(packed: str) -> None:
+    """Answer a document that is compressed, in characters that no shell changes."""
+    main(zlib.decompress(base64.b64decode(packed)).decode("utf-8"))
+
+
+def told(exc: BaseException) -> str:
+    """Return an exception as one line."""
+    return ": ".join(filter(None, (type(exc).__name__, " ".join(str(exc).split()))))
+
+
+def answered(asked: Any) -> Any:
+    """Return what the plugins say of the hosts.
+
+    :raises Failed: where that can't be found out
+    """
+    try:
+        importlib.import_module("nova.scheduler.host_manager")
+        from nova import objects, version
+    except ImportError as exc:
+        where = f"{sys.executable} (Python {sys.version.split()[0]})"
+        missing = getattr(exc, "name", None) == "nova"
+        what = "no module nova" if missing else told(exc)
+        raise Failed("no-nova", f"{what} in {where}") from exc
+    objects.register_all()
+    read_configuration(asked["nova_conf"])
+    found = [(each, plugin_classes(each)) for each in asked["plugins"]]
+    hosts, spec = hosts_of(asked), spec_of(asked["spec"])
+    trust_the_api()
+    runs = [(each, cls) for each, classes in found for cls in classes]
+    return {
+        "nova": version.version_string(),
+        "plugins": [judged(each, cls, hosts, spec) for each, cls in runs],
+    }
+
+
+def read_configuration(files: Any) -> None:
+    """Read a nova.conf: the files given, or else this Python's own.
+
+    :param files: of each its name and text; None for none
+    :raises Failed: for one that can't be read
+    """
+    import nova.conf
+
+    with tempfile.TemporaryDirectory() as folder:
+        paths = None if files is None else []  # type: Any
+        for number, each in enumerate(files or ()):
+            paths.append(os.path.join(folder, f"{number}.conf"))
+            with open(paths[-1], "w", encoding="utf-8") as stream:
+                stream.write(each["text"])
+        others = {}  # type: Any
+        if files is not None:
+            others["default_config_dirs"] = []
+        try:
+            nova.conf.CONF([], project="nova", default_config_files=paths, **others)
+        except Exception as exc:
+            text = told(exc)
+            for path, each in zip(paths or (), files or ()):
+                text = text.replace(path, each["name"])
+            raise Failed("nova-conf", text) from exc
+
+
+# What is judged with
+
+
+def plugin_classes(plugin: Any) -> Any:
+    """Return the classes that a plugin stands for: itself, or what a function returns.
+
+    :raises Failed: for what nova-scheduler could not load either
+    """
+    try:
+        found = plugin_object(plugin)
+        listed = [found] if inspect.isclass(found) else list(found())
+    except Failed:
+        raise
+    except (Exception, SystemExit) as exc:
+        raise Failed("import", place_of(exc, plugin), plugin["name"]) from exc
+    wrong = [each for each in listed if kind_of(each) is None]
+    if wrong or not listed:
+        what = getattr(wrong[0], "__name__", wrong[0]) if wrong else "it"
+        text = (
+            f"{what} is no subclass of nova.scheduler.filters.BaseHostFilter or of "
+            "nova.scheduler.weights.BaseHostWeigher"
+        )
+        raise Failed("no-plugin", text, plugin["name"])
+    return listed
+
+
+def plugin_object(plugin: Any) -> Any:
+    """Return the class or function that a plugin names.
+
+    :raises Failed: where there is none of that name
+    """
+    path = plugin["path"]
+    if plugin.get("source") is not None:
+        module = module_of(plugin["file"], plugin["source"])
+        name = path
+    elif "." not in path and ":" not in path:
+        return configured(path, plugin["name"])
+    else:
+        parent, _, name = path.replace(":", ".").rpartition(".")
+        module = importlib.import_module(parent)
+    if not hasattr(module, name):
+        text = f"{module.__name__} has no {name}"
+        raise Failed("no-plugin", text, plugin["name"])
+    return getattr(module, name)
+
+
+def module_of(file: str, source: str) -> Any:
+    """Return a module that is made of a file's text, under the file's name."""
+    name = os.path.splitext(os.path.basename(file))[0]
+    module = types.ModuleType(name)
+    module.__file__ = file
+    # Some look their own module up, by its name.
+    sys.modules.setdefault(name, module)
+    exec(compile(source, file, "exec"), module.__dict__)  # noqa: S102
+    return module
+
+
+def configured(name: str, asked: str) -> Any:
+    """Return the filter or weigher that nova.conf makes available under a bare name.
+
+    :raises Failed: where there is none
+    """
+    from nova.conf import CONF
+    from nova.scheduler import filters, weights
+
+    options = CONF.filter_scheduler
+    available = filters.HostFilterHandler().get_matching_classes(
+        options.available_filters
+    ) + weights.HostWeightHandler().get_matching_classes(options.weight_classes)
+    for each in available:
+        if each.__name__ == name:
+            return each
+    text = f"neither available_filters nor weight_classes has {name}"
+    raise Failed("no-plugin", text, asked)
+
+
+def kind_of(found: Any) -> Optional[str]:
+    """Tell a filter from a weigher; None for what is neither."""
+    from nova.scheduler import filters, weights
+
+    if not inspect.isclass(found):
+        return None
+    if issubclass(found, filters.BaseHostFilter):
+        return "filter"
+    return "weigher" if issubclass(found, weights.BaseHostWeigher) else None
+
+
+def place_of(exc: BaseException, plugin: Any) -> str:
+    """Return why a plugin can't be imported, with the line of its file."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(exc.__traceback__)
+        if frame.filename == plugin.get("file")
+    ]
+    where = f" (line {lines[-1]})" if lines else ""
+    return told(exc) + where
+
+
+# What is judged
+
+
+def hosts_of(asked: Any) -> Dict[str, Any]:
+    """Return Nova's HostState of each host, by the UUID of its node."""
+    from nova import objects
+
+    aggregates = {
+        uuid: seen(objects.Aggregate, "aggregates.")(uuid=uuid, **each)
+        for uuid, each in asked["aggregates"].items()
+    }
+    make = host_state_class(frozenset(asked["servers"]))
+    return {each["uuid"]: make(each, aggregates) for each in asked["hosts"]}
+
+
+def host_state_class(servers: Any) -> Any:
+    """Return a HostState that is made from what is known of it.
+
+    :param servers: those of which it is known whether they are on a host
+    """
+    from nova import objects
+    from nova.scheduler import host_manager
+
+    instance = seen(objects.Instance, "instances.")
+
+    class HostState(Hidden, host_manager.HostState):  # type: ignore[misc]
+        def __init__(self, found: Any, aggregates: Any) -> None:
+            super().__init__(found["host"], found["node"], None)
+            every = {name for name in vars(self) if name != "_lock_name"}
+            known = dict(found["state"], uuid=found["uuid"])
+            known["stats"] = Known(found["stats"], "stats", stats_check(found))
+            known["service"] = service_of(found)
+            known["aggregates"] = [aggregates[each] for each in found["aggregates"]]
+            if found["instances"] is not None:
+                on_it = {u: instance(uuid=u) for u in found["instances"]}
+                known["instances"] = Known(
+                    on_it, "instances", lambda uuid: uuid not in servers
+                )
+            self.__dict__.update(known)
+            self._hide(every - known.keys() - {"host", "nodename", "limits"}, "")
+
+        def __repr__(self) -> str:
+            # Nova's own reads what may be hidden, and most filters log it.
+            return f"({self.host}, {self.nodename})"
+
+    return HostState
+
+
+def stats_check(found: Any) -> Any:
+    """Tell of a key whether the stats of a host may have it."""
+    if found["has_own_stats"]:
+        return lambda key: True
+    return lambda key: key in STATS or str(key).startswith(STATS_PREFIXES)
+
+
+def service_of(found: Any) -> Known:
+    """Return the record of a host's nova-compute, as the scheduler has it."""
+    service = Known(found["service"], "service", lambda key: True)
+    service.is_up = found["is_up"]  # type: ignore[attr-defined]
+    return service
+
+
+def trust_the_api() -> None:
+    """Have Nova's own question whether a service is up answered as its API did."""
+    from nova import servicegroup
+
+    servicegroup.API.__init__ = lambda self, *args, **kwargs: None
+    servicegroup.API.service_is_up = lambda self, member: member.is_up
+
+
+def seen(base: Any, where: str) -> Any:
+    """Return a class of Nova's whose fields raise that are not set."""
+
+    def obj_load_attr(self: Any, name: str) -> None:
+        raise hidden(where + name)
+
+    # Nova checks an object by the name of its class.
+    return type(base.__name__, (base,), {"obj_load_attr": obj_load_attr})
+
+
+def spec_of(asked: Any) -> Any:
+    """Return Nova's RequestSpec.
+
+    :raises Failed: where Nova makes none of it
+    """
+    try:
+        return made_spec(asked)
+    except Exception as exc:
+        raise Failed("request", told(exc)) from exc
+
+
+def made_spec(asked: Any) -> Any:
+    """Return Nova's RequestSpec, of all that nova-api would know."""
+    from nova import objects
+    from nova.virt import hardware
+
+    flavor = seen(objects.Flavor, "flavor.")(**asked["flavor"])
+    image = image_of(asked["image"])
+    spec = seen(objects.RequestSpec, "spec.")(
+        context_of(asked),
+        flavor=flavor,
+        image=image,
+        project_id=asked["project_id"],
+        availability_zone=asked["availability_zone"],
+        instance_uuid=asked["instance_uuid"] or NEW_SERVER,
+        num_instances=1,
+        is_bfv=asked["is_bfv"],
+        instance_group=group_of(asked["group"]),
+        scheduler_hints=asked["hints"],
+        numa_topology=hardware.numa_get_constraints(flavor, image),
+        ignore_hosts=None,
+        force_hosts=None,
+        force_nodes=None,
+        requested_destination=None,
+        retry=None,
+        limits=objects.SchedulerLimits.from_dict({}),
+    )
+    requests = pci_requests_of(flavor)
+    if requests is not None:
+        spec.pci_requests = requests
+    return spec
+
+
+def pci_requests_of(flavor: Any) -> Any:
+    """Return the PCI devices of a flavor; None where its aliases are not known."""
+    from nova import exception, objects
+    from nova.pci import request
+
+    if "pci_passthrough:alias" not in flavor.extra_specs:
+        return objects.InstancePCIRequests(requests=[])
+    try:
+        return request.get_pci_requests_from_flavor(flavor)
+    except exception.PciRequestAliasNotDefined:
+        return None
+
+
+def image_of(body: Any) -> Any:
+    """Return Nova's image of the image API's body; an empty one for no image."""
+    from nova import objects
+
+    fields = objects.ImageMeta.fields
+    dropped = ("direct_url", "protected", "tags", "virtual_size", "visibility")
+    found = {k: v for k, v in body.items() if k in fields and k not in dropped}
+    found["properties"] = {k: v for k, v in body.items() if k not in fields}
+    for key in ("block_device_mapping", "mappings"):
+        if isinstance(found["properties"].get(key), str):
+            found["properties"][key] = json.loads(found["properties"][key])
+    return objects.ImageMeta.from_dict(found)
+
+
+def group_of(found: Any) -> Any:
+    """Return Nova's server group; None for none."""
+    from nova import objects
+
+    if found is None:
+        return None
+    policies = {"policy": found["policy"], "policies": [found["policy"]]}
+    make = seen(objects.InstanceGroup, "instance_group.")
+    return make(**dict(found, **policies))
+
+
+def context_of(asked: Any) -> Any:
+    """Return the context of the request, which is the current one from now on."""
+    from nova import context
+
+    class RequestContext(Hidden, context.RequestContext):  # type: ignore[misc]
+        pass
+
+    known = {"project_id": asked["project_id"]}
+    if asked["remote_address"] is not None:
+        known["remote_address"] = asked["remote_address"]
+    made = RequestContext(is_admin=False, **known)
+    connections = {"cell_uuid", "db_connection", "mq_connection", "read_deleted"}
+    kept = {"_" + name for name in known} | connections | {"_read_deleted"}
+    made._hide(set(vars(made)) - kept - known.keys(), "context.")
+    return made
+
+
+# The judging
+
+
+class Lines(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines = []  # type: List[str]
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line, but for those of the libraries below Nova."""
+        if record.name.startswith(("oslo", "stevedore")):
+            return
+        if len(self.lines) < MOST_LINES:
+            self.lines.append(record.getMessage()[:LONGEST_LINE])
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[List[str]]:
+    """Keep all that is logged meanwhile, debug lines too."""
+    handler, root = Lines(), logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield handler.lines
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+
+
+def outcome(function: Any, *arguments: Any) -> Any:
+    """Call, and return what came of it: a value, an unknown or an exception, and logs.
+
+    Whatever was touched and is hidden makes the answer unknown, also where a plugin
+    caught that.
+    """
+    del TOUCHED[:]
+    with listening() as lines:
+        try:
+            found = {"value": function(*arguments)}
+        except NotVisible:
+            found = {}
+        except Exception as exc:
+            found = {"raises": told(exc)}
+            if type(exc).__name__ in DATABASE_ERRORS:
+                found = {"unknown": DATABASE}
+    if TOUCHED:
+        found = {"unknown": TOUCHED[0]}
+    if lines:
+        found["log"] = lines
+    return found
+
+
+def judged(plugin: Any, cls: Any, hosts: Any, spec: Any) -> Any:
+    """Return what one class says of all hosts.
+
+    :raises Failed: where it can't even be made
+    """
+    made = outcome(cls)
+    if "value" not in made:
+        why = made.get("raises") or f"it reads {made['unknown']}"
+        raise Failed("import", f"{cls.__name__}() fails: {why}", plugin["name"])
+    kind = kind_of(cls)
+    found = {"plugin": plugin["name"], "class": cls.__name__, "kind": kind}
+    if kind == "filter":
+        found["answers"] = filtered(made["value"], hosts, spec)
+    else:
+        found.update(weighed(made["value"], hosts, spec))
+    return found
+
+
+def filtered(filter_: Any, hosts: Any, spec: Any) -> Any:
+    """Return a filter's answer for each host, by UUID."""
+    from nova import filters
+
+    if type(filter_).filter_all is filters.BaseFilter.filter_all:
+        return {
+            uuid: answer(outcome(filter_._filter_one, host, spec), bool)
+            for uuid, host in hosts.items()
+        }
+    # It looks at all hosts together.
+    every = list(hosts.values())
+    found = outcome(lambda: list(filter_.filter_all(every, spec)))
+    return {
+        uuid: answer(dict(found), lambda left, host=host: host in left)
+        for uuid, host in hosts.items()
+    }
+
+
+def answer(found: Any, passes: Any) -> Any:
+    """Return an outcome as a filter's answer."""
+    if "value" in found:
+        found["passes"] = passes(found.pop("value"))
+    return found
+
+
+def weighed(weigher: Any, hosts: Any, spec: Any) -> Any:
+    """Return a weigher's figures for each host, by UUID."""
+    from nova import weights
+    from nova.scheduler.weights import WeighedHost
+
+    objects = [WeighedHost(host, 0.0) for host in hosts.values()]
+
+    def figures() -> Any:
+        raw = [float(each) for each in weigher.weigh_objects(objects, spec)]
+        low, high = weigher.minval, weigher.maxval
+        normal = list(weights.normalize(raw, minval=low, maxval=high))
+        times = [float(weigher.weight_multiplier(each.obj)) for each in objects]
+        return [dict(zip(hosts, each)) for each in (raw, normal, times)]
+
+    found = outcome(figures)
+    if "value" in found:
+        names = ("raw", "normalized", "multiplier")
+        found.update(zip(names, found.pop("value")))
+    return found
+
+
+if __name__ == "__main__" and sys.argv[0] != "-":
+    main(sys.stdin.read())

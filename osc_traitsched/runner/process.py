@@ -1,0 +1,88 @@
+"""Starts another Python, sends it the runner and a question, and takes its answer."""
+
+from __future__ import annotations
+
+import base64
+import importlib.resources
+import json
+import pathlib
+import shlex
+import subprocess
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from osc_traitsched.core.nova.plugin import NovaPythonFails
+
+#: Seconds. To import Nova takes some, on a busy controller many.
+TIMEOUT = 120.0
+
+_LONGEST_REASON = 500
+
+
+def ask(command: str, question: Mapping[str, Any], timeout: float) -> Any:
+    """Return the runner's answer to a question.
+
+    Nothing has to be there but Nova: program and question go through standard input,
+    and the arguments have nothing that a shell on the way could change.
+
+    :param command: a Python, a virtual environment, or a command line that ends in a
+        Python and passes standard input on
+    :param timeout: seconds
+    :raises NovaPythonFails: when no answer comes
+    """
+    try:
+        done = subprocess.run(  # noqa: S603  The user names what is to be run.
+            [*arguments(command), "-"],
+            input=_program(question),
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as exc:
+        raise NovaPythonFails(command, "timeout", f"{timeout:g}") from exc
+    except OSError as exc:
+        reason = exc.strerror or str(exc)
+        raise NovaPythonFails(command, "not-started", reason) from exc
+    return _answer(command, done)
+
+
+def arguments(command: str) -> list[str]:
+    """Return a command line's words; a virtual environment's are its Python.
+
+    :raises NovaPythonFails: for what is no command line
+    """
+    try:
+        path = pathlib.Path(command).expanduser()
+        if path.is_dir():
+            return [str(path / "bin" / "python")]
+        words = [str(path)] if path.exists() else shlex.split(command)
+    except (RuntimeError, ValueError) as exc:
+        raise NovaPythonFails(command, "not-started", str(exc)) from exc
+    if not words:
+        raise NovaPythonFails(command, "not-started", "no command is named")
+    return words
+
+
+def _program(question: Mapping[str, Any]) -> bytes:
+    """Return the runner's text with a last line that asks it."""
+    room = importlib.resources.files("osc_traitsched.runner")
+    program = (room / "nova_runner.py").read_bytes()
+    packed = zlib.compress(json.dumps(question).encode())
+    return program + b'\nmain_packed("' + base64.b64encode(packed) + b'")\n'
+
+
+def _answer(command: str, done: subprocess.CompletedProcess[bytes]) -> Any:
+    out, err = (each.decode(errors="replace") for each in (done.stdout, done.stderr))
+    lines = out.strip().splitlines()
+    try:
+        found = json.loads(lines[-1]) if lines else None
+    except ValueError:
+        found = None
+    if isinstance(found, dict):
+        return found
+    said = [line.strip() for line in (err or out).splitlines() if line.strip()]
+    if not said and not done.returncode:
+        raise NovaPythonFails(command, "silent")
+    reason = said[-1] if said else f"it exited with {done.returncode}"
+    raise NovaPythonFails(command, "no-answer", reason[:_LONGEST_REASON])

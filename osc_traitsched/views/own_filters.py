@@ -1,0 +1,134 @@
+"""What one's own filters and weighers say, and what keeps them from saying anything."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+from typing import Protocol
+
+from osc_traitsched.core.nova.filter.answer import (
+    Answer,
+    Fails,
+    Passes,
+    Raises,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.state import HostState
+from osc_traitsched.core.nova.plugin import (
+    NovaPythonFails,
+    PluginFails,
+    PluginJudgment,
+    Weighed,
+)
+from osc_traitsched.views.columns import Names
+from osc_traitsched.views.text import count, quoted, visible
+from osc_traitsched.views.traits import Table
+
+_FAILS_REQUESTS = "nova-scheduler would fail the whole request"
+
+_WORDS = {Passes: "passes", Fails: "fails", Unknown: "unknown", Raises: "raises"}
+
+
+class Trial(Protocol):
+    """What was tried: the hosts in order, and what was said of them."""
+
+    @property
+    def hosts(self) -> tuple[HostState, ...]:
+        """All hosts."""
+
+    @property
+    def judgment(self) -> PluginJudgment:
+        """What the one plugin says of them."""
+
+
+def rows(trial: Trial) -> Table:
+    """One row a host: a filter's answer and its reason, or a weigher's figures.
+
+    A weigher's rows begin with the host that it puts first.
+    """
+    found = trial.judgment
+    for name, answers in found.answers.items():
+        logs = found.logs[name]
+        return ("host", "answer", "reason"), [
+            (each.node, *_cells(answers[each.compute.uuid], logs[each.compute.uuid]))
+            for each in trial.hosts
+        ]
+    columns = ("host", "raw", "normalized", "multiplier", "score")
+    for weights in found.weights.values():
+        if isinstance(weights, Weighed):
+            return columns, _weighed(trial.hosts, weights)
+    return columns, [(each.node, None, None, None, None) for each in trial.hosts]
+
+
+def _cells(answer: Answer, log: Iterable[str]) -> tuple[str, Names]:
+    why = reason(answer)
+    return _WORDS[type(answer)], Names([*([why] if why else []), *log])
+
+
+def _weighed(hosts: Iterable[HostState], found: Weighed) -> list[tuple[object, ...]]:
+    first = sorted(hosts, key=lambda each: -found.score(each.compute.uuid))
+    return [
+        (
+            each.node,
+            found.raw[each.compute.uuid],
+            found.normalized[each.compute.uuid],
+            found.multiplier[each.compute.uuid],
+            found.score(each.compute.uuid),
+        )
+        for each in first
+    ]
+
+
+@functools.singledispatch
+def reason(answer: object) -> str:
+    """Return why an answer is what it is, where its log does not tell; else nothing."""
+    return ""
+
+
+@reason.register
+def _(answer: Unknown) -> str:
+    if answer.missing == "Nova's database":
+        return "it reads Nova's database"
+    if answer.missing == "context.remote_address":
+        return "it reads where the request comes from: --remote-address says it"
+    return f"it reads {answer.missing}, which is not visible here"
+
+
+@reason.register
+def _(answer: Raises) -> str:
+    return ": ".join(filter(None, (answer.exception, answer.value)))
+
+
+def problem(trial: Trial) -> str:
+    """Return the line on a plugin that would fail requests, or can't be judged."""
+    for answers in trial.judgment.answers.values():
+        raised = sum(isinstance(each, Raises) for each in answers.values())
+        if raised:
+            hosts = f"{raised} of {count(len(answers), 'host')}"
+            return f"it raises for {hosts}: {_FAILS_REQUESTS}"
+    for weights in trial.judgment.weights.values():
+        if isinstance(weights, Raises):
+            return f"{reason(weights)}; {_FAILS_REQUESTS}"
+        if isinstance(weights, Unknown):
+            return f"it can't weigh these hosts: {reason(weights)}"
+    return ""
+
+
+def plugin_fails(error: PluginFails) -> str:
+    """Return the line on a plugin that nova-scheduler could not load either."""
+    return visible(f"{quoted(error.plugin)} can't be loaded: {error.reason}")
+
+
+def python_fails(error: NovaPythonFails) -> str:
+    """Return the line on a Python that does not judge, and why."""
+    what = {
+        "not-started": f"can't be started: {error.reason}",
+        "timeout": f"took longer than {error.reason} seconds",
+        "silent": "read nothing and said nothing: does the command pass standard input "
+        "on (podman exec -i, and no ssh -n), and does it end in a Python?",
+        "no-answer": f"gave no answer: {error.reason}",
+        "no-nova": f"has no Nova: {error.reason}",
+        "nova-conf": f"can't read the configuration of Nova: {error.reason}",
+        "request": f"makes no request spec of it: {error.reason}",
+    }.get(error.kind, f"failed: {error.reason}")
+    return visible(f"{quoted(error.command)} {what}")

@@ -1,0 +1,118 @@
+"""The other Python is started, and whatever keeps it from answering is one error."""
+
+import ast
+import json
+import pathlib
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from osc_traitsched.core.nova.plugin import NovaPythonFails
+from osc_traitsched.runner import process
+
+RUNNER = pathlib.Path(process.__file__).with_name("nova_runner.py")
+EXAMPLES = pathlib.Path(__file__).parents[3] / "examples" / "nova_filters"
+SENT = (RUNNER, *sorted(EXAMPLES.glob("*.py")))
+
+#: Answers the last line of its input with its length, and prints before.
+ECHO = """import json, sys
+text = sys.stdin.read()
+print("a banner")
+print(json.dumps({"length": len(text), "last": text.splitlines()[-1][:13]}))
+"""
+
+
+def failure(command, timeout=30.0):
+    with pytest.raises(NovaPythonFails) as raised:
+        process.ask(command, {"plugins": []}, timeout)
+    assert raised.value.command == command
+    return raised.value.kind, raised.value.reason
+
+
+@pytest.fixture
+def script(tmp_path):
+    """Write a program for this Python, and return the command that runs it."""
+
+    def write(text):
+        path = tmp_path / "it's a program.py"
+        path.write_text(text)
+        return f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
+
+    return write
+
+
+def test_program_and_question_go_through_standard_input(script):
+    answer = process.ask(script(ECHO), {"hosts": ["h" * 100_000]}, 30.0)
+    assert answer["last"] == 'main_packed("'
+    # The question is packed.
+    assert answer["length"] < 50_000
+
+
+def test_a_python_without_nova_says_so():
+    answer = process.ask(sys.executable, {"plugins": []}, 60.0)
+    assert answer["error"] == "no-nova"
+    version = ".".join(map(str, sys.version_info[:3]))
+    assert answer["text"] == f"no module nova in {sys.executable} (Python {version})"
+
+
+def test_a_path_with_spaces_is_one_word(tmp_path):
+    python = tmp_path / "a python"
+    python.touch()
+    assert process.arguments(str(python)) == [str(python)]
+
+
+def test_a_virtual_environment_stands_for_its_python(tmp_path):
+    assert process.arguments(str(tmp_path)) == [str(tmp_path / "bin" / "python")]
+
+
+def test_a_command_line_is_split_as_a_shell_does():
+    found = process.arguments("podman exec -i 'nova scheduler' python3")
+    assert found == ["podman", "exec", "-i", "nova scheduler", "python3"]
+
+
+def test_what_is_not_there_can_not_be_started(tmp_path):
+    kind, reason = failure("no-such-program python3")
+    assert (kind, reason) == ("not-started", "No such file or directory")
+    assert failure(str(tmp_path))[0] == "not-started"
+    assert failure("python3 '") == ("not-started", "No closing quotation")
+    assert failure(" ")[0] == "not-started"
+
+
+def test_a_file_that_may_not_be_run_can_not_be_started(tmp_path):
+    path = tmp_path / "python"
+    path.touch(mode=0o600)
+    assert failure(str(path)) == ("not-started", "Permission denied")
+
+
+def test_a_command_that_does_not_pass_standard_input_on_is_silent():
+    assert failure("true") == ("silent", "")
+
+
+def test_the_last_line_of_its_errors_is_why_there_is_no_answer(script):
+    text = 'import sys; print("warning\\n\\nno such container", file=sys.stderr)'
+    assert failure(script(text)) == ("no-answer", "no such container")
+    assert failure("false") == ("no-answer", "it exited with 1")
+    assert failure(script('print("[1]")')) == ("no-answer", "[1]")
+
+
+def test_it_may_not_take_longer_than_it_is_given(script):
+    text = "import time; time.sleep(60)"
+    assert failure(script(text), 0.5) == ("timeout", "0.5")
+
+
+def test_the_runner_is_a_program_by_itself(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-I", str(RUNNER)],
+        input=json.dumps({"plugins": []}).encode(),
+        capture_output=True,
+        cwd=tmp_path,
+        check=True,
+    )
+    assert json.loads(done.stdout)["error"] == "no-nova"
+
+
+@pytest.mark.parametrize("path", SENT, ids=lambda path: path.name)
+def test_what_runs_in_the_python_of_train_is_of_its_language(path):
+    ast.parse(path.read_text("utf-8"), feature_version=(3, 6))
