@@ -55,6 +55,12 @@ class ListCandidates(_Deferred):
     path = "osc_traitsched.commands.candidates:ListCandidates"
 
 
+class TryFilter(_Deferred):
+    """openstack trait-sched filter try."""
+
+    path = "osc_traitsched.commands.filter_try:TryFilter"
+
+
 class Check(_Deferred):
     """openstack trait-sched check."""
 

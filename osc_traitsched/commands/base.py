@@ -92,7 +92,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         arguments.prepare(parser)
         parser.add_argument(
             "--timeout",
-            type=_seconds,
+            type=seconds,
             metavar="SECONDS",
             help="how long to wait for each answer of a service (default: api_timeout "
             f"of clouds.yaml, else {TIMEOUT})",
@@ -171,7 +171,8 @@ def _unwrapped(formatter: Any) -> Any:
     return type("Help", (argparse.RawDescriptionHelpFormatter, formatter), {})
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """Return a time, for argparse."""
     with contextlib.suppress(ValueError):
         if 0 < float(text) < math.inf:
             return float(text)

@@ -11,6 +11,8 @@ from tests.cloud.cloud import Cloud
 _ASKED = re.compile(r'"GET /allocation_candidates\?(\S*)"')
 _GIVEN = re.compile(r"Update host state from compute node: .*?\bhost='([^']+)'")
 _LEFT = re.compile(r"Filter (\w+) returned (\d+) host")
+# At debug, the function and the line that logged it come last.
+_SAID = re.compile(r" \S+\.(\w+) \[.*? req-\S+ .*?\] (.*?)(?: \w+ /\S+:\d+)?\n")
 _DONE = re.compile(r'placement\.requestlog .*?"([A-Z]+) (\S+)"')
 
 
@@ -33,6 +35,15 @@ def left(cloud: Cloud, request: str) -> dict[str, int]:
     """Return how many hosts each filter left that ran, in their order."""
     found = (_LEFT.search(line) for line in _lines(cloud, "nova", request))
     return {match[1]: int(match[2]) for match in found if match}
+
+
+def said(cloud: Cloud, request: str, module: str) -> set[str]:
+    """Return what a module of the scheduler's logged of a request.
+
+    :param module: its own name, without those of its packages
+    """
+    found = (_SAID.search(line + "\n") for line in _lines(cloud, "nova", request))
+    return {match[2] for match in found if match and match[1] == module}
 
 
 def asked_of_placement(cloud: Cloud, since: int) -> list[tuple[str, str]]:

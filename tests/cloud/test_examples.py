@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from tests import examples, scripts
 from tests.cloud.scenario import different_hosts
+from tests.services import environment
+
+OWN_FILTERS = environment.REPOSITORY / "examples" / "nova_filters"
 
 #: Those whose answer is no; all others end with 0.
 CODES = {"trait-sched check": 7, "trait-sched mirror check": 7}
@@ -20,7 +25,11 @@ def scenario(prefiltering):
 @pytest.mark.parametrize("verb", examples.verbs())
 def test_an_example_does_what_it_is_for(scenario, tmp_path, verb):
     text = examples.example(verb) + "\n"
-    variables = scenario.cloud.environment
+    variables = {
+        **scenario.cloud.environment,
+        "NOVA_PYTHON": str(environment.python()),
+    }
+    shutil.copytree(OWN_FILTERS, tmp_path, dirs_exist_ok=True)
     done = scripts.run(tmp_path, "example", text=text, variables=variables)
     assert done.code == CODES.get(verb, 0), done.out + done.err
     assert len(done.out.splitlines()) > 1

@@ -120,8 +120,14 @@ def test_every_classifier_is_one_that_an_index_takes(metadata):
     assert classifiers.isdisjoint(trove_classifiers.deprecated_classifiers)
 
 
-def test_the_wheel_has_the_package_and_nothing_else(wheel, info):
-    assert tops(wheel) == {PACKAGE, info}
+def test_the_wheel_has_the_package_and_the_example_filters(wheel, info):
+    data = info.replace(".dist-info", ".data")
+    assert tops(wheel) == {PACKAGE, info, data}
+    found = {pathlib.PurePath(n) for n in wheel.namelist() if n.startswith(data)}
+    assert {each.name for each in found} == {
+        pathlib.PurePath(name).name for name in tracked("examples/nova_filters")
+    }
+    assert all(each.parts[1:4] == ("data", "share", NAME) for each in found)
     names = {name for name in wheel.namelist() if name.startswith(f"{PACKAGE}/")}
     assert names == tracked(PACKAGE)
     assert all(wheel.read(name) == (REPOSITORY / name).read_bytes() for name in names)

@@ -1,0 +1,119 @@
+"""openstack trait-sched filter try."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.app import own_filters, request
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.commands import arguments, base, request_args, scheduler_args
+from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.nova.filter.answer import Passes, Raises, Unknown
+from osc_traitsched.core.nova.plugin import PluginJudgment, Weighed
+from osc_traitsched.runner.process import TIMEOUT
+from osc_traitsched.views import own_filters as views
+from osc_traitsched.views.traits import Table
+
+
+class TryFilter(base.Lister):
+    """Show what a filter or weigher of your own says of every host.
+
+    It runs in a Python that has Nova in it, on Nova's own objects, and
+    nova-scheduler is not touched. What the API does not show is unknown as soon as
+    it is read. Exits 3 if a filter lets no host through, or raises; 8 if that
+    depends on what is unknown.
+    """
+
+    example = (
+        "filter try log_everything_filter.py:LogEverythingFilter gold raw "
+        '--nova-python "$NOVA_PYTHON"'
+    )
+
+    says_where = True
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "plugin",
+            type=arguments.some,
+            metavar="FILE.py:CLASS|MODULE:CLASS",
+            help="the filter or weigher: a class in a file, or in a module that the "
+            "other Python can import; or the bare name of one that its nova.conf has",
+        )
+        request_args.add_options(parser)
+        _add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, run, and show."""
+        cloud = self.cloud()
+        sources = scheduler_args.sources(args, self.app)
+        asked = request.question(cloud, request_args.server_request(args), sources)
+        trial = own_filters.try_plugin(
+            cloud,
+            asked,
+            args.plugin,
+            args.nova_python,
+            _conf_files(sources),
+            args.nova_python_timeout,
+            args.remote_address,
+        )
+        _check_one(trial.judgment)
+        problem = views.problem(trial)
+        if problem:
+            base.LOG.warning("%s", problem)
+        self.exit_code = _exit_code(trial.judgment)
+        return views.rows(trial)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("filter")
+    group.add_argument(
+        "--nova-python",
+        required=True,
+        type=arguments.some,
+        metavar="PATH|COMMAND",
+        help="a Python that has Nova in it, its virtual environment, or a command that "
+        "starts one, such as 'podman exec -i nova_scheduler python3'",
+    )
+    group.add_argument(
+        "--nova-python-timeout",
+        type=base.seconds,
+        default=TIMEOUT,
+        metavar="SECONDS",
+        help="how long it may take (default: %(default)g)",
+    )
+    group.add_argument(
+        "--remote-address",
+        type=arguments.some,
+        metavar="ADDRESS",
+        help="the address that nova-api gets the request from",
+    )
+
+
+def _conf_files(sources: SettingsSources) -> tuple[str, ...]:
+    """Return the nova.conf that is named or was kept; none for the other Python's."""
+    if sources.names_files or sources.found is None:
+        return sources.nova_conf
+    return sources.found.nova_conf
+
+
+def _check_one(found: PluginJudgment) -> None:
+    names = sorted({*found.answers, *found.weights})
+    if len(names) > 1:
+        raise BadUsage(f"these are {len(names)}, name one: {', '.join(names)}")
+
+
+def _exit_code(found: PluginJudgment) -> ExitCode:
+    """Return what is known of whether the scheduler has a host left."""
+    answers: list[object] = list(found.weights.values())
+    for each in found.answers.values():
+        answers.extend(each.values())
+    kinds = {type(answer) for answer in answers}
+    if Raises in kinds:
+        return ExitCode.NO_HOST
+    if kinds & {Passes, Weighed}:
+        return ExitCode.DONE
+    return ExitCode.UNKNOWN if Unknown in kinds else ExitCode.NO_HOST
