@@ -7,16 +7,22 @@ import dataclasses
 from osc_traitsched.app import request
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.explain.choice import ranked
 from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement import candidate
 from osc_traitsched.core.placement.candidate import Candidate
 
 
 @dataclasses.dataclass(frozen=True)
 class Candidates:
-    """The hosts that Placement gives and that no host filter keeps out, by name.
+    """The hosts that Placement gives and that no host filter keeps out.
 
+    They are in the order in which nova-scheduler tries them; those of equal weight by
+    name.
+
+    :ivar ranking: their weights; each is taken to pass all filters
     :ivar filtering: what the host filters say of all compute nodes
     :ivar kept_out: the hosts that Placement gives, and that a filter keeps out
     :ivar vanished: the UUIDs of providers that were deleted after it gave them; their
@@ -25,6 +31,7 @@ class Candidates:
 
     hosts: tuple[Candidate, ...]
     filtering: Filtering
+    ranking: Ranking
     kept_out: tuple[Candidate, ...] = ()
     vanished: tuple[str, ...] = ()
 
@@ -42,6 +49,7 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
     :raises Refusal: when Nova refuses the server, be it that a host filter fails
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises PlacementRefuses: when Placement takes no such request
+    :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
     :raises CloudBroke: when a service can't be read
     """
     accepted = request.accepted(cloud, question)
@@ -58,9 +66,14 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
     if failure is not None:
         raise failure
     out = found.all_kept_out
+    left = [each for each in given if each.host.uuid not in out]
+    nodes = {node.uuid: node for node in computes}
+    order = ranked(question, (nodes[each.host.uuid] for each in left))
+    place = order.place_of
     return Candidates(
-        tuple(each for each in given if each.host.uuid not in out),
+        tuple(sorted(left, key=lambda each: (place[each.host.uuid], each.host.name))),
         found,
+        order,
         tuple(each for each in given if each.host.uuid in out),
         tuple(sorted(vanished)),
     )

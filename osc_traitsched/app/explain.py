@@ -15,6 +15,7 @@ from osc_traitsched.cloud import allocation_candidates, evidence, lookup, read
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain import verdict as verdicts
+from osc_traitsched.core.explain.choice import chosen
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.explain.option_impact import (
@@ -85,6 +86,7 @@ def explain(
     failure = explanation.filter_failure
     if failure is not None:
         return dataclasses.replace(explanation, refusal=explanation.refusal or failure)
+    explanation = chosen(explanation)
     if want_fixes is None:
         want_fixes = not explanation.has_room
     if not want_fixes:
@@ -179,7 +181,7 @@ def _judged(
     found = evidence.gather(
         placement, snapshot, requests, answer, not answer.roots, offers
     )
-    filtered = filtering(start.question, computes)
+    filtered = filtering(start.question, computes).beside(request.clauses, found.traits)
     found = dataclasses.replace(found, filtered=filtered.kept_out)
     first, second = _by_weight(request, found)
     matcher = _matcher(first, filtered, found)

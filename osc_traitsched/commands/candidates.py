@@ -18,8 +18,9 @@ class ListCandidates(base.Lister):
     """List the hosts that Nova would choose from for a server, without claiming any.
 
     These are the hosts that Placement offers and that the scheduler's host filters
-    pass. Exits 3 if there is none, or if Nova or Placement refuses the request, and
-    8 if it cannot be known of any host whether all filters pass it.
+    pass, in the order in which the scheduler tries them. Exits 3 if there is none,
+    or if Nova or Placement refuses the request, and 8 if it cannot be known of any
+    host whether all filters pass it.
     """
 
     example = "candidates gold raw --availability-zone az-east"
@@ -35,6 +36,11 @@ class ListCandidates(base.Lister):
             type=request_args.count,
             metavar="N",
             help="show at most this many hosts",
+        )
+        parser.add_argument(
+            "--weights",
+            action="store_true",
+            help="show what nova-scheduler's weighers make of each host",
         )
         parser.add_argument(
             "--print-query",
@@ -79,4 +85,5 @@ class ListCandidates(base.Lister):
             self.exit_code = ExitCode.NO_HOST
         elif found.is_uncertain:
             self.exit_code = ExitCode.UNKNOWN
-        return views.rows(found.hosts[: args.limit], found.filtering)
+        ranking = found.ranking if args.weights else None
+        return views.rows(found.hosts[: args.limit], found.filtering, ranking)

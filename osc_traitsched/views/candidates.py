@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.candidate import Candidate
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.text import ranges
@@ -17,11 +18,37 @@ def queries(*sent: Request) -> Table:
     return ("query",), [(each.query(),) for each in sent]
 
 
-def rows(candidates: Iterable[Candidate], filtering: Filtering) -> Table:
+def rows(
+    candidates: Iterable[Candidate],
+    filtering: Filtering,
+    ranking: Ranking | None = None,
+) -> Table:
     """One row a host, with the first of the allocations that Placement offers.
 
-    The last column has the host filters of which it is not known whether they pass it.
+    The column ``unknown`` has the host filters of which it is not known whether they
+    pass it.
+
+    :param ranking: for columns with the weights
     """
+    columns, found = _rows(tuple(candidates), filtering)
+    if ranking is None:
+        return columns, found
+    weights = [
+        (
+            round(ranking.total(row[1]), 4),
+            Names(
+                f"{term.weigher}={round(term.value, 4)}"
+                for term in ranking.terms(row[1])
+            ),
+        )
+        for row in found
+    ]
+    return (*columns, "weight", "weighers"), [
+        (*row, *more) for row, more in zip(found, weights)
+    ]
+
+
+def _rows(candidates: Iterable[Candidate], filtering: Filtering) -> Table:
     columns = ("host", "provider", "allocates", "free", "aggregates", "zone", "unknown")
     return columns, [
         (

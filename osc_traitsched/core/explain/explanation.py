@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.filtering import Filtering, others_on
+from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.explain.fix import Fix
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.explain.verdict import (
@@ -18,23 +18,11 @@ from osc_traitsched.core.explain.verdict import (
     grouped_rejections,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf, Resource
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.facts import Facts, Stock
-
-
-@dataclasses.dataclass(frozen=True)
-class OutOfSync:
-    """An aggregate that only one of Nova and Placement has a host in.
-
-    :ivar aggregate: its name
-    :ivar in_nova: Nova is the one that has it
-    """
-
-    aggregate: str
-    in_nova: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +37,9 @@ class Explanation:
         looks at no more than the request's limit
     :ivar computes: Nova's compute nodes, by the UUID of their provider
     :ivar filtering: what the host filters that are on say of each of them
+    :ivar others_on: where it is only assumed which filters are on, the candidates that
+        others would not pass for sure
+    :ivar ranking: in which order the candidates are tried if all filters pass them
     """
 
     question: Question
@@ -63,6 +54,10 @@ class Explanation:
     fixes: tuple[Fix, ...] = ()
     computes: Mapping[str, Compute] = dataclasses.field(default_factory=dict)
     filtering: Filtering = dataclasses.field(default_factory=Filtering)
+    others_on: Mapping[str, tuple[Provider, ...]] = dataclasses.field(
+        default_factory=dict
+    )
+    ranking: Ranking | None = None
 
     @property
     def clauses(self) -> tuple[Condition, ...]:
@@ -146,21 +141,6 @@ class Explanation:
         """The candidates of which it can't be known whether all filters pass them."""
         return tuple(h for h in self.candidates if self.filtering.unknown(h.uuid))
 
-    @functools.cached_property
-    def others_on(self) -> Mapping[str, tuple[Provider, ...]]:
-        """The candidates that filters which are off would not pass for sure.
-
-        None where the list of filters is given: it is assumed only else.
-        """
-        settings = self.question.assumptions
-        if not self.is_judged or settings.setting(options.ENABLED_FILTERS).given:
-            return {}
-        if self.requested_nodes is not None:
-            return {}
-        asked = [h.uuid for h in self.candidates if h.uuid in self.computes]
-        found = others_on(self.question, [self.computes[uuid] for uuid in asked])
-        return {name: self._named(roots) for name, roots in found.items()}
-
     @property
     def is_uncertain(self) -> bool:
         """Whether there are candidates, and of none it is known that all pass it."""
@@ -184,7 +164,7 @@ class Explanation:
 
         It cuts its answers at a number of its own, those to Nova as well.
         """
-        return self._named(self.facts.cut_off if self.facts else ())
+        return self.named_by(self.facts.cut_off if self.facts else ())
 
     @property
     def computes_without_provider(self) -> tuple[Compute, ...]:
@@ -203,12 +183,12 @@ class Explanation:
         if self.facts is None:
             return ()
         snapshot = self.facts.snapshot
-        return self._named(snapshot.unmanaged_roots - snapshot.unlisted)
+        return self.named_by(snapshot.unmanaged_roots - snapshot.unlisted)
 
     @property
     def unlisted_computes(self) -> tuple[Provider, ...]:
         """Placement's compute nodes that Nova does not list, by name."""
-        return self._named(self.facts.snapshot.unlisted if self.facts else ())
+        return self.named_by(self.facts.snapshot.unlisted if self.facts else ())
 
     @property
     def unjudged_roots(self) -> tuple[Provider, ...]:
@@ -216,7 +196,7 @@ class Explanation:
         if self.facts is None:
             return ()
         facts = self.facts
-        return self._named(facts.candidates & facts.snapshot.unmanaged_roots)
+        return self.named_by(facts.candidates & facts.snapshot.unmanaged_roots)
 
     @property
     def agrees(self) -> bool:
@@ -242,14 +222,15 @@ class Explanation:
     @property
     def wrongly_admitted(self) -> tuple[Provider, ...]:
         """Hosts that could take it by what was read, and Placement leaves them out."""
-        return self._named(self.verdict.wrongly_admitted if self.verdict else ())
+        return self.named_by(self.verdict.wrongly_admitted if self.verdict else ())
 
     @property
     def wrongly_rejected(self) -> tuple[Provider, ...]:
         """Hosts that could not take it by what was read, and Placement gives them."""
-        return self._named(self.verdict.wrongly_rejected if self.verdict else ())
+        return self.named_by(self.verdict.wrongly_rejected if self.verdict else ())
 
-    def _named(self, uuids: Iterable[str]) -> tuple[Provider, ...]:
+    def named_by(self, uuids: Iterable[str]) -> tuple[Provider, ...]:
+        """Return providers of the snapshot, by name."""
         providers = self.facts.snapshot.by_uuid if self.facts else {}
         return tuple(sorted((providers[u] for u in uuids), key=lambda each: each.name))
 
@@ -264,29 +245,12 @@ class Explanation:
             if resource_class in found:
                 yield self.facts.snapshot.by_uuid[uuid], found[resource_class]
 
-    def out_of_sync(self, host: Provider) -> tuple[OutOfSync, ...]:
-        """Return the request's aggregates that only Nova, or Placement, has a host in.
-
-        Nova mirrors its aggregates into Placement when hosts join them, and only
-        logs it when that fails.
-        """
-        compute = self.computes.get(host.uuid)
-        if self.facts is None or compute is None:
-            return ()
-        found = []
-        for aggregate in self._aggregates:
-            in_nova = compute.service_host in aggregate["hosts"]
-            members = self.facts.members[frozenset({aggregate["uuid"]})]
-            if in_nova is not (host.uuid in members):
-                found.append(OutOfSync(aggregate["name"], in_nova))
-        return tuple(found)
-
     @functools.cached_property
-    def _aggregates(self) -> tuple[Body, ...]:
+    def asked_aggregates(self) -> tuple[Body, ...]:
         """Nova's aggregates that a clause asks for by themselves."""
         asked = {c.aggregates for c in self.clauses if isinstance(c, MemberOf)}
-        aggregates = self.question.aggregates
-        return tuple(a for a in aggregates if frozenset({a["uuid"]}) in asked)
+        every = self.question.aggregates
+        return tuple(each for each in every if frozenset({each["uuid"]}) in asked)
 
     @property
     def max_servers(self) -> int:

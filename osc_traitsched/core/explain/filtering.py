@@ -11,9 +11,11 @@ import dataclasses
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
+import os_traits
+
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.clause import HostFilter, Origin
+from osc_traitsched.core.nova.clause import Clause, HostFilter, Origin, RootTrait
 from osc_traitsched.core.nova.filter.answer import (
     Answer,
     Fails,
@@ -21,24 +23,23 @@ from osc_traitsched.core.nova.filter.answer import (
     Raises,
     Unknown,
 )
+from osc_traitsched.core.nova.filter.groups import unsupported_policy
 from osc_traitsched.core.nova.filter.judging import (
     Judgment,
     enabled,
     judge,
     judge_all,
 )
+from osc_traitsched.core.nova.filter.reasons import SERVICE_DISABLED
 from osc_traitsched.core.nova.filter.state import RequestSpec, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 _STAGE = "scheduler"
+_DISABLED = os_traits.COMPUTE_STATUS_DISABLED
 
-# What policies and hints need to have any effect.
-_GROUP_FILTERS = {
-    "affinity": "ServerGroupAffinityFilter",
-    "anti-affinity": "ServerGroupAntiAffinityFilter",
-}
+# What hints need to have any effect.
 _HINT_FILTERS = {
     "same_host": "SameHostFilter",
     "different_host": "DifferentHostFilter",
@@ -54,9 +55,25 @@ class Filtering:
 
     :ivar judgment: by the names of the filters, in the order in which Nova runs them;
         hosts are named by the UUIDs of their providers
+    :ivar disabled: the hosts that Placement keeps out for their disabled service;
+        that ``ComputeFilter`` would do the same is not said again
     """
 
     judgment: Judgment = dataclasses.field(default_factory=lambda: Judgment((), {}))
+    disabled: frozenset[str] = frozenset()
+
+    def beside(
+        self, clauses: Iterable[Clause], traits: Mapping[str, frozenset[str]]
+    ) -> Filtering:
+        """Return the answers without those that are Placement's as well.
+
+        :param clauses: what Placement is asked
+        :param traits: of each provider, by UUID
+        """
+        if not any(isinstance(c, RootTrait) and c.name == _DISABLED for c in clauses):
+            return self
+        disabled = frozenset(uuid for uuid, has in traits.items() if _DISABLED in has)
+        return dataclasses.replace(self, disabled=disabled)
 
     @functools.cached_property
     def kept_out(self) -> Mapping[str, frozenset[str]]:
@@ -66,6 +83,7 @@ class Filtering:
                 uuid
                 for uuid, answer in self.judgment.answers[name].items()
                 if isinstance(answer, (Fails, Raises))
+                and not self._is_said(uuid, answer)
             )
             for name in self.judgment.names
         }
@@ -96,7 +114,9 @@ class Filtering:
         """Yield the filters that do not pass a host for sure, and their answers."""
         for name in self.judgment.names:
             answer = self.answer(name, uuid)
-            if answer is not None and not isinstance(answer, Passes):
+            if answer is None or isinstance(answer, Passes):
+                continue
+            if not self._is_said(uuid, answer):
                 yield name, answer
 
     @functools.cached_property
@@ -139,6 +159,10 @@ class Filtering:
         keys = (name, answer.key, answer.value)
         return Refusal(answer.exception, "filter-raises", keys, _STAGE)
 
+    def _is_said(self, uuid: str, answer: Answer) -> bool:
+        is_disabled = isinstance(answer, Fails) and answer.reason == SERVICE_DISABLED
+        return is_disabled and uuid in self.disabled
+
     def _origins(self, name: str) -> Iterator[Origin]:
         for answer in self.judgment.answers[name].values():
             if isinstance(answer, (Fails, Raises)) and answer.origin is not None:
@@ -165,13 +189,11 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
 def _check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
     """Refuse a group whose policy nothing keeps.
 
-    nova/scheduler/utils.py, ``_get_group_details``
-
-    :raises Refusal: where its filter is off
+    :raises Refusal: where its filter or weigher is off
     """
-    needed = _GROUP_FILTERS.get(spec.group.policy) if spec.group else None
-    if spec.group and needed and needed not in enabled(settings):
-        keys = (spec.group.policy, needed)
+    lacking = unsupported_policy(spec, settings)
+    if lacking is not None and spec.group is not None:
+        keys = (spec.group.policy, lacking)
         raise Refusal("UnsupportedPolicyException", "group-policy-off", keys, _STAGE)
 
 

@@ -120,8 +120,7 @@ class Question:
         return RequestSpec(
             server,
             flavor_name=str(self.flavor.get("name", "")),
-            # nova/compute/utils.py, ``get_image_metadata_from_volume``: it has no ID.
-            image_id="" if self.boot_from_volume else str(image.get("id", "")),
+            image_id=str(image.get("id", "")),
             hints=self.hints,
             group=self.group,
         )

@@ -7,6 +7,7 @@ from typing import Any
 
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain.breakdown import breakdown
+from osc_traitsched.core.explain.choice import picks
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.inventory.snapshot import Provider
@@ -54,6 +55,7 @@ def document(
         "total_hosts": explanation.total_hosts,
         "candidates": _names(explanation.candidates),
         "uncertain_candidates": _names(explanation.uncertain),
+        "picks": _names(picks(explanation)),
         "fallback_candidates": _names(explanation.fallback_candidates),
         "cut_off_candidates": _names(explanation.cut_off_candidates),
         "max_servers": explanation.max_servers,

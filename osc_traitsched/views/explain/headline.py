@@ -10,7 +10,7 @@ from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import Condition, HostFilter, Resource
 from osc_traitsched.views import left_out, problems
-from osc_traitsched.views.explain import filters, reasons, words
+from osc_traitsched.views.explain import filters, reasons, weights, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.terminal import Line, Tone
 from osc_traitsched.views.text import count, listed, ranges
@@ -24,7 +24,9 @@ def lines(explanation: Explanation) -> Iterator[Line]:
     if explanation.refusal is not None:
         yield Line(problems.word(explanation.refusal))
     if explanation.candidates:
-        yield Line(f"Candidates: {_names(explanation.candidates)}")
+        picked = weights.pick(explanation)
+        names = _names(explanation.candidates)
+        yield Line(f"Candidates: {names}{f'; {picked}' if picked else ''}")
     why = sentence(explanation)
     if why:
         yield Line(why)

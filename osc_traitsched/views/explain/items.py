@@ -10,6 +10,7 @@ from typing import Any
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
+from osc_traitsched.core.explain.out_of_sync import out_of_sync
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import (
     Condition,
@@ -20,7 +21,7 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter.answer import Fails, Passes, Raises, Unknown
 from osc_traitsched.views.commands import Option, line
-from osc_traitsched.views.explain import filters, fixes, words
+from osc_traitsched.views.explain import filters, fixes, weights, words
 
 _ANSWERS = {Passes: "yes", Fails: "no", Unknown: "unknown", Raises: "exception"}
 
@@ -129,6 +130,7 @@ def of_host(explanation: Explanation, host: Provider, ids: Ids) -> dict[str, Any
             }
             for name, each in explanation.filtering.answers(host.uuid)
         ],
+        "weight": weights.weight_of(explanation, host),
         "inventories": list(_inventories(explanation, host)),
         "service": compute
         and {
@@ -143,7 +145,7 @@ def of_host(explanation: Explanation, host: Provider, ids: Ids) -> dict[str, Any
                 "in_nova": each.in_nova,
                 "in_placement": not each.in_nova,
             }
-            for each in explanation.out_of_sync(host)
+            for each in out_of_sync(explanation, host)
         ],
     }
 

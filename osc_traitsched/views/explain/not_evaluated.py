@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.server import not_evaluated as kinds
-
-#: Host filters that decide about a server that has neither hints nor networks.
-_FILTERS = options.ENABLED_FILTERS
 
 
 def items(explanation: Explanation) -> list[dict[str, str]]:
     """Return what was not looked at: a kind, and one line about it."""
-    assumptions = explanation.question.assumptions
-    filters = assumptions.setting(_FILTERS)
-    names = ", ".join(filters.value or ()) if isinstance(filters.value, tuple) else ""
-    skipped = explanation.requested_nodes is not None
-    found = [
-        {
-            "kind": "host filters",
-            "text": "nova-scheduler skips its filters for a host that is named"
-            if skipped
-            else f"nova-scheduler's filters after Placement: {names} "
-            f"({filters.source})",
-        },
-        {
-            "kind": "ports",
-            "text": "networks and ports: what they ask of Placement is not known here",
-        },
-    ]
+    text = "networks and ports: what they ask of Placement is not known here"
+    found = [{"kind": "ports", "text": text}]
+    if explanation.requested_nodes is not None:
+        text = "nova-scheduler skips its filters for a host that is named"
+        found.insert(0, {"kind": "host filters", "text": text})
     if explanation.request is not None:
         found.extend(
             {"kind": each.kind, "text": _line(each.kind, each.key, each.value)}

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import prettytable
 
-from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import Fix
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova import releases
-from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import (
+    details,
     filters,
     fixes,
     headline,
     not_evaluated,
     reasons,
+    weights,
     words,
 )
 from osc_traitsched.views.options import option, release, settings_from
@@ -50,7 +50,7 @@ def lines(
     if explanation.is_judged:
         yield from _fixes(explanation, everything, options)
         if shown:
-            yield from _details(explanation, shown)
+            yield from details.lines(explanation, shown)
         else:
             yield from _nearest(explanation, everything)
         yield from _conditions(explanation, width)
@@ -85,6 +85,8 @@ def _assumed(explanation: Explanation) -> Iterator[str]:
             f"  {option(impact.name)} = {words.value(setting.value)} "
             f"({setting.source}{sure}); otherwise: {words.effect(impact)}"
         )
+    for text in weights.assumed(explanation):
+        yield f"  {text}"
     for ignored, source in assumptions.ignored:
         yield f"  {option(ignored)} ({source}): ignored, not in {name}"
     if not explanation.option_impacts and explanation.refusal is None:
@@ -106,7 +108,9 @@ def _conditions(explanation: Explanation, width: int) -> Iterator[Line]:
         )
     for conflict in explanation.conflicts[:_MOST_CONFLICTS]:
         together = " together" if len(conflict) > 1 else ""
-        yield Line(f"  No host meets{together}: {_names(conflict, explanation)}.")
+        yield Line(
+            f"  No host meets{together}: {words.clauses(conflict, explanation)}."
+        )
     rest = len(explanation.conflicts) - _MOST_CONFLICTS
     if rest > 0:
         yield Line(f"  and {rest} larger combinations; -f json has them")
@@ -149,10 +153,6 @@ def _widths(rows: Iterable[Sequence[str]], width: int) -> tuple[int, int]:
     return max(kept, 1), max(left - kept, 1)
 
 
-def _names(clauses: ClauseSet, explanation: Explanation) -> str:
-    return "; ".join(words.clause(each, explanation) for each in clauses)
-
-
 def _nearest(explanation: Explanation, everything: bool) -> Iterator[Line]:
     groups = explanation.grouped_rejections
     if not groups:
@@ -175,7 +175,7 @@ def _kind(
     if len(rejection.correction_sets) > 1:
         yield f"  {names}: each condition can be met, but not together; without one of:"
         for clauses in rejection.correction_sets[:_MOST_NEAREST]:
-            yield f"    {_names(clauses, explanation)}"
+            yield f"    {words.clauses(clauses, explanation)}"
         return
     (clauses,) = rejection.correction_sets
     found = [
@@ -209,56 +209,6 @@ def _remarks(
         yield remark if len(names) == len(hosts) else f"{ranges(names)}: {remark}"
     if len(found) > most:
         yield f"and {len(found) - most} more remarks on single hosts; --long shows them"
-
-
-def _details(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]:
-    """Yield all that is known of the hosts that the user named."""
-    for host in shown:
-        takes = explanation.is_candidate(host)
-        yield Line("")
-        yield _can(explanation, host)
-        found = explanation.rejection_by_clauses(host)
-        for name, answer in explanation.filtering.answers(host.uuid):
-            yield Line(f"  {filters.answer(answer, name)}")
-        if takes and found is not None:
-            by_second = host in explanation.fallback_candidates
-            who = (
-                "Nova's second query, with VCPU for PCPU," if by_second else "Placement"
-            )
-            yield Line(f"  {who} gives it all the same")
-        elif found is not None and len(found.correction_sets) > 1:
-            yield Line("  each condition can be met, but not together; without one of:")
-            for clauses in found.correction_sets[:_MOST_NEAREST]:
-                yield Line(f"    {_names(clauses, explanation)}")
-        yield from (Line(f"  {each}") for each in reasons.remarks(explanation, host))
-        failing = found.failing if found is not None else ()
-        # Those that fail come first.
-        for clause in sorted(explanation.clauses, key=lambda each: each not in failing):
-            fails = clause in failing
-            origins = words.origins(clause)
-            yield Line(
-                f"  {'no ' if fails else 'yes'}  {words.clause(clause, explanation)}"
-                f"  ({origins})",
-                Tone.NO if fails else None,
-            )
-            if isinstance(clause, Resource):
-                yield from _figures(explanation, host, clause)
-
-
-def _can(explanation: Explanation, host: Provider) -> Line:
-    if not explanation.is_candidate(host):
-        return Line(f"{host.name}: cannot take it", Tone.NO)
-    if explanation.filtering.unknown(host.uuid):
-        return Line(f"{host.name}: may take it; it is not known", Tone.DOUBT)
-    return Line(f"{host.name}: can take it", Tone.YES)
-
-
-def _figures(
-    explanation: Explanation, host: Provider, clause: Resource
-) -> Iterator[Line]:
-    name = clause.resource_class
-    for provider, stock in explanation.stock(host, name):
-        yield Line(f"     {name} of {provider.name}: {words.figures(stock, name)}")
 
 
 def _fixes(

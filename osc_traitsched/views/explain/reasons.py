@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.out_of_sync import out_of_sync
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import (
     Condition,
@@ -156,7 +157,7 @@ def remarks(
 
     :param is_said: that its service is disabled, and why, has been said
     """
-    for each in explanation.out_of_sync(host):
+    for each in out_of_sync(explanation, host):
         has, lacks = ("Nova", "Placement") if each.in_nova else ("Placement", "Nova")
         yield f"{has} has it in aggregate {each.aggregate}, {lacks} does not"
     compute = explanation.computes.get(host.uuid)

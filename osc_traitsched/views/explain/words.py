@@ -57,6 +57,11 @@ def image_type(each: Trait | RootTrait) -> str:
     return f"{each.name[len(_IMAGE_TYPE) :].lower()} images"
 
 
+def clauses(found: Iterable[Condition], explanation: Explanation) -> str:
+    """Return several conditions in words."""
+    return "; ".join(clause(each, explanation) for each in found)
+
+
 def amount(asked: Resource) -> str:
     """Return an amount in words: ``4096 MB of memory``, ``2 VGPU (group 1)``."""
     unit, what = _MEASURED.get(asked.resource_class, ("", ""))

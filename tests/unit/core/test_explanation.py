@@ -6,7 +6,8 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain.explanation import Explanation, OutOfSync
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.out_of_sync import OutOfSync, out_of_sync
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.placement.matcher import Matcher
@@ -58,7 +59,7 @@ def test_of_the_aggregates_that_are_asked_for_it_knows_which_are_out_of_sync():
         },
         candidates=["both", "stale"],
     )
-    assert {host.name: found.out_of_sync(host) for host in found.hosts} == {
+    assert {host.name: out_of_sync(found, host) for host in found.hosts} == {
         "both": (),
         "lost": (OutOfSync("east", in_nova=True),),
         "neither": (),
@@ -76,8 +77,8 @@ def test_of_a_host_that_nova_does_not_know_nothing_is_out_of_sync():
         candidates=["cmp00"],
     )
     (host,) = found.hosts
-    assert found.out_of_sync(host)
-    assert dataclasses.replace(found, computes={}).out_of_sync(host) == ()
+    assert out_of_sync(found, host)
+    assert out_of_sync(dataclasses.replace(found, computes={}), host) == ()
 
 
 def test_a_host_of_the_fallback_query_has_the_reason_why_it_fails_the_other():

@@ -34,4 +34,5 @@ def test_the_filters_see_flavor_image_and_project_of_a_question():
     assert (spec.flavor_name, spec.image_id) == ("f", "i1")
     assert spec.server.project_id == "p1"
     from_volume = dataclasses.replace(asked, boot_from_volume=True)
-    assert from_volume.spec().image_id == ""
+    assert from_volume.spec().image_id == "i1"
+    assert dataclasses.replace(from_volume, image=None).spec().image_id == ""

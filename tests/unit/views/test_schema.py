@@ -19,6 +19,8 @@ from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import Fails
 from osc_traitsched.core.nova.filter.judging import Judgment
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.weigher.column import Column
+from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import document
 from tests.cases.reading import Case, cases
@@ -99,12 +101,19 @@ def with_everything():
     made = dataclasses.replace(
         made,
         question=dataclasses.replace(made.question, assumptions=assumed, hints=hints),
+        ranking=_ranking([host.uuid for host in made.hosts]),
         filtering=Filtering(Judgment(("ComputeFilter",), {"ComputeFilter": answers})),
         release_impacts=(ReleaseImpact(29, gained=1, lost=0),),
         refusal=Refusal("Invalid", "unknown-value", ("hw:tpm_version",), stage="api"),
         option_impacts=(OptionImpact(name, setting, gained=1, lost=0),),
     )
     return document.document(made, made.hosts)
+
+
+def _ranking(hosts):
+    column = Column("RAMWeigher", (1.0, 2.0), (0.0, 1.0), (1.0, 1.0))
+    places = tuple((host,) for host in reversed(hosts))
+    return Ranking(tuple(hosts), (0.0, 1.0), (column,), places)
 
 
 OBJECTS = dict(objects(SCHEMA))

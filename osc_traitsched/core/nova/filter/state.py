@@ -78,7 +78,8 @@ class RequestSpec:
 
     nova/objects/request_spec.py, ``RequestSpec``
 
-    :ivar image_id: empty for none, and for a server whose root disk is a volume
+    :ivar image_id: empty for none; that of the image that a root volume is made of, too
+        (nova/block_device.py, ``get_bdm_image_metadata``)
     :ivar hints: scheduler hints; a hint that was given once has one value
     :ivar instance_uuid: of a server that exists; None for one that is to be made
     :ivar remote_address: where nova-api gets the request from; None if that is not

@@ -55,6 +55,15 @@ class Ranking:
                 found.update(place)
         return frozenset(found)
 
+    @functools.cached_property
+    def place_of(self) -> Mapping[str, int]:
+        """The place of each host, counted from 1; equal hosts share one."""
+        return {
+            uuid: number
+            for number, place in enumerate(self.places, start=1)
+            for uuid in place
+        }
+
     def total(self, uuid: str) -> float:
         """Return a host's weight."""
         return self.totals[self._numbers[uuid]]

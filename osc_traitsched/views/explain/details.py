@@ -1,0 +1,63 @@
+"""All that is known of single hosts, for those that the user named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.views.explain import filters, reasons, words
+from osc_traitsched.views.terminal import Line, Tone
+
+_MOST_NEAREST = 5
+
+
+def lines(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]:
+    """Yield all that is known of the hosts that the user named."""
+    for host in shown:
+        takes = explanation.is_candidate(host)
+        yield Line("")
+        yield _can(explanation, host)
+        found = explanation.rejection_by_clauses(host)
+        for name, answer in explanation.filtering.answers(host.uuid):
+            yield Line(f"  {filters.answer(answer, name)}")
+        if takes and found is not None:
+            by_second = host in explanation.fallback_candidates
+            who = (
+                "Nova's second query, with VCPU for PCPU," if by_second else "Placement"
+            )
+            yield Line(f"  {who} gives it all the same")
+        elif found is not None and len(found.correction_sets) > 1:
+            yield Line("  each condition can be met, but not together; without one of:")
+            for clauses in found.correction_sets[:_MOST_NEAREST]:
+                yield Line(f"    {words.clauses(clauses, explanation)}")
+        yield from (Line(f"  {each}") for each in reasons.remarks(explanation, host))
+        failing = found.failing if found is not None else ()
+        # Those that fail come first.
+        for clause in sorted(explanation.clauses, key=lambda each: each not in failing):
+            fails = clause in failing
+            origins = words.origins(clause)
+            yield Line(
+                f"  {'no ' if fails else 'yes'}  {words.clause(clause, explanation)}"
+                f"  ({origins})",
+                Tone.NO if fails else None,
+            )
+            if isinstance(clause, Resource):
+                yield from _figures(explanation, host, clause)
+
+
+def _can(explanation: Explanation, host: Provider) -> Line:
+    if not explanation.is_candidate(host):
+        return Line(f"{host.name}: cannot take it", Tone.NO)
+    if explanation.filtering.unknown(host.uuid):
+        return Line(f"{host.name}: may take it; it is not known", Tone.DOUBT)
+    return Line(f"{host.name}: can take it", Tone.YES)
+
+
+def _figures(
+    explanation: Explanation, host: Provider, clause: Resource
+) -> Iterator[Line]:
+    name = clause.resource_class
+    for provider, stock in explanation.stock(host, name):
+        yield Line(f"     {name} of {provider.name}: {words.figures(stock, name)}")

@@ -1,0 +1,72 @@
+"""The words for weighers: which host is picked, and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from osc_traitsched.core.explain.choice import picks
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.weigher import weight
+from osc_traitsched.core.nova.weigher.weight import Assumption
+from osc_traitsched.views.text import ranges
+
+_TAKEN = {
+    weight.NONE: "no host has any {missing}",
+    weight.ALIKE: "{missing} is the same on all hosts",
+    weight.REPORTED: "all hosts report {missing}, and the same",
+    weight.ALL_IO: "each task under way counts as I/O",
+    weight.DEFAULT: "{missing} is the release's default",
+    weight.ZERO: "{missing} counts as zero where there is none",
+    weight.FIRST_REQUEST: "no request was scheduled since nova-scheduler started",
+}
+
+
+def pick(explanation: Explanation) -> str:
+    """Return which host nova-scheduler tries first; empty where there is no choice."""
+    found = picks(explanation)
+    if len(explanation.candidates) < 2 or not found:
+        return ""
+    if len(found) == len(explanation.candidates):
+        return "nova-scheduler picks any of them."
+    names = ranges(host.name for host in found)
+    one_of = "one of " if len(found) > 1 else ""
+    unsure = set(found) & set(explanation.uncertain)
+    but = ", if all filters pass it" if unsure else ""
+    return f"nova-scheduler picks {one_of}{names}{but}."
+
+
+def assumed(explanation: Explanation) -> Iterator[str]:
+    """Yield what has to be so for that to be true, which no API shows."""
+    ranking = explanation.ranking
+    if ranking is None or len(ranking.hosts) < 2:
+        return
+    for each in ranking.assumed:
+        yield _assumption(each)
+
+
+def _assumption(each: Assumption) -> str:
+    missing = each.missing or "its weight"
+    text = _TAKEN[each.taken].format(missing=missing.replace("_", " "))
+    return f"{each.weigher or 'weighers'}: {text}"
+
+
+def weight_of(explanation: Explanation, host: Provider) -> dict[str, Any] | None:
+    """Return a candidate's weight and what it is made of; None for other hosts."""
+    ranking = explanation.ranking
+    if ranking is None or host.uuid not in ranking.place_of:
+        return None
+    return {
+        "total": ranking.total(host.uuid),
+        "place": ranking.place_of[host.uuid],
+        "terms": [
+            {
+                "weigher": term.weigher,
+                "raw": term.raw,
+                "normalized": term.normalized,
+                "multiplier": term.multiplier,
+            }
+            for term in ranking.terms(host.uuid)
+        ],
+    }
