@@ -178,10 +178,11 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     :raises Refusal: when nova-api or nova-scheduler refuses the question, or does not
         start with these filters
     """
-    if question.nodes is not None:
-        return Filtering()
     spec, settings = question.spec(), question.assumptions
     _check_policy(spec, settings)
+    enabled(settings)
+    if question.nodes is not None:
+        return Filtering()
     hosts = host_states(computes, question.aggregates, question.servers)
     return Filtering(judge_all(hosts, spec, settings))
 

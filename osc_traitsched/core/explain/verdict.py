@@ -138,9 +138,9 @@ def reach(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdi
         if not matcher.meets(profile, matcher.of_placement):
             kept_from.update(roots)
     otherwise = {r for r in found if other and _meets(other, r, other.everything)}
-    kept_from -= {
-        r for r in kept_from if other and _meets(other, r, other.of_placement)
-    }
+    by_other = {r for r in kept_from if other and _meets(other, r, other.of_placement)}
+    kept_from -= by_other
+    found.update({r: _by_filters(matcher, r) for r in by_other - otherwise})
     rejections = {r: found[r] for r in hosts if r in found and r not in otherwise}
     all_rejected = bool(hosts) and len(rejections) == len(hosts)
     return Verdict(
@@ -153,6 +153,12 @@ def reach(matcher: Matcher, facts: Facts, other: Matcher | None = None) -> Verdi
         tuple(sorted(set(hosts) - kept_from - facts.candidates)),
         tuple(sorted(kept_from & facts.candidates)),
     )
+
+
+def _by_filters(matcher: Matcher, root: str) -> Rejection:
+    """Return why a host is out that Placement gives by the other query."""
+    filtered = ClauseSet(matcher.clauses, matcher.host(root).filtered)
+    return Rejection(filtered, (filtered,))
 
 
 def _meets(matcher: Matcher, root: str, mask: Mask) -> bool:

@@ -10,6 +10,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options, request
+from osc_traitsched.core.nova.filter.hints import OF_SERVERS
 from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
 from osc_traitsched.core.nova.request import Request, destination
 from osc_traitsched.core.nova.request.destination import Destination
@@ -91,7 +92,7 @@ class Question:
 
         :raises Refusal: when Nova refuses it before it asks
         """
-        return request.build(
+        found = request.build(
             self.flavor,
             self.image,
             aggregates=self.aggregates,
@@ -101,6 +102,9 @@ class Question:
             assumptions=self.assumptions,
             computes=self.computes,
         )
+        if self.group is None and self.hints.keys().isdisjoint(OF_SERVERS):
+            return found
+        return found.without_limit()
 
     def spec(self) -> RequestSpec:
         """Return what nova-scheduler's host filters are given.

@@ -76,6 +76,14 @@ class Request:
         """
         return urllib.parse.urlencode(sorted(self._parameters()))
 
+    def without_limit(self) -> Request:
+        """Return the request of a server whose hints name other servers, or a group.
+
+        nova/scheduler/utils.py, ``resources_from_request_spec``
+        """
+        second = self.fallback and self.fallback.without_limit()
+        return dataclasses.replace(self, limit=None, fallback=second)
+
     def forbidding_at_once(self, but: Request | None = None) -> Request:
         """Return the request with one clause for all the aggregates that it forbids.
 

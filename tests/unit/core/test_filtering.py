@@ -1,0 +1,189 @@
+"""What the host filters make of all hosts, beside what Placement says of them."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.core.errors import FiltersNotInRelease, Refusal
+from osc_traitsched.core.explain.filtering import (
+    filtering,
+    others_on,
+    unread_hints,
+)
+from osc_traitsched.core.nova.filter.answer import Raises
+from osc_traitsched.core.nova.filter.state import ServerGroup
+from tests.property.building import identity
+from tests.unit.core.scheduled import (
+    COMPUTE,
+    OWN,
+    SPECS,
+    SSD,
+    computes,
+    explained,
+    matched,
+    question,
+)
+
+A, B, C = map(identity, "abc")
+CLOUD = {"cloud": {"a": {}, "b": {}, "c": {}}}
+DISKS = {
+    **CLOUD,
+    "flavor": SSD,
+    "aggregates": {
+        "fast": {"hosts": ["a"], "metadata": {"ssd": "true"}},
+        "slow": {"hosts": ["b"], "metadata": {"ssd": "false"}},
+    },
+}
+#: Nova compares numbers, and raises for what is none.
+ODD = {**DISKS, "flavor": {"aggregate_instance_extra_specs:ssd": ">= many"}}
+DOWN, DISABLED = {"is_up": False}, {"is_enabled": False}
+
+
+def judged(body, *filters, release=33, **states):
+    asked = question(body, *filters, release=release)
+    return filtering(asked, computes(body, **states).values())
+
+
+def test_a_filter_that_keeps_hosts_out_is_a_condition_and_others_have_no_effect():
+    found = judged(DISKS, COMPUTE, SPECS)
+    assert found.kept_out == {COMPUTE: frozenset(), SPECS: {B, C}}
+    assert [each.name for each in found.conditions] == [SPECS]
+    assert [each.key for each in found.conditions[0].origins] == [*SSD]
+    assert found.without_effect == (COMPUTE,)
+    assert found.all_kept_out == {B, C}
+
+
+def test_what_is_unknown_of_a_host_keeps_it_neither_out_nor_in():
+    found = judged(DISKS, OWN, SPECS)
+    assert found.all_kept_out == {B, C}
+    assert [name for name, _ in found.unknown(A)] == [OWN]
+    assert found.doubts(A)
+    assert found.without_effect == ()
+
+
+def test_only_a_host_that_reaches_the_filter_makes_it_raise():
+    assert judged(ODD, SPECS).failure([A, B]) == (
+        SPECS,
+        Raises("ValueError", "ssd", ">= many", origin_of(ODD)),
+    )
+    assert judged(ODD, SPECS).failure([C]) is None
+    assert judged(ODD, SPECS).failure([]) is None
+
+
+def origin_of(body):
+    spec = question(body, SPECS).spec()
+    return spec.server.flavor.origin("aggregate_instance_extra_specs:ssd")
+
+
+@pytest.mark.parametrize(
+    ("filters", "fails"), [((COMPUTE, SPECS), False), ((SPECS, COMPUTE), True)]
+)
+def test_a_filter_before_it_may_leave_no_host_that_makes_one_raise(filters, fails):
+    found = judged(ODD, *filters, a=DOWN, b=DOWN)
+    assert bool(found.failure([A, B, C])) is fails
+
+
+def test_the_exception_of_a_filter_is_novas_refusal():
+    found = judged(ODD, SPECS).refusal([A])
+    assert (found.exception, found.stage) == ("ValueError", "scheduler")
+    assert found.keys == (SPECS, "ssd", ">= many")
+
+
+def test_that_a_disabled_host_is_out_is_said_once_where_placement_says_it_too():
+    body = {"cloud": {"a": {"traits": ["COMPUTE_STATUS_DISABLED"]}, "b": {}}}
+    found = explained(body, [], COMPUTE, a=DISABLED, b=DISABLED)
+    assert found.filtering.kept_out == {COMPUTE: {B}}
+    assert list(found.filtering.answers(A)) == []
+    assert [name for name, _ in found.filtering.answers(B)] == [COMPUTE]
+
+
+def test_of_a_host_that_is_named_with_the_zone_no_filter_runs():
+    nodes = tuple(computes(CLOUD).values())
+    asked = question(CLOUD, OWN, SPECS, zone="nova:b", computes=nodes)
+    assert filtering(asked, nodes).judgment.names == ()
+
+
+def in_group(policy, *filters, **asked):
+    return question(CLOUD, *filters, group=ServerGroup("g", policy), **asked)
+
+
+@pytest.mark.parametrize(
+    ("policy", "needed"),
+    [
+        ("affinity", "ServerGroupAffinityFilter"),
+        ("anti-affinity", "ServerGroupAntiAffinityFilter"),
+    ],
+)
+def test_a_group_whose_policy_nothing_keeps_is_refused(policy, needed):
+    with pytest.raises(Refusal) as refused:
+        filtering(in_group(policy, COMPUTE), ())
+    assert refused.value.exception == "UnsupportedPolicyException"
+    assert refused.value.keys == (policy, needed)
+    filtering(in_group(policy, needed), ())
+
+
+def test_a_named_host_does_not_help_where_the_scheduler_refuses_or_does_not_start():
+    nodes = tuple(computes(CLOUD).values())
+    forced = {"zone": "nova:b", "computes": nodes}
+    with pytest.raises(Refusal, match="UnsupportedPolicy"):
+        filtering(in_group("affinity", COMPUTE, **forced), nodes)
+    with pytest.raises(FiltersNotInRelease):
+        filtering(question(CLOUD, "RetryFilter", **forced), nodes)
+
+
+def test_filters_that_are_off_and_would_not_pass_a_host_are_named():
+    asked = question(DISKS, COMPUTE)
+    nodes = computes(DISKS, c=DOWN)
+    found = others_on(asked, nodes.values())
+    assert found[SPECS] == {B, C}
+    assert COMPUTE not in found
+    assert "RetryFilter" not in found
+
+
+def test_a_hint_has_no_effect_where_its_filter_is_off():
+    hints = {"same_host": (A,), "colour": ("red",)}
+    asked = question(CLOUD, COMPUTE, hints=hints)
+    assert unread_hints(asked) == (("colour", ""), ("same_host", "SameHostFilter"))
+    asked = question(CLOUD, "SameHostFilter", hints=hints)
+    assert unread_hints(asked) == (("colour", ""),)
+    assert unread_hints(question(CLOUD, OWN, hints=hints)) == ()
+
+
+def test_what_a_filter_says_of_a_host_that_it_was_not_asked_about_is_nothing():
+    found = judged(DISKS, SPECS)
+    assert found.answer(SPECS, identity("z")) is None
+    assert found.answer(OWN, A) is None
+    assert not found.doubts(identity("z"))
+
+
+def test_a_host_that_only_a_filter_keeps_out_of_the_second_query_is_out_for_that():
+    inventories = {"MEMORY_MB": 4096, "DISK_GB": 9}
+    body = {
+        **DISKS,
+        "cloud": {
+            "a": {"inventories": {**inventories, "PCPU": 8}},
+            "b": {"inventories": {**inventories, "VCPU": 8}},
+        },
+        "flavor": {**SSD, "hw:cpu_policy": "dedicated"},
+    }
+    _, found = matched(question(body, SPECS), body, ["a", "b"])
+    assert [host.name for host in found.candidates] == ["a"]
+    (clause,) = found.rejections[B].failing
+    assert clause.name == SPECS
+    assert found.agrees
+
+
+def test_hints_and_groups_take_novas_limit_of_candidates_away():
+    assert question(CLOUD).request().limit == 1000
+    for asked in ({"hints": {"same_host": (A,)}}, {"group": ServerGroup("g", "x")}):
+        assert question(CLOUD, **asked).request().limit is None
+    assert question(CLOUD, hints={"query": ("[]",)}).request().limit == 1000
+
+
+def test_a_pinned_server_has_no_limit_in_either_query():
+    body = {**CLOUD, "flavor": {"hw:cpu_policy": "dedicated"}}
+    asked = dataclasses.replace(question(body), hints={"different_host": (A,)})
+    assert asked.request().limit is None
+    assert asked.request().fallback.limit is None
