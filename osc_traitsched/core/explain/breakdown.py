@@ -59,8 +59,10 @@ def breakdown(explanation: Explanation) -> tuple[Share, ...]:
     ]
     computes = explanation.computes_without_provider
     unlisted = {*explanation.unmanaged_roots, *explanation.unlisted_computes}
+    out = explanation.rejections.keys()
+    missing = (h for h in explanation.wrongly_admitted if h.uuid not in out)
     others = (
-        (Cause.PLACEMENT, (host.name for host in explanation.wrongly_admitted)),
+        (Cause.PLACEMENT, (host.name for host in missing)),
         (Cause.NO_PROVIDER, (compute.node for compute in computes)),
         (Cause.NOT_LISTED, (provider.name for provider in unlisted)),
     )

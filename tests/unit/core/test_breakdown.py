@@ -8,6 +8,7 @@ from osc_traitsched.core.explain.breakdown import Cause, breakdown
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Compute
 from tests.cases.reading import cases
+from tests.unit.core import scheduled
 from tests.unit.core.test_explanation import explained
 
 GOLD = {"trait:CUSTOM_GOLD": "required"}
@@ -66,3 +67,21 @@ def test_what_only_one_of_nova_and_placement_has_is_a_share_of_its_own():
 def test_nothing_is_said_of_a_request_that_was_not_judged():
     question = explained({"cloud": {"a": {}}}).question
     assert breakdown(Explanation(question)) == ()
+
+
+def test_a_host_that_placement_leaves_out_and_a_filter_too_counts_once():
+    body = {"cloud": {"a": {}, "b": {}, "c": {}}}
+    down = {"is_up": False}
+    found = scheduled.explained(body, ["c"], scheduled.COMPUTE, a=down, c=down)
+    assert shares(found) == [
+        (Cause.CLAUSE, "ComputeFilter", ("a", "c")),
+        (Cause.PLACEMENT, None, ("b",)),
+    ]
+    assert sum(len(each.hosts) for each in breakdown(found)) == found.total_hosts
+
+
+def test_a_host_that_placement_gives_against_the_facts_and_a_filter_keeps_out():
+    body = {"cloud": {"a": SMALL, "b": {}}}
+    found = scheduled.explained(body, "ab", scheduled.COMPUTE, a={"is_up": False})
+    assert [host.name for host in found.candidates] == ["b"]
+    assert [each.hosts for each in breakdown(found)] == [("a",)]
