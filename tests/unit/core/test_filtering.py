@@ -12,8 +12,9 @@ from osc_traitsched.core.explain.filtering import (
     others_on,
     unread_hints,
 )
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.filter.answer import Raises
-from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.filter.state import ServerGroup, host_states
 from tests.property.building import identity
 from tests.unit.core.scheduled import (
     COMPUTE,
@@ -187,3 +188,10 @@ def test_a_pinned_server_has_no_limit_in_either_query():
     asked = dataclasses.replace(question(body), hints={"different_host": (A,)})
     assert asked.request().limit is None
     assert asked.request().fallback.limit is None
+
+
+def test_all_nodes_of_a_host_have_its_servers():
+    """nova-scheduler keeps them by the host."""
+    nodes = [Compute(A, "a1", "cell"), Compute(B, "a2", "cell"), Compute(C, "c", "c")]
+    states = host_states(nodes, (), {"s1": ("cell", "a2"), "s2": ("c", "c")})
+    assert [each.instances for each in states] == [{"s1"}, {"s1"}, {"s2"}]

@@ -18,8 +18,8 @@ class HostState:
     nova/scheduler/host_manager.py, ``HostState``
 
     :ivar aggregates: those that its service host is in, by Nova's own list
-    :ivar instances: the UUIDs of the servers on it, at least those that the request
-        speaks of; None if they were not read
+    :ivar instances: the UUIDs of the servers of its service host, on whatever node, at
+        least those that the request speaks of; None if they were not read
     :ivar traits: of its root provider; None if they were not read
     :ivar allocation_ratios: by resource class, from Placement; None if not read
     """
@@ -107,9 +107,9 @@ def host_states(
     :param servers: the service host and the node of each server that filters look for;
         None if that was not read
     """
-    on_node: dict[tuple[str, str], set[str]] = {}
-    for server, place in (servers or {}).items():
-        on_node.setdefault(place, set()).add(server)
+    on_host: dict[str, set[str]] = {}
+    for server, (host, _) in (servers or {}).items():
+        on_host.setdefault(host, set()).add(server)
     of_host: dict[str, list[Aggregate]] = {}
     for body in aggregates:
         aggregate = Aggregate.read(body)
@@ -121,7 +121,7 @@ def host_states(
             tuple(of_host.get(each.service_host, ())),
             None
             if servers is None
-            else frozenset(on_node.get((each.service_host, each.node), ())),
+            else frozenset(on_host.get(each.service_host, ())),
         )
         for each in computes
     )
