@@ -103,6 +103,6 @@ def exit_code(found: Explanation) -> ExitCode:
         return ExitCode.NO_HOST
     if found.is_in_doubt:
         return ExitCode.CONTRADICTION
-    if found.is_uncertain:
-        return ExitCode.UNKNOWN
-    return ExitCode.DONE if found.has_room else ExitCode.NO_HOST
+    if not found.has_room:
+        return ExitCode.NO_HOST
+    return ExitCode.UNKNOWN if found.is_uncertain else ExitCode.DONE

@@ -46,5 +46,14 @@ def ranked(question: Question, nodes: Iterable[Compute]) -> Ranking:
 
 
 def picks(found: Explanation) -> tuple[Provider, ...]:
-    """Return the candidates any of which nova-scheduler may try first, by name."""
-    return found.named_by(found.ranking.first) if found.ranking else ()
+    """Return the candidates any of which nova-scheduler may try first, by name.
+
+    None where it may not see all of them: which it sees, Placement alone knows, and
+    the weights depend on all that are weighed.
+    """
+    if found.ranking is None or found.cut_off_candidates:
+        return ()
+    limit = found.request.limit if found.request else None
+    if limit is not None and found.allocation_request_count > limit:
+        return ()
+    return found.named_by(found.ranking.first)

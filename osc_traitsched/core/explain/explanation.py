@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
+from osc_traitsched.core.explain import room
 from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.explain.fix import Fix
@@ -18,7 +19,7 @@ from osc_traitsched.core.explain.verdict import (
     grouped_rejections,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf, Resource
+from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weigher.ranking import Ranking
@@ -254,29 +255,10 @@ class Explanation:
 
     @property
     def max_servers(self) -> int:
-        """How many such servers the candidates have room for, at the very most.
-
-        By each resource for itself: what is on one host may not fit together.
-        """
-        queries = [self.request, self.request.fallback] if self.request else []
-        asked = [each.clauses for each in queries if each]
-        return sum(
-            max(self._max_servers_on(host, clauses) for clauses in asked)
-            for host in self.candidates
-        )
-
-    def _max_servers_on(self, host: Provider, clauses: Sequence[Condition]) -> int:
-        return min(
-            (
-                sum(
-                    stock.free // clause.amount
-                    for _, stock in self.stock(host, clause.resource_class)
-                )
-                for clause in clauses
-                if isinstance(clause, Resource)
-            ),
-            default=0,
-        )
+        """How many such servers the candidates have room for, at the very most."""
+        nodes = {host.uuid: self.computes.get(host.uuid) for host in self.candidates}
+        hosts = {root: n.service_host if n else root for root, n in nodes.items()}
+        return room.max_servers(self.question, self.request, self.facts, hosts)
 
     @property
     def has_room(self) -> bool:

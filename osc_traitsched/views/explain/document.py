@@ -88,9 +88,9 @@ def _verdict(explanation: Explanation) -> str:
         return "disagreement"
     if not explanation.candidates:
         return "no host"
-    if explanation.is_uncertain:
-        return "unknown"
-    return "candidates" if explanation.has_room else "no room"
+    if not explanation.has_room:
+        return "no room"
+    return "unknown" if explanation.is_uncertain else "candidates"
 
 
 def _request(explanation: Explanation) -> dict[str, Any]:

@@ -36,11 +36,11 @@ def lines(explanation: Explanation) -> Iterator[Line]:
 
 
 def _tone(explanation: Explanation) -> Tone:
-    if explanation.is_in_doubt or explanation.is_uncertain:
+    if explanation.is_in_doubt:
         return Tone.DOUBT
     if explanation.refusal is not None or not explanation.has_room:
         return Tone.NO
-    return Tone.YES
+    return Tone.DOUBT if explanation.is_uncertain else Tone.YES
 
 
 def _names(hosts: Sequence[Provider]) -> str:

@@ -24,17 +24,21 @@ _TAKEN = {
 
 
 def pick(explanation: Explanation) -> str:
-    """Return which host nova-scheduler tries first; empty where there is no choice."""
+    """Return which host nova-scheduler tries first; empty where there is no choice.
+
+    A host that a filter keeps out is not weighed, which may change the order of all.
+    """
     found = picks(explanation)
     if len(explanation.candidates) < 2 or not found:
         return ""
-    if len(found) == len(explanation.candidates):
-        return "nova-scheduler picks any of them."
     names = ranges(host.name for host in found)
-    one_of = "one of " if len(found) > 1 else ""
-    unsure = set(found) & set(explanation.uncertain)
-    but = ", if all filters pass it" if unsure else ""
-    return f"nova-scheduler picks {one_of}{names}{but}."
+    one = f"one of {names}" if len(found) > 1 else names
+    if len(found) == len(explanation.candidates):
+        one = "any of them"
+    server = " for the first" if explanation.question.count > 1 else ""
+    unsure = ranges(host.name for host in explanation.uncertain)
+    but = f", if all filters pass {unsure}" if unsure else ""
+    return f"nova-scheduler picks {one}{server}{but}."
 
 
 def assumed(explanation: Explanation) -> Iterator[str]:

@@ -215,19 +215,16 @@ def verdict(explanation: Explanation) -> str:
     if explanation.refusal is not None and explanation.facts is None:
         return "Refused before any host was considered."
     if explanation.refusal is not None:
-        return f"Refused; Placement alone would give {found} of {count(total, 'host')}."
+        given = len(explanation.given)
+        return f"Refused; Placement alone would give {given} of {count(total, 'host')}."
     may = len(explanation.uncertain)
     if not found:
         return f"No host can take it: 0 of {total}."
-    down = sum(
-        1
-        for host in explanation.candidates
-        if (compute := explanation.computes.get(host.uuid)) and not compute.is_up
-    )
-    if may == found:
+    if may == found and explanation.has_room:
         return f"It is not known whether a host can take it: {may} of {total} may."
     hosts = f"{found - may} of {count(total, 'host')}"
-    if down == found:
+    down = _down(explanation)
+    if down and down == found - may:
         where = "there" if down == 1 else "on all of them"
         return f"Placement gives {hosts}, but nova-compute is down {where}."
     remark = f" ({down} of them with nova-compute down)" if down else ""
@@ -239,6 +236,18 @@ def verdict(explanation: Explanation) -> str:
     if explanation.has_room:
         return f"{hosts} can take it{remark}; {room}."
     return f"Not all {wanted} find a host: {hosts} can take one{remark}; {room}."
+
+
+def _down(explanation: Explanation) -> int:
+    """Count the hosts that can take it, but for a nova-compute that is down."""
+    unsure = frozenset(explanation.uncertain)
+    return sum(
+        1
+        for host in explanation.candidates
+        if host not in unsure
+        and (compute := explanation.computes.get(host.uuid))
+        and not compute.is_up
+    )
 
 
 def value(found: Value) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from osc_traitsched.core.nova import options, weigher_options
@@ -75,6 +76,25 @@ def unsupported_policy(spec: RequestSpec, settings: SchedulerSettings) -> str | 
     if name is None or full in on or weigher_options.ALL_WEIGHERS in on:
         return None
     return name
+
+
+def most_servers(
+    group: ServerGroup,
+    room: Mapping[str, int],
+    servers: Mapping[str, tuple[str, str]],
+) -> int:
+    """Return how many more servers of a group there is room for by its policy.
+
+    :param room: how many servers each service host could take without the group
+    :param servers: the service host and the node of each server of the group
+    """
+    if group.policy == AFFINITY:
+        return max(room.values(), default=0)
+    if group.policy != ANTI_AFFINITY:
+        return sum(room.values())
+    here = Counter(servers[each][0] for each in group.members & servers.keys())
+    most = group.max_server_per_host
+    return sum(max(0, min(room[host], most - here[host])) for host in room)
 
 
 def _listed(settings: SchedulerSettings, option: str) -> tuple[str, ...]:

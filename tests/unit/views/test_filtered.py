@@ -1,0 +1,132 @@
+"""The answer where host filters and weighers have a say in it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.commands.explain import exit_code
+from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.core.explain.choice import chosen, picks
+from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.views.explain import document, prose, weights
+from tests.property.building import identity
+from tests.unit.core import scheduled
+from tests.unit.core.filter.asked import REPORT
+
+CLOUD = {"cloud": {"a": {}, "b": {}, "c": {}}}
+ODD = {
+    **CLOUD,
+    "flavor": {"aggregate_instance_extra_specs:ssd": ">= many"},
+    "aggregates": {"fast": {"hosts": ["a"], "metadata": {"ssd": "true"}}},
+}
+DOWN = {"is_up": False}
+
+
+def reports(free_ram_mb, **more):
+    return {"report": dataclasses.replace(REPORT, free_ram_mb=free_ram_mb), **more}
+
+
+def found(body=CLOUD, given="abc", *filters, **states):
+    return chosen(scheduled.explained(body, given, *filters, **states))
+
+
+def first(explanation):
+    return next(iter(prose.lines(explanation, (), False))).text
+
+
+def verdict(explanation):
+    return document.document(explanation, explanation.hosts)["verdict"]
+
+
+def test_of_a_request_that_a_filter_ends_it_is_said_what_placement_gives():
+    failed = found(ODD, "abc", scheduled.SPECS)
+    failed = dataclasses.replace(failed, refusal=failed.filter_failure)
+    assert first(failed) == "Refused; Placement alone would give 3 of 3 hosts."
+
+
+def test_hosts_that_are_down_are_counted_among_those_that_can_take_it():
+    states = {"a": DOWN, "b": DOWN, "c": {}}
+    assert first(found(**states)) == (
+        "3 of 3 hosts can take it (2 of them with nova-compute down)."
+    )
+    body = {**CLOUD, "flavor": {"aggregate_instance_extra_specs:ssd": "true"}}
+    partly = found(body, "abc", "JsonFilter", **states)
+    assert partly.uncertain == ()
+
+
+def test_more_servers_than_there_is_room_for_are_a_no_whatever_filters_say():
+    unsure = found(CLOUD, "ab", scheduled.OWN)
+    assert exit_code(unsure) is ExitCode.UNKNOWN
+    assert first(unsure).startswith("It is not known whether a host can take it: 2")
+    many = dataclasses.replace(unsure.question, count=17)
+    many = dataclasses.replace(unsure, question=many)
+    assert exit_code(many) is ExitCode.NO_HOST
+    assert verdict(many) == "no room"
+    assert first(many) == (
+        "Not all 17 find a host: 0 of 3 hosts can take one, 2 more may; there is "
+        "room for 16 such servers at most."
+    )
+
+
+BEST = {"a": reports(100), "b": reports(4000), "c": reports(200)}
+
+
+def test_the_host_that_is_tried_first_is_named():
+    assert weights.pick(found(**BEST)) == "nova-scheduler picks b."
+    assert weights.pick(found()) == "nova-scheduler picks any of them."
+    assert weights.pick(found(given="a")) == ""
+
+
+def test_of_several_servers_it_is_the_host_of_the_first():
+    explanation = found(**BEST)
+    several = dataclasses.replace(explanation.question, count=2)
+    several = dataclasses.replace(explanation, question=several)
+    assert weights.pick(several) == "nova-scheduler picks b for the first."
+
+
+def test_which_host_is_tried_first_hangs_on_all_that_filters_may_keep_out():
+    """A host that is out weighs no longer, and the weights of the others change."""
+    unsure = found(CLOUD, "abc", scheduled.OWN, **BEST)
+    assert weights.pick(unsure) == "nova-scheduler picks b, if all filters pass a, b, c."
+
+
+@pytest.mark.parametrize(("count", "named"), [(1000, ["b"]), (1001, [])])
+def test_no_host_is_picked_where_nova_does_not_see_all_candidates(count, named):
+    explanation = found(**BEST)
+    many = dataclasses.replace(explanation, allocation_request_count=count)
+    assert [host.name for host in picks(many)] == named
+
+
+def test_no_host_is_picked_where_placement_cuts_its_answer():
+    explanation = found(**BEST)
+    facts = explanation.facts.with_cut_off(frozenset({identity("b")}))
+    assert picks(dataclasses.replace(explanation, facts=facts)) == ()
+
+
+@pytest.mark.parametrize(
+    ("policy", "most", "is_there"),
+    [
+        ("anti-affinity", 3, True),
+        ("anti-affinity", 4, False),
+        ("affinity", 8, True),
+        ("affinity", 9, False),
+        ("soft-affinity", 24, True),
+    ],
+)
+def test_the_policy_of_a_group_says_how_many_servers_have_room(policy, most, is_there):
+    explanation = found()
+    asked = dataclasses.replace(
+        explanation.question, count=most, group=ServerGroup("g", policy)
+    )
+    assert dataclasses.replace(explanation, question=asked).has_room is is_there
+
+
+def test_servers_of_the_group_on_a_host_take_its_room():
+    group = ServerGroup("g", "anti-affinity", 2, frozenset({"s1"}), frozenset("a"))
+    explanation = found()
+    asked = dataclasses.replace(
+        explanation.question, group=group, servers={"s1": ("a", "a")}
+    )
+    assert dataclasses.replace(explanation, question=asked).max_servers == 5
