@@ -108,7 +108,8 @@ def variations(question: Question, request: Request) -> tuple[Variation, ...]:
     for name, other in tried:
         switched = _request(other)
         # Another release may have other host filters, too.
-        if switched is None or not name or switched.query() != request.query():
+        is_same = switched is not None and switched.query() == request.query()
+        if not name or not is_same or other.spec() != question.spec():
             # Which of its new aggregates a host is in does not matter.
             single = switched and switched.forbidding_at_once(request)
             found.append(Variation(name, other, single))
@@ -179,19 +180,28 @@ class Matched:
     computes: tuple[Compute, ...]
 
     def then(self, variation: Variation) -> set[str] | None:
-        """Return the roots of the hosts that would match; None if it is refused.
-
-        No option that is switched is read by a host filter, but releases have others.
-        """
+        """Return the roots of the hosts that would match; None if it is refused."""
         if variation.request is None:
             return None
-        found = self.filtering
-        if variation.release != self.question.assumptions.release:
-            try:
-                found = filtering(variation.question, self.computes)
-            except Refusal:
-                return None
-        return matching_hosts(variation.request, self.facts) - found.all_kept_out
+        try:
+            found = self._filtering(variation)
+        except Refusal:
+            return None
+        matching = matching_hosts(variation.request, self.facts)
+        return None if found.failure(matching) else matching - found.all_kept_out
+
+    def _filtering(self, variation: Variation) -> Filtering:
+        """Return what the filters say then.
+
+        No filter reads an option that is switched, but one is of the zone that is asked
+        for, and other releases have other filters.
+
+        :raises Refusal: as :func:`filtering`
+        """
+        asked, release = variation.question, self.question.assumptions.release
+        if variation.release == release and asked.spec() == self.question.spec():
+            return self.filtering
+        return filtering(asked, self.computes)
 
 
 def _changing(

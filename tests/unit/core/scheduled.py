@@ -13,7 +13,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
 from tests.property.building import identity
-from tests.unit.core.test_cases import facts
+from tests.unit.core.test_cases import facts_of
 
 #: A filter of one's own: of every host it is unknown whether it passes.
 OWN = "OurFilter"
@@ -37,12 +37,18 @@ def computes(body, **states):
     }
 
 
-def matched(asked, body, given=(), nodes=None):
-    """Return the matcher of a question, and the explanation."""
+def matched(asked, body, given=(), nodes=None, others=()):
+    """Return the matcher of a question, and the explanation.
+
+    :param others: requests that the facts are of, too
+    """
     nodes = computes(body) if nodes is None else nodes
     request = asked.request()
-    case = Case({"name": "made up", **body, "candidates": list(given)})
-    found = facts(case, request)
+    case = Case({"name": "made up", **body})
+    requests = filter(None, (request, request.fallback, *others))
+    candidates = frozenset(map(identity, given))
+    found = facts_of(case.cloud, list(requests))
+    found = dataclasses.replace(found, candidates=candidates)
     filtered = filtering(asked, nodes.values()).beside(request.clauses, found.traits)
     found = dataclasses.replace(found, filtered=filtered.kept_out)
     first, second = (

@@ -10,6 +10,7 @@ from osc_traitsched.core.explain.option_impact import (
     Matched,
     ReleaseImpact,
     not_refusing,
+    option_impacts,
     release_impacts,
     switches,
     variations,
@@ -22,6 +23,8 @@ from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
+from tests.unit.core import scheduled
+from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.test_cases import facts_of
 
 FLAVOR = {"name": "f", "vcpus": 1, "ram": 1, "disk": 1, "extra_specs": {}}
@@ -147,3 +150,52 @@ def test_where_nova_refuses_the_releases_are_told_that_would_not():
     assert not_refusing(question) == (ReleaseImpact(22, 0, 0),)
     refusing = dataclasses.replace(assumed, others=(SchedulerSettings(20),))
     assert not_refusing(dataclasses.replace(question, assumptions=refusing)) == ()
+
+
+def varied(asked, body, given, nodes):
+    """Return what matches as things are, and the questions that are tried."""
+    tried = variations(asked, asked.request())
+    others = [each.request for each in tried]
+    _, found = scheduled.matched(asked, body, given, nodes, others)
+    computes = tuple(nodes.values())
+    return Matched(asked, found.facts, found.verdict, found.filtering, computes), tried
+
+
+def impacts(asked, body, given):
+    """Return what each option would change: hosts that are gained, and lost."""
+    nodes = scheduled.computes(body)
+    now, tried = varied(asked, body, given, nodes)
+    return {
+        each.name: (each.gained, each.lost, each.refused)
+        for each in option_impacts(now, tried)
+    }
+
+
+@pytest.mark.parametrize("release", [23, 27])
+def test_without_a_default_zone_its_filter_passes_all_hosts(release):
+    body = {
+        "cloud": {"a": {"aggregates": ["one"]}, "b": {}},
+        "aggregates": {
+            "one": {"hosts": ["a"], "metadata": {"availability_zone": "az1"}}
+        },
+    }
+    asked = scheduled.question(body, "AvailabilityZoneFilter", release=release)
+    zone = {options.DEFAULT_ZONE: Setting("az1", "a test")}
+    settings = {**asked.assumptions.settings, **zone}
+    assumed = dataclasses.replace(asked.assumptions, settings=settings)
+    asked = dataclasses.replace(asked, assumptions=assumed)
+    assert impacts(asked, body, "a")[options.DEFAULT_ZONE] == (1, 0, False)
+
+
+def test_where_a_filter_of_another_release_raises_it_takes_no_host():
+    body = {"cloud": {"a": {}}, "image": {"hw_architecture": "x86_64"}}
+    wanted = {"img_hv_requested_version": ">=1.0"}
+    report = dataclasses.replace(REPORT, hypervisor_version=7)
+    nodes = scheduled.computes(body, a={"report": report})
+    assumed = scheduled.question(body, "ImagePropertiesFilter", release=31)
+    old = dataclasses.replace(assumed.assumptions, release=30)
+    settings = dataclasses.replace(assumed.assumptions, others=(old,))
+    asked = dataclasses.replace(assumed, assumptions=settings).with_image(wanted)
+    now, tried = varied(asked, body, "a", nodes)
+    assert now.verdict.rejections == {}
+    assert release_impacts(now, tried) == (ReleaseImpact(30, 0, 1, refused=True),)
