@@ -89,7 +89,9 @@ def test_of_several_servers_it_is_the_host_of_the_first():
 def test_which_host_is_tried_first_hangs_on_all_that_filters_may_keep_out():
     """A host that is out weighs no longer, and the weights of the others change."""
     unsure = found(CLOUD, "abc", scheduled.OWN, **BEST)
-    assert weights.pick(unsure) == "nova-scheduler picks b, if all filters pass a, b, c."
+    assert (
+        weights.pick(unsure) == "nova-scheduler picks b, if all filters pass a, b, c."
+    )
 
 
 @pytest.mark.parametrize(("count", "named"), [(1000, ["b"]), (1001, [])])

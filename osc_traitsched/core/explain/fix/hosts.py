@@ -19,7 +19,7 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import Ownership, ownership
 from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf, Resource
-from osc_traitsched.core.nova.filter.aggregates import metadata_key
+from osc_traitsched.core.nova.filter.aggregates import has_wanted
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Matcher
@@ -48,24 +48,37 @@ def on_hosts(
     :param computes: Nova's compute nodes, by the UUID of their provider
     """
     hosts: dict[tuple[HostChange, ...], list[str]] = {}
-    helping: dict[Host, list[tuple[HostChange, ...]]] = {}
+    helping: dict[object, list[tuple[HostChange, ...]]] = {}
     for root, rejection in verdict.rejections.items():
-        kind = matcher.host(root)
+        kind = matcher.host(root), rejection.correction_sets
         if kind not in helping:
-            helping[kind] = _helping(matcher, kind, rejection.correction_sets, question)
+            helping[kind] = _helping(matcher, *kind, question)
         for changes in helping[kind]:
             nova = _Host(computes.get(root), question, _is_unused(matcher.facts, root))
             possible = tuple(filter(None, map(nova.changed, changes)))
             if len(possible) == len(changes):
                 hosts.setdefault(possible, []).append(root)
-    tried = (
-        HostFix(changes, _passing(question, computes, changes, roots))
-        for changes, roots in hosts.items()
-    )
-    found = [fix for fix in tried if fix.hosts]
+    found = _tried(question, computes, hosts)
     return tuple(
         sorted(found, key=lambda fix: (len(fix.changes), -len(fix.hosts), repr(fix)))
     )[:MOST_OF_HOSTS]
+
+
+def _tried(
+    question: Question,
+    computes: Mapping[str, Compute],
+    hosts: Mapping[tuple[HostChange, ...], Iterable[str]],
+) -> list[HostFix]:
+    """Return the changes after which host filters pass hosts, without needless ones."""
+    found: list[HostFix] = []
+    for changes in sorted(hosts, key=len):
+        fewer = [fix.hosts for fix in found if set(fix.changes) < set(changes)]
+        helped = frozenset(itertools.chain(*fewer))
+        left = [root for root in hosts[changes] if root not in helped]
+        passing = _passing(question, computes, changes, left)
+        if passing:
+            found.append(HostFix(changes, passing))
+    return found
 
 
 def _passing(
@@ -153,15 +166,17 @@ def _helping(
 ) -> list[tuple[HostChange, ...]]:
     """Return sets of changes after which Placement takes a host.
 
-    None of them has another one inside. Whether the host filters pass it then depends
-    on more than its kind.
+    None of them has another one inside, unless host filters keep the host out: whether
+    they pass it then depends on more than its kind.
     """
     found: list[tuple[HostChange, ...]] = []
     for clauses in correction_sets:
+        is_filtered = any(isinstance(each, HostFilter) for each in clauses)
         for changes in _changes(clauses, question):
             if not 0 < len(changes) <= _MOST_CHANGES:
                 continue
-            if any(changes.keys() >= set(smaller) for smaller in found):
+            fewer = any(changes.keys() >= set(smaller) for smaller in found)
+            if fewer and not is_filtered:
                 continue
             changed = kind
             for change in changes:
@@ -185,15 +200,20 @@ def _changes(
 
 
 def _wanted_aggregates(clauses: ClauseSet, question: Question) -> list[str]:
-    """Return the first aggregates that have a key which a filter looks for."""
+    """Return the first aggregates that have of a key what a filter looks for."""
+    specs = question.flavor.get("extra_specs") or {}
     keys = {
-        metadata_key(origin.key)
+        origin.key
         for clause in clauses
         if isinstance(clause, HostFilter)
         for origin in clause.origins
-        if origin.kind == "flavor"
+        if origin.kind == "flavor" and origin.key in specs
     }
-    having = (a["uuid"] for a in question.aggregates if keys & a["metadata"].keys())
+    having = (
+        aggregate["uuid"]
+        for aggregate in question.aggregates
+        if any(has_wanted(aggregate["metadata"], key, str(specs[key])) for key in keys)
+    )
     return list(itertools.islice(having, _MOST_AGGREGATES))
 
 

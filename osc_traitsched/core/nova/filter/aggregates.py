@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import filter_options
@@ -51,6 +51,20 @@ def metadata_key(extra_spec: str) -> str | None:
     if not colon:
         return extra_spec
     return rest if scope == SCOPE else None
+
+
+def has_wanted(metadata: Mapping[str, str], extra_spec: str, wanted: str) -> bool:
+    """Tell whether one aggregate has of an extra spec what it wants.
+
+    :param extra_spec: the key as it is written
+    """
+    key = metadata_key(extra_spec)
+    if key is None or key not in metadata:
+        return False
+    try:
+        return any(ops.match(v.strip(), wanted) for v in metadata[key].split(","))
+    except ops.ERRORS:
+        return False
 
 
 def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> Answer:

@@ -119,9 +119,7 @@ def host_states(
         HostState(
             each,
             tuple(of_host.get(each.service_host, ())),
-            None
-            if servers is None
-            else frozenset(on_host.get(each.service_host, ())),
+            None if servers is None else frozenset(on_host.get(each.service_host, ())),
         )
         for each in computes
     )

@@ -1,0 +1,88 @@
+"""Changes of hosts that help where host filters keep hosts out, too."""
+
+from __future__ import annotations
+
+from osc_traitsched.core.explain import fix
+from osc_traitsched.core.explain.fix import Action, HostChange
+from tests.property.building import identity
+from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD, matched, question
+
+GOLD = {"trait:CUSTOM_GOLD": "required"}
+HAS = {"traits": ["CUSTOM_GOLD"]}
+ADD = HostChange(Action.ADD_TRAIT, "CUSTOM_GOLD")
+
+
+def disks(*values, **more):
+    """Return aggregates with these values of ssd."""
+    made = {f"disk{n}": {"metadata": {"ssd": each}} for n, each in enumerate(values)}
+    return {**made, **more}
+
+
+def join(name):
+    return HostChange(Action.JOIN_AGGREGATE, identity(name))
+
+
+def helping(body, *filters):
+    """Return the changes, each with the hosts that they help."""
+    asked = question(body, *filters)
+    matcher, found = matched(asked, body)
+    fixes = fix.on_hosts(matcher, found.verdict, asked, found.computes)
+    names = {host.uuid: host.name for host in found.hosts}
+    return {
+        frozenset(each.changes): {names[root] for root in each.hosts} for each in fixes
+    }
+
+
+def test_a_host_joins_the_aggregate_that_the_filter_looks_for():
+    body = {
+        "cloud": {"a": {}, "b": {}},
+        "flavor": SSD,
+        "aggregates": disks("false", "true"),
+    }
+    assert helping(body, COMPUTE, SPECS) == {frozenset([join("disk1")]): {"a", "b"}}
+
+
+def test_the_aggregate_is_found_among_many_with_other_values():
+    values = [f"no{n}" for n in range(9)]
+    body = {"cloud": {"a": {}}, "flavor": SSD, "aggregates": disks(*values, "true")}
+    assert helping(body, SPECS) == {frozenset([join("disk9")]): {"a"}}
+
+
+def test_a_trait_and_an_aggregate_may_be_needed_together():
+    body = {
+        "cloud": {"a": {}, "b": HAS},
+        "flavor": {**SSD, **GOLD},
+        "aggregates": disks("true"),
+    }
+    assert helping(body, SPECS) == {
+        frozenset([join("disk0")]): {"b"},
+        frozenset([ADD, join("disk0")]): {"a"},
+    }
+
+
+def test_a_trait_alone_is_enough_where_the_filter_passes_the_host():
+    body = {
+        "cloud": {"a": {}, "b": {}},
+        "flavor": {**SSD, **GOLD},
+        "aggregates": disks("true", fast={"hosts": ["a"], "metadata": {"ssd": "true"}}),
+    }
+    found = helping(body, SPECS)
+    assert found[frozenset([ADD])] == {"a"}
+    assert all("a" not in hosts for changes, hosts in found.items() if len(changes) > 1)
+    assert found[frozenset([ADD, join("fast")])] == {"b"}
+
+
+def test_what_another_filter_would_keep_out_is_no_help():
+    body = {"cloud": {"a": {}}, "flavor": SSD, "aggregates": disks("true")}
+    asked = question(body, COMPUTE, SPECS)
+    matcher, found = matched(asked, body)
+    down = {
+        uuid: type(each)(each.uuid, each.node, each.service_host, is_up=False)
+        for uuid, each in found.computes.items()
+    }
+    assert fix.on_hosts(matcher, found.verdict, asked, down) == ()
+
+
+def test_a_filter_of_ones_own_leaves_no_change_that_helps_for_sure():
+    body = {"cloud": {"a": {}}, "flavor": SSD, "aggregates": disks("true")}
+    assert helping(body, OWN, SPECS) == {}
