@@ -85,8 +85,8 @@ def _helping(
         except (Refusal, PlacementRefuses):
             continue
         roots = given_roots(answer.body, found.snapshot)
-        given = roots - _kept_out(explanation, question, roots)
-        gained, lost = (given & hosts) - now, now - given
+        sure, possible = _passing(explanation, question, roots)
+        gained, lost = (sure & hosts) - now, now - possible
         if len(gained) > len(lost):
             yield dataclasses.replace(
                 proposal,
@@ -96,15 +96,16 @@ def _helping(
             )
 
 
-def _kept_out(
+def _passing(
     explanation: Explanation, question: Question, given: frozenset[str]
-) -> frozenset[str]:
-    """Return the hosts that the host filters would not pass for sure.
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the hosts that the host filters pass for sure, and those that they may.
 
     :param question: what is asked then
     """
     computes = explanation.computes
     found = filtering(question, [computes[root] for root in given if root in computes])
     if found.failure(given):
-        return given
-    return frozenset(root for root in given if found.doubts(root))
+        return frozenset(), frozenset()
+    sure = frozenset(root for root in given if not found.doubts(root))
+    return sure, given - found.all_kept_out

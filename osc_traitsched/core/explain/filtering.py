@@ -35,6 +35,7 @@ from osc_traitsched.core.nova.filter.state import RequestSpec, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.weigher import table as weighers
 
 _STAGE = "scheduler"
 _DISABLED = os_traits.COMPUTE_STATUS_DISABLED
@@ -176,11 +177,12 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     (nova/scheduler/host_manager.py, ``get_filtered_hosts``).
 
     :raises Refusal: when nova-api or nova-scheduler refuses the question, or does not
-        start with these filters
+        start with these filters and weighers
     """
     spec, settings = question.spec(), question.assumptions
     _check_policy(spec, settings)
     enabled(settings)
+    weighers.enabled(settings)
     if question.nodes is not None:
         return Filtering()
     hosts = host_states(computes, question.aggregates, question.servers)

@@ -1,0 +1,163 @@
+"""Candidates and explanations where host filters and weighers have a say."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.app import candidates, explain, request
+from osc_traitsched.app.request import ServerRequest
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.core.errors import Refusal, WeighersNotInRelease
+from osc_traitsched.core.nova import options, weigher_options
+from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.views.explain import document, prose
+from tests.unit.app import recorded
+from tests.unit.app.recorded import CMP01, CMP02, CMP03, RecordedCloud
+from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD
+
+REPORT = {
+    "vcpus": 64,
+    "vcpus_used": 0,
+    "memory_mb": 65536,
+    "free_ram_mb": 57344,
+    "local_gb": 900,
+    "local_gb_used": 0,
+    "free_disk_gb": 900,
+    "disk_available_least": None,
+    "running_vms": 0,
+    "current_workload": 0,
+    "hypervisor_type": "QEMU",
+    "hypervisor_version": 8002001,
+    "host_ip": "10.0.0.1",
+    "cpu_info": {},
+}
+LESS = {**recorded.NEEDED, "MEMORY_MB": 512}
+SMALLER = (
+    "/allocation_candidates?root_required=!COMPUTE_STATUS_DISABLED"
+    "&resources=DISK_GB:20,MEMORY_MB:512,VCPU:4"
+)
+NO_TRAIT = {"trait:CUSTOM_GOLD": ""}
+
+
+def cloud(**nodes):
+    """Return the recorded cloud; some nodes are otherwise."""
+    listed = recorded.BODIES["compute"]["/os-hypervisors/detail"]["hypervisors"]
+    found = [{**each, **nodes.get(each["hypervisor_hostname"], {})} for each in listed]
+    return RecordedCloud(
+        compute={"/os-hypervisors/detail": {"hypervisors": found}},
+        placement={SMALLER: recorded.candidates(LESS, CMP01, CMP02, CMP03)},
+    )
+
+
+def ask(cloud, *filters, weighers=(), specs=None, **asked):
+    """Return the question whether a server without CUSTOM_GOLD has a host."""
+    asked = ServerRequest(
+        "gold", "rocky", flavor_properties={**NO_TRAIT, **(specs or {})}, **asked
+    )
+    question = request.question(cloud, asked, SettingsSources())
+    settings = {
+        **question.assumptions.settings,
+        options.ENABLED_FILTERS: Setting(filters, "a test", given=True),
+    }
+    if weighers:
+        given = Setting(weighers, "a test", given=True)
+        settings[weigher_options.WEIGHT_CLASSES] = given
+    assumed = dataclasses.replace(question.assumptions, settings=settings)
+    return dataclasses.replace(question, assumptions=assumed)
+
+
+def names(found):
+    return [each.host.name for each in found]
+
+
+def test_candidates_are_those_that_filters_pass_and_the_others_are_named():
+    down = cloud(cmp02={"state": "down"})
+    found = candidates.candidates(down, ask(down, COMPUTE))
+    assert (names(found.hosts), names(found.kept_out)) == (["cmp01"], ["cmp02"])
+    assert not found.is_uncertain
+
+
+def test_candidates_are_in_the_order_in_which_they_are_tried():
+    free = cloud(cmp01=REPORT, cmp02={**REPORT, "free_ram_mb": 60000})
+    found = candidates.candidates(free, ask(free))
+    assert names(found.hosts) == ["cmp02", "cmp01"]
+    assert found.ranking.first == {CMP02}
+
+
+def test_of_candidates_that_one_filter_alone_may_keep_out_none_is_sure():
+    recorded_cloud = cloud()
+    found = candidates.candidates(recorded_cloud, ask(recorded_cloud, OWN))
+    assert (names(found.hosts), found.is_uncertain) == (["cmp01", "cmp02"], True)
+    none = candidates.candidates(
+        recorded_cloud, ask(recorded_cloud, OWN, SPECS, specs=SSD)
+    )
+    assert (none.hosts, none.is_uncertain) == ((), False)
+
+
+def test_a_filter_that_raises_refuses_candidates_and_is_the_explanation():
+    wanted = {"availability_zone": ">= many"}
+    recorded_cloud = cloud()
+    question = ask(recorded_cloud, SPECS, specs=wanted)
+    with pytest.raises(Refusal, match="filter-raises"):
+        candidates.candidates(recorded_cloud, question)
+    found = explain.explain(recorded_cloud, question)
+    assert (found.refusal.exception, found.fixes) == ("ValueError", ())
+    first, *_ = prose.lines(found, (), False)
+    assert first.text == "Refused; Placement alone would give 2 of 3 hosts."
+
+
+def test_a_scheduler_that_does_not_start_is_the_explanation():
+    recorded_cloud = cloud()
+    gone = ask(recorded_cloud, weighers=("nova.scheduler.weights.ram.OldWeigher",))
+    found = explain.explain(recorded_cloud, gone)
+    assert isinstance(found.refusal, WeighersNotInRelease)
+    assert document.document(found, found.hosts)["verdict"] == "refused"
+    with pytest.raises(Refusal):
+        candidates.candidates(recorded_cloud, gone)
+
+
+def test_a_host_that_a_filter_keeps_out_is_explained_with_what_helps():
+    wanted = {"aggregate_instance_extra_specs:trait:CUSTOM_GOLD": "required"}
+    recorded_cloud = cloud()
+    question = ask(recorded_cloud, COMPUTE, SPECS, specs=wanted)
+    found = explain.explain(recorded_cloud, question, want_fixes=True)
+    assert [host.name for host in found.candidates] == ["cmp01"]
+    (rejection,) = {found.rejections[CMP02]}
+    assert [each.name for each in rejection.failing] == [SPECS]
+    whole = document.document(found, found.hosts)
+    joined = [each for each in whole["fixes"] if each["target"] == "hosts"]
+    assert [(each["text"], each["gained_hosts"]) for each in joined] == [
+        ("add the host to aggregate gold", ["cmp02"])
+    ]
+
+
+def gold(cloud, *filters):
+    """Return the question whether a server with CUSTOM_GOLD has a host."""
+    question = ask(cloud, *filters)
+    return question.with_flavor({"trait:CUSTOM_GOLD": "required"})
+
+
+def test_a_change_of_the_request_is_no_help_where_a_filter_keeps_its_hosts_out():
+    free, down = cloud(), cloud(cmp02={"state": "down"})
+    helping = [
+        {hosts for each in fixes for hosts in each.hosts if hasattr(each, "lost")}
+        for fixes in (
+            explain.explain(each, gold(each, COMPUTE), want_fixes=True).fixes
+            for each in (free, down)
+        )
+    ]
+    assert helping == [{CMP02, CMP03}, {CMP03}]
+
+
+def test_a_candidate_that_a_filter_may_keep_out_is_not_lost_by_a_change():
+    unsure = cloud(cmp02=REPORT, cmp03=REPORT)
+    question = gold(unsure, "NumInstancesFilter")
+    found = explain.explain(unsure, question, want_fixes=True)
+    assert [host.name for host in found.uncertain] == ["cmp01"]
+    of_request = [each for each in found.fixes if hasattr(each, "lost")]
+    assert [(each.hosts, each.lost) for each in of_request] == [
+        ((CMP03,), ()),
+        ((CMP02,), ()),
+    ]
