@@ -1,0 +1,73 @@
+"""Server groups, and where their servers are, of recorded answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.cloud import server_groups
+from osc_traitsched.core.errors import AmbiguousName, CloudBroke, NothingMatches
+from tests.unit.app.recorded import OTHER, OWN, RecordedCloud
+
+FIRST = "/os-server-groups?all_projects=true&offset=0"
+HOST, NODE = "OS-EXT-SRV-ATTR:host", "OS-EXT-SRV-ATTR:hypervisor_hostname"
+
+
+def group(number, name="web", policy="anti-affinity", project=OWN, **more):
+    return {
+        "id": f"90000000-0000-4000-8000-00000000000{number}",
+        "name": name,
+        "policy": policy,
+        "project_id": project,
+        "rules": {},
+        "members": ["s1", "s2"],
+        **more,
+    }
+
+
+def cloud(*groups, **servers):
+    """Return a cloud with these groups, the last of them on a second page."""
+    pages = {FIRST: groups[:-1], f"{FIRST[:-1]}{len(groups) - 1}": groups[-1:]}
+    found = {path: {"server_groups": list(each)} for path, each in pages.items()}
+    found[f"{FIRST[:-1]}{len(groups)}"] = {"server_groups": []}
+    for name, body in servers.items():
+        is_there = not isinstance(body, Exception)
+        found[f"/servers/{name}"] = {"server": body} if is_there else body
+    return RecordedCloud(compute=found)
+
+
+def test_a_group_is_found_by_its_name_or_its_id_on_whatever_page():
+    groups = group(1, "db"), group(2, rules={"max_server_per_host": 3})
+    for name in ("web", groups[1]["id"]):
+        found = server_groups.group(cloud(*groups), name)
+        assert (found.name, found.policy) == ("web", "anti-affinity")
+        assert (found.max_server_per_host, found.members) == (3, {"s1", "s2"})
+    assert server_groups.group(cloud(*groups), "db").max_server_per_host == 1
+
+
+def test_a_group_that_is_not_there_is_told_with_those_of_like_names():
+    with pytest.raises(NothingMatches) as nothing:
+        server_groups.group(cloud(group(1, "frontend"), group(2)), "frontent")
+    assert nothing.value.nearest == ("frontend",)
+
+
+def test_a_name_that_groups_of_two_projects_have_is_ambiguous():
+    with pytest.raises(AmbiguousName):
+        server_groups.group(cloud(group(1), group(2, project=OTHER)), "web")
+
+
+def test_servers_are_where_nova_has_them_and_others_are_nowhere():
+    gone = CloudBroke("compute", "Instance s2 could not be found.", 404)
+    found = server_groups.nodes_of(
+        cloud(group(1), s1={HOST: "a", NODE: "a1"}, s2=gone, s3=nowhere()),
+        ["s3", "s2", "s1", "s1"],
+    )
+    assert found == {"s1": ("a", "a1")}
+
+
+def nowhere():
+    return {HOST: None, NODE: None}
+
+
+def test_who_may_not_see_the_hosts_of_servers_gets_no_answer():
+    with pytest.raises(CloudBroke, match=HOST):
+        server_groups.nodes_of(cloud(group(1), s1={}), ["s1"])

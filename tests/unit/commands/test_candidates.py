@@ -1,0 +1,69 @@
+"""The candidates command: filters, weighers, and what it exits with."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from osc_traitsched.commands import base
+from osc_traitsched.commands.exit_code import ExitCode
+from tests.unit.app import test_filtered
+from tests.unit.commands.rivals import run
+from tests.unit.core.scheduled import OWN, SPECS
+
+ENABLED = "filter_scheduler.enabled_filters"
+GOLD = "aggregate_instance_extra_specs:trait:CUSTOM_GOLD"
+
+
+@pytest.fixture(autouse=True)
+def recorded(monkeypatch):
+    cloud = test_filtered.cloud()
+    monkeypatch.setattr(base.Command, "cloud", lambda command: cloud)
+
+
+def listed(*arguments, filters=SPECS, specs=()):
+    """Return the run, and the rows by host, where these filters are on."""
+    specs = ["trait:CUSTOM_GOLD=", *specs]
+    properties = [f"--flavor-property={each}" for each in specs]
+    on = ("--set", f"{ENABLED}={filters}", "-f", "json")
+    found = run("candidates", "gold", "rocky", *on, *properties, *arguments)
+    return found, {row["host"]: row for row in json.loads(found.out)}
+
+
+def test_the_hosts_that_a_filter_keeps_out_are_not_there_and_named():
+    found, rows = listed(specs=[f"{GOLD}=required"])
+    assert (found.code, [*rows]) == (0, ["cmp01"])
+    assert found.err.splitlines() == [
+        f"{SPECS} keeps out cmp02, which Placement gives (see explain)"
+    ]
+
+
+def test_where_filters_keep_all_hosts_out_there_is_none():
+    found, rows = listed(specs=[f"{GOLD}=none"])
+    assert (found.code, rows) == (ExitCode.NO_HOST, {})
+    assert "keeps out cmp01, cmp02, which" in found.err
+
+
+def test_where_nothing_is_known_of_a_filter_no_host_is_sure():
+    found, rows = listed(filters=OWN)
+    assert found.code == ExitCode.UNKNOWN
+    assert {host: row["unknown"] for host, row in rows.items()} == {
+        host: [OWN] for host in ("cmp01", "cmp02")
+    }
+
+
+def test_a_request_that_a_filter_ends_has_no_host():
+    found, rows = listed(specs=[f"{GOLD}=>= many"])
+    assert (found.code, rows) == (ExitCode.NO_HOST, {})
+    assert SPECS in found.err
+    assert "Traceback" not in found.err
+
+
+def test_the_weights_are_shown_where_they_are_wanted():
+    _, rows = listed()
+    assert not {"weight", "weighers"} & rows["cmp01"].keys()
+    found, rows = listed("--weights", "--limit", "1")
+    assert (found.code, [*rows]) == (0, ["cmp01"])
+    assert rows["cmp01"]["weight"] == 0.0
+    assert "RAMWeigher=0.0" in rows["cmp01"]["weighers"]
