@@ -101,6 +101,10 @@ _RULES = {
     "memory-encryption-needs-uefi": _Rule(
         "encrypted memory needs UEFI, by {}", "set hw_firmware_type=uefi on the image"
     ),
+    "misshapen-hint": _Rule(
+        "the hint {} has no value of its kind",
+        "give {} UUIDs of servers, an IP address, or a prefix such as /24",
+    ),
     "model-needs-no-video": _Rule(
         "this model of encryption takes no video device, by {}",
         "set hw_video_model=none on the image",

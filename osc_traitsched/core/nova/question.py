@@ -10,7 +10,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options, request
-from osc_traitsched.core.nova.filter.hints import OF_SERVERS
+from osc_traitsched.core.nova.filter.hints import OF_SERVERS, misshapen
 from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
 from osc_traitsched.core.nova.request import Request, destination
 from osc_traitsched.core.nova.request.destination import Destination
@@ -92,6 +92,9 @@ class Question:
 
         :raises Refusal: when Nova refuses it before it asks
         """
+        wrong = misshapen(self.hints)
+        if wrong is not None:
+            raise Refusal("ValidationError", "misshapen-hint", (wrong,), "api", 400)
         found = request.build(
             self.flavor,
             self.image,

@@ -195,3 +195,11 @@ def test_all_nodes_of_a_host_have_its_servers():
     nodes = [Compute(A, "a1", "cell"), Compute(B, "a2", "cell"), Compute(C, "c", "c")]
     states = host_states(nodes, (), {"s1": ("cell", "a2"), "s2": ("c", "c")})
     assert [each.instances for each in states] == [{"s1"}, {"s1"}, {"s2"}]
+
+
+def test_a_server_that_is_named_and_not_by_its_uuid_is_refused_at_once():
+    asked = question(CLOUD, hints={"different_host": ("db1",)})
+    with pytest.raises(Refusal) as refused:
+        asked.request()
+    assert (refused.value.stage, refused.value.http) == ("api", 400)
+    assert refused.value.keys == ("different_host",)

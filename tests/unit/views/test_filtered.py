@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.explain.choice import chosen, picks
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.views.explain import document, prose, weights

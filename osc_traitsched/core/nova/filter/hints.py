@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+import re
+import uuid
+from collections.abc import Mapping, Sequence
 from typing import Union
 
 from osc_traitsched.core.nova.clause import Origin
@@ -23,8 +26,46 @@ NEAR_ADDRESS, PREFIX = "build_near_host_ip", "cidr"
 #: The hints whose values are UUIDs of servers.
 OF_SERVERS = (SAME_HOST, DIFFERENT_HOST)
 _DEFAULT_PREFIX = "/24"
+_PREFIX = re.compile(r"^/[0-9a-f.:]+$")
 
 Address = Union[ipaddress.IPv4Address, ipaddress.IPv6Address]
+
+
+def misshapen(hints: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the first hint whose values nova-api does not take; None for none.
+
+    What it does not know it takes as it is, and one value of ``same_host`` as well
+    (nova/api/openstack/compute/schemas/servers.py, ``_hints``).
+    """
+    for hint, values in hints.items():
+        if hint in OF_SERVERS:
+            is_free = hint == SAME_HOST and len(values) == 1
+            fits = is_free or all(map(_is_uuid, values))
+        elif hint in (NEAR_ADDRESS, PREFIX):
+            is_one = _is_address if hint == NEAR_ADDRESS else _PREFIX.search
+            fits = len(values) == 1 and bool(is_one(values[0]))
+        else:
+            continue
+        if not fits:
+            return hint
+    return None
+
+
+def _is_uuid(text: str) -> bool:
+    """Tell as oslo_utils.uuidutils does, ``is_uuid_like``."""
+    digits = text.replace("urn:", "").replace("uuid:", "").strip("{}")
+    try:
+        return uuid.UUID(text).hex == digits.replace("-", "").lower()
+    except ValueError:
+        return False
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def same_host(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from osc_traitsched.core.nova.filter.hints import misshapen
 from tests.unit.core.filter.asked import host, says, spec
 
 SAME, DIFFERENT = "SameHostFilter", "DifferentHostFilter"
@@ -74,3 +75,27 @@ def test_a_host_without_an_address_raises_and_one_without_figures_is_unknown():
     nowhere = host(report={"host_ip": None})
     assert says(NETWORK, nowhere, asked) == "raises: TypeError"
     assert says(NETWORK, host(report=False), asked) == "unknown: host_ip"
+
+
+SERVER = "5e000000-0000-4000-8000-000000000001"
+
+
+@pytest.mark.parametrize(
+    ("hints", "wrong"),
+    [
+        ({}, None),
+        ({"different_host": (SERVER, SERVER.upper())}, None),
+        ({"different_host": (SERVER.replace("-", ""),)}, None),
+        ({"different_host": ("db1",)}, "different_host"),
+        ({"same_host": ("db1",)}, None),
+        ({"same_host": ("db1", SERVER)}, "same_host"),
+        ({"build_near_host_ip": ("10.0.0.1",), "cidr": ("/24",)}, None),
+        ({"build_near_host_ip": ("fe80::1",)}, None),
+        ({"build_near_host_ip": ("10.0.0",)}, "build_near_host_ip"),
+        ({"build_near_host_ip": ("10.0.0.1", "10.0.0.2")}, "build_near_host_ip"),
+        ({"cidr": ("24",)}, "cidr"),
+        ({"colour": ("red", "blue"), "query": ("no JSON",)}, None),
+    ],
+)
+def test_nova_api_takes_hints_of_its_own_in_their_shape_only(hints, wrong):
+    assert misshapen(hints) == wrong
