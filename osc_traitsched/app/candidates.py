@@ -68,7 +68,11 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
     out = found.all_kept_out
     left = [each for each in given if each.host.uuid not in out]
     nodes = {node.uuid: node for node in computes}
-    order = ranked(question, (nodes[each.host.uuid] for each in left))
+    order = ranked(
+        question,
+        (nodes[each.host.uuid] for each in left),
+        candidate.capacities(answer.body),
+    )
     place = order.place_of
     return Candidates(
         tuple(sorted(left, key=lambda each: (place[each.host.uuid], each.host.name))),

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import others_on
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter.state import host_states
+from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import Ranking, ranking
+from osc_traitsched.core.nova.weigher.weight import NONE, Assumption
+
+_CPU = "CPUWeigher"
 
 
 def chosen(found: Explanation) -> Explanation:
@@ -27,7 +30,8 @@ def chosen(found: Explanation) -> Explanation:
     ]
     if not nodes:
         return found
-    found = dataclasses.replace(found, ranking=ranked(question, nodes))
+    order = ranked(question, nodes, _capacities(found, nodes))
+    found = dataclasses.replace(found, ranking=order)
     is_given = question.assumptions.setting(options.ENABLED_FILTERS).given
     if is_given or found.requested_nodes is not None:
         return found
@@ -36,13 +40,52 @@ def chosen(found: Explanation) -> Explanation:
     return dataclasses.replace(found, others_on=named)
 
 
-def ranked(question: Question, nodes: Iterable[Compute]) -> Ranking:
+def _capacities(
+    found: Explanation, nodes: Iterable[Compute]
+) -> Mapping[str, Mapping[str, int]]:
+    stock = found.facts.stock if found.facts else {}
+    return {
+        node.uuid: {name: each.capacity for name, each in stock[node.uuid].items()}
+        for node in nodes
+        if node.uuid in stock
+    }
+
+
+def ranked(
+    question: Question,
+    nodes: Iterable[Compute],
+    capacities: Mapping[str, Mapping[str, int]],
+) -> Ranking:
     """Return the order in which nova-scheduler tries compute nodes.
 
+    :param capacities: Placement's, by the UUID of the provider and by class
     :raises WeighersNotInRelease: where it does not start with its weighers
     """
-    hosts = host_states(nodes, question.aggregates, question.servers)
-    return ranking(hosts, question.spec(), question.assumptions)
+    hosts = [
+        _with_ratio(host, capacities.get(host.compute.uuid, {}))
+        for host in host_states(nodes, question.aggregates, question.servers)
+    ]
+    order = ranking(hosts, question.spec(), question.assumptions)
+    known = frozenset(h.compute.uuid for h in hosts if h.allocation_ratios)
+    cpu = (each for each in order.columns if each.weigher == _CPU)
+    if not known or not any(any(each.multipliers) for each in cpu):
+        return order
+    unreserved = Assumption(_CPU, "reserved_host_cpus", NONE, known)
+    return dataclasses.replace(order, assumed=(*order.assumed, unreserved))
+
+
+def _with_ratio(host: HostState, capacity: Mapping[str, int]) -> HostState:
+    """Return a host with the ratio that makes its CPUs Placement's capacity.
+
+    Of a host with dedicated CPUs it can't be told, since they are no VCPU.
+    """
+    report = host.compute.report
+    if report is None or not report.vcpus or "PCPU" in capacity:
+        return host
+    if "VCPU" not in capacity:
+        return host
+    ratios = {"VCPU": capacity["VCPU"] / report.vcpus}
+    return dataclasses.replace(host, allocation_ratios=ratios)
 
 
 def picks(found: Explanation) -> tuple[Provider, ...]:

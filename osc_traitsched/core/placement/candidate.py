@@ -72,6 +72,17 @@ def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate
     return tuple(sorted(found, key=lambda candidate: candidate.host.name))
 
 
+def capacities(answer: Mapping[str, Any]) -> dict[str, dict[str, int]]:
+    """Return the capacities of an answer's providers, by UUID and by class.
+
+    :param answer: the body of ``GET /allocation_candidates``
+    """
+    return {
+        uuid: {name: each["capacity"] for name, each in summary["resources"].items()}
+        for uuid, summary in answer["provider_summaries"].items()
+    }
+
+
 def given_roots(answer: Mapping[str, Any], snapshot: Snapshot) -> frozenset[str]:
     """Return the UUIDs of the roots of an answer that could take the server.
 

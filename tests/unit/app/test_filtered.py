@@ -161,3 +161,23 @@ def test_a_candidate_that_a_filter_may_keep_out_is_not_lost_by_a_change():
         ((CMP03,), ()),
         ((CMP02,), ()),
     ]
+
+
+def test_cpus_are_weighed_by_the_ratio_that_placement_has():
+    """By the release's own ratio of 4 there would be 252 and 32 CPUs free."""
+    many = {**REPORT, "vcpus_used": 4}
+    few = {**REPORT, "vcpus": 8, "free_ram_mb": 60000}
+    for found in both_orders(cloud(cmp01=many, cmp02=few)):
+        assert found.first == {CMP02}
+        (cpus,) = [each for each in found.columns if each.weigher == "CPUWeigher"]
+        assert sorted(cpus.raw) == [60.0, 64.0]
+        unreserved = [each for each in found.assumed if each.weigher == "CPUWeigher"]
+        assert [(each.missing, each.hosts) for each in unreserved] == [
+            ("reserved_host_cpus", {CMP01, CMP02})
+        ]
+
+
+def both_orders(found):
+    question = ask(found)
+    yield candidates.candidates(found, question).ranking
+    yield explain.explain(found, question).ranking
