@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import importlib.resources
 import json
-import pathlib
+import os
 import shlex
 import subprocess
 import zlib
@@ -52,12 +52,12 @@ def arguments(command: str) -> list[str]:
 
     :raises NovaPythonFails: for what is no command line
     """
+    path = os.path.expanduser(command)
+    if os.path.isdir(path):
+        return [os.path.join(path, "bin", "python")]
     try:
-        path = pathlib.Path(command).expanduser()
-        if path.is_dir():
-            return [str(path / "bin" / "python")]
-        words = [str(path)] if path.exists() else shlex.split(command)
-    except (RuntimeError, ValueError) as exc:
+        words = [path] if os.path.exists(path) else shlex.split(command)
+    except ValueError as exc:
         raise NovaPythonFails(command, "not-started", str(exc)) from exc
     if not words:
         raise NovaPythonFails(command, "not-started", "no command is named")
