@@ -53,8 +53,8 @@ _RULES = {
         "set hw:mem_page_size=any in the flavor, or take the image's property off",
     ),
     "group-policy-off": _Rule(
-        "the filter of the server group's policy is off, by {}",
-        "turn the filter on, or use another group",
+        "the filter or weigher of the server group's policy is off, by {}",
+        "turn it on, or use another group",
     ),
     "filter-not-in-release": _Rule(
         "nova-scheduler does not start: the release has no host filter {}",

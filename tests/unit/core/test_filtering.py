@@ -13,8 +13,11 @@ from osc_traitsched.core.explain.filtering import (
     unread_hints,
 )
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova import weigher_options
 from osc_traitsched.core.nova.filter.answer import Raises
 from osc_traitsched.core.nova.filter.state import ServerGroup, host_states
+from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.views import problems
 from tests.property.building import identity
 from tests.unit.core.scheduled import (
     COMPUTE,
@@ -203,3 +206,15 @@ def test_a_server_that_is_named_and_not_by_its_uuid_is_refused_at_once():
         asked.request()
     assert (refused.value.stage, refused.value.http) == ("api", 400)
     assert refused.value.keys == ("different_host",)
+
+
+def test_a_policy_that_a_weigher_keeps_is_refused_where_that_is_off():
+    asked = in_group("soft-affinity", COMPUTE)
+    off = {weigher_options.WEIGHT_CLASSES: Setting((), "a test", given=True)}
+    settings = {**asked.assumptions.settings, **off}
+    assumptions = dataclasses.replace(asked.assumptions, settings=settings)
+    filtering(asked, ())
+    with pytest.raises(Refusal) as refused:
+        filtering(dataclasses.replace(asked, assumptions=assumptions), ())
+    assert refused.value.keys == ("soft-affinity", "ServerGroupSoftAffinityWeigher")
+    assert "weigher" in problems.word(refused.value)
