@@ -187,41 +187,67 @@ def plan_unisolate(
     :raises CloudBroke: when a service can't be read
     """
     state = _state(cloud, aggregate, assumptions)
-    images: tuple[Body, ...] = ()
-    unclear: tuple[Server, ...] = ()
-    requiring: Requirers = {}
     if remove_traits:
-        names = tuple(names) or isolation.to_remove(state)
-        held = {name: holders(cloud.placement, state, name) for name in names}
-        images = requirers.images(cloud, names)
-        others = of_others(images, cloud.own_project)
-        plan = isolation.unisolate_plan(state, names, held, images, others, all_images)
-        # Any user could make an image that no host can be left to.
-        if not all_images:
-            images = tuple(
-                image
-                for image in images
-                if image["id"] not in others or image["visibility"] == "public"
-            )
-        if not force:
-            unclear = check_servers(cloud, plan, state.snapshot, held)
-            orphaned = orphaned_traits(plan.changes, held)
-            requiring = requirers.requirers(cloud, orphaned) if orphaned else {}
+        found = _removal(cloud, state, names, all_images, force)
     else:
-        names = tuple(names) or isolation.isolating(state)
-        plan = isolation.open_plan(state, names)
+        opened = tuple(names) or isolation.isolating(state)
+        found = _Removal(opened, isolation.open_plan(state, opened))
     return IsolationPlan(
         state,
-        names,
-        plan,
-        check_effects(cloud, state, plan, assumptions, force, images),
+        found.names,
+        found.plan,
+        check_effects(cloud, state, found.plan, assumptions, force, found.images),
         assumptions.setting(options.ISOLATION),
         _has_project_filter(state, assumptions),
-        unknown=trait.vanished(names, state.traits),
+        unknown=trait.vanished(found.names, state.traits),
         has_private_flavors=lookup.lists_private_flavors(cloud),
-        servers=MisplacedServers(without_image=unclear),
-        requirers=requiring,
+        servers=MisplacedServers(without_image=found.unclear),
+        requirers=found.requirers,
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Removal:
+    """What opens an aggregate, and what has to be looked at because of it.
+
+    :ivar images: those that must keep a host
+    :ivar unclear: the servers of which it is not known what they require
+    :ivar requirers: of the traits that no host would have
+    """
+
+    names: tuple[str, ...]
+    plan: Plan
+    images: tuple[Body, ...] = ()
+    unclear: tuple[Server, ...] = ()
+    requirers: Requirers = dataclasses.field(default_factory=dict)
+
+
+def _removal(
+    cloud: Cloud,
+    state: AggregateState,
+    names: Sequence[str],
+    all_images: bool,
+    force: bool,
+) -> _Removal:
+    """Plan that hosts, flavors and images lose the traits, too."""
+    names = tuple(names) or isolation.to_remove(state)
+    held = {name: holders(cloud.placement, state, name) for name in names}
+    images = requirers.images(cloud, names)
+    others = of_others(images, cloud.own_project)
+    plan = isolation.unisolate_plan(state, names, held, images, others, all_images)
+    # Any user could make an image that no host can be left to.
+    if not all_images:
+        images = tuple(
+            image
+            for image in images
+            if image["id"] not in others or image["visibility"] == "public"
+        )
+    if force:
+        return _Removal(names, plan, images)
+    unclear = check_servers(cloud, plan, state.snapshot, held)
+    orphaned = orphaned_traits(plan.changes, held)
+    needed = requirers.requirers(cloud, orphaned) if orphaned else {}
+    return _Removal(names, plan, images, unclear, needed)
 
 
 def _state(

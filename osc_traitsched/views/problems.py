@@ -101,21 +101,15 @@ def _(error: errors.NotInCatalog) -> str:
     )
 
 
-@word.register
-def _(error: errors.FiltersNotInRelease) -> str:
+@word.register(errors.FiltersNotInRelease)
+@word.register(errors.WeighersNotInRelease)
+def _(error: errors.FiltersNotInRelease | errors.WeighersNotInRelease) -> str:
+    is_filter = isinstance(error, errors.FiltersNotInRelease)
+    option = "enabled_filters" if is_filter else "weight_classes"
     return (
         f"nova-scheduler of {release(error.release)} does not start with "
-        f"{listed(error.keys)} in enabled_filters ({error.source}): it has no such "
-        "filter"
-    )
-
-
-@word.register
-def _(error: errors.WeighersNotInRelease) -> str:
-    return (
-        f"nova-scheduler of {release(error.release)} does not start with "
-        f"{listed(error.keys)} in weight_classes ({error.source}): it has no such "
-        "weigher"
+        f"{listed(error.keys)} in {option} ({error.source}): it has no such "
+        f"{'filter' if is_filter else 'weigher'}"
     )
 
 
