@@ -31,7 +31,7 @@ from osc_traitsched.core.change.isolation import (
     predicted_stages,
     unisolate_plan,
 )
-from osc_traitsched.core.change.model import Kind, Status
+from osc_traitsched.core.change.model import Kind, State, Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
@@ -273,6 +273,12 @@ class RealCloud:
         )
 
     def carry_out(self, change):
+        if change.condition is not None:
+            body = self.aggregates[change.condition.object.id]
+            found = State(body["metadata"], hosts=frozenset(body["hosts"]))
+            assert change.condition.guard.refusal(found) is None
+            # The aggregates are values here, and can't be asked for.
+            change = dataclasses.replace(change, condition=None)
         kinds = {
             Kind.FLAVOR: (self.flavors, "extra_specs"),
             Kind.IMAGE: (self.images, None),
