@@ -439,7 +439,8 @@ def test_a_zone_that_is_not_there_is_refused_though_placement_has_hosts(
     assert boot.refused == "The requested availability zone is not available"
     done = openstack("candidates", "small", "raw", "--availability-zone", "az-eats")
     assert (done.code, done.out) == (3, "")
-    assert "(az-eats); did you mean az-east?" in done.err
+    assert "in the zone az-eats (InvalidRequest)" in done.err
+    assert "did you mean az-east?" in done.err
 
 
 def test_the_zone_of_novas_own_services_restricts_nothing_though_nova_takes_it(
