@@ -448,6 +448,7 @@ def test_the_zone_of_novas_own_services_restricts_nothing_though_nova_takes_it(
 ):
     found = explain("small", "raw", "--availability-zone", "internal", code=0)
     boot = make.boot(small, raw, availability_zone="internal")
+    make.delete(boot)
     assert boot.status == "ACTIVE"
     assert boot.host in found["candidates"]
 

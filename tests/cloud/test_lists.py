@@ -96,8 +96,7 @@ def test_a_whole_cloud_has_no_finding_and_all_its_things_were_looked_at(openstac
     rules = ("image-type-no-host", "traits-unknown", "mirror-no-provider")
     assert openstack("check", *rules).out == (
         "Nothing found: 3 rules looked at 5 images, 5 flavors, 5 hosts.\n"
-        "Settings: none found, upstream defaults assumed "
-        "(see trait-sched config save)\n"
+        "Settings: the command line\n"
     )
 
 

@@ -36,7 +36,7 @@ class NodeReport:
     hypervisor_type: str
     hypervisor_version: int
     host_ip: str | None
-    cpu_info: Mapping[str, Any] | None = None
+    cpu_info: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
 
     @property
     def free_disk_mb(self) -> int:

@@ -3,6 +3,7 @@
 import pytest
 
 from osc_traitsched.core.inventory import node_report
+from osc_traitsched.core.inventory.snapshot import Compute
 
 BODY = {
     "vcpus": 8,
@@ -38,3 +39,11 @@ def test_a_node_that_has_never_reported_has_no_report(key):
 @pytest.mark.parametrize("given", ["", None, "{}"])
 def test_what_is_no_mapping_says_nothing_of_the_cpus(given):
     assert node_report.read({**BODY, "cpu_info": given}).cpu_info is None
+
+
+def test_nodes_with_what_they_report_can_be_members_of_a_set():
+    first, second = (
+        Compute("u", "cmp01", "cmp01", report=node_report.read(BODY)) for _ in range(2)
+    )
+    assert first.report.cpu_info == {"arch": "x86_64"}
+    assert len({first, second}) == 1
