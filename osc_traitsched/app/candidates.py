@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from osc_traitsched.app import request
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.explain.choice import ranked
-from osc_traitsched.core.explain.filtering import Filtering, filtering
+from osc_traitsched.core.explain.filtering import Failure, Filtering, filtering
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement import candidate
@@ -25,6 +26,7 @@ class Candidates:
     :ivar ranking: their weights; each is taken to pass all filters
     :ivar filtering: what the host filters say of all compute nodes
     :ivar kept_out: the hosts that Placement gives, and that a filter keeps out
+    :ivar may_fail: where a filter may end the whole request
     :ivar vanished: the UUIDs of providers that were deleted after it gave them; their
         hosts are left out
     """
@@ -33,13 +35,21 @@ class Candidates:
     filtering: Filtering
     ranking: Ranking
     kept_out: tuple[Candidate, ...] = ()
+    may_fail: tuple[Failure, ...] = ()
     vanished: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The names of the hosts that Placement gives, by their provider's UUID."""
+        given = (*self.hosts, *self.kept_out)
+        return {each.host.uuid: each.host.name for each in given}
 
     @property
     def is_uncertain(self) -> bool:
         """Whether there are hosts, and of none it is known that all filters pass it."""
-        return bool(self.hosts) and all(
-            self.filtering.unknown(each.host.uuid) for each in self.hosts
+        return bool(self.hosts) and (
+            bool(self.may_fail)
+            or all(self.filtering.unknown(each.host.uuid) for each in self.hosts)
         )
 
 
@@ -62,7 +72,8 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
     vanished = answer.body["provider_summaries"].keys() - snapshot.by_uuid.keys()
     given = candidate.candidates(answer.body, snapshot)
     found = filtering(question, computes)
-    failure = found.refusal({each.host.uuid for each in given})
+    roots = {each.host.uuid for each in given}
+    failure = found.refusal(roots)
     if failure is not None:
         raise failure
     out = found.all_kept_out
@@ -79,5 +90,6 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
         found,
         order,
         tuple(each for each in given if each.host.uuid in out),
+        tuple(found.failures(roots)),
         tuple(sorted(vanished)),
     )

@@ -11,8 +11,9 @@ from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.filtering import filtering
-from osc_traitsched.core.explain.fix import Fix, RequestFix
+from osc_traitsched.core.explain.filtering import Filtering, filtering
+from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
+from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.matcher import Matcher
@@ -39,7 +40,7 @@ def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix
     placement = cloud.placement
     if facts.cut_off:
         # Of answers that are cut it can't be told what a change loses.
-        return fix.on_hosts(matcher, verdict, question, explanation.computes)
+        return _on_hosts(explanation, matcher, verdict)
     on_request = fix.on_request(question, facts, verdict)
     flavors = fix.other_flavors(question, lookup.known_flavors(cloud))
     return fix.safest_first(
@@ -49,9 +50,17 @@ def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix
             ),
             *_helping(placement, explanation, _formats(cloud, explanation, on_request)),
             *_helping(placement, explanation, on_request),
-            *fix.on_hosts(matcher, verdict, question, explanation.computes),
+            *_on_hosts(explanation, matcher, verdict),
         ]
     )
+
+
+def _on_hosts(
+    explanation: Explanation, matcher: Matcher, verdict: Verdict
+) -> tuple[HostFix, ...]:
+    may_fail = (each.name for each in explanation.may_fail)
+    question, computes = explanation.question, explanation.computes
+    return fix.on_hosts(matcher, verdict, question, computes, may_fail)
 
 
 def _formats(
@@ -85,27 +94,50 @@ def _helping(
         except (Refusal, PlacementRefuses):
             continue
         roots = given_roots(answer.body, found.snapshot)
-        sure, possible = _passing(explanation, question, roots)
-        gained, lost = (sure & hosts) - now, now - possible
+        after = _Passing.of(explanation, question, roots)
+        gained, lost = (after.sure & hosts) - now, now - after.possible
+        is_sure = bool(gained)
+        if not is_sure and not lost:
+            gained = (after.possible & hosts) - now
         if len(gained) > len(lost):
             yield dataclasses.replace(
                 proposal,
                 hosts=tuple(sorted(gained)),
                 lost=tuple(sorted(lost)),
                 is_cut=most is not None and answer.count >= most,
+                deciding=() if is_sure else after.deciding(gained),
             )
 
 
-def _passing(
-    explanation: Explanation, question: Question, given: frozenset[str]
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the hosts that the host filters pass for sure, and those that they may.
+@dataclasses.dataclass(frozen=True)
+class _Passing:
+    """The hosts that the host filters pass for sure, and those that they may pass.
 
-    :param question: what is asked then
+    :ivar may_fail: the filters that may end the request
     """
-    computes = explanation.computes
-    found = filtering(question, [computes[root] for root in given if root in computes])
-    if found.failure(given):
-        return frozenset(), frozenset()
-    sure = frozenset(root for root in given if not found.doubts(root))
-    return sure, given - found.all_kept_out
+
+    sure: frozenset[str]
+    possible: frozenset[str]
+    found: Filtering
+    may_fail: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, explanation: Explanation, question: Question, given: frozenset[str]
+    ) -> _Passing:
+        """Run the filters over the hosts that Placement gives for a question."""
+        computes = explanation.computes
+        nodes = [computes[root] for root in given if root in computes]
+        found = filtering(question, nodes)
+        failures = tuple(found.failures(given))
+        if any(each.is_sure for each in failures):
+            return cls(frozenset(), frozenset(), found)
+        sure = frozenset(root for root in given if not found.doubts(root))
+        names = tuple(dict.fromkeys(each.name for each in failures))
+        possible = given - found.all_kept_out
+        return cls(frozenset() if names else sure, possible, found, names)
+
+    def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Return the filters that decide about hosts, and can't be seen from here."""
+        names = (*self.found.deciding(roots), *self.may_fail)
+        return tuple(dict.fromkeys(names))

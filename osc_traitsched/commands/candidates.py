@@ -11,6 +11,7 @@ from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import left_out, problems
+from osc_traitsched.views.explain import filters
 from osc_traitsched.views.traits import Table
 
 
@@ -80,6 +81,8 @@ class ListCandidates(base.Lister):
         if found.vanished:
             base.LOG.warning("%s", left_out.vanished(found.vanished))
         for line in views.kept_out(found.kept_out, found.filtering):
+            base.LOG.warning("%s", line)
+        for line in filters.may_fail(found.may_fail, found.names):
             base.LOG.warning("%s", line)
         if not found.hosts:
             self.exit_code = ExitCode.NO_HOST

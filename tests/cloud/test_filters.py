@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import random
+import shlex
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -56,6 +57,8 @@ FLAVORS: dict[str, tuple[dict[str, str], dict[str, int]]] = {
     # No API shows this; there are none.
     "failed": ({"capabilities:failed_builds": "7"}, {}),
 }
+#: A trait that only the host has that is down.
+TRAIT = "CUSTOM_WISHED_FOR"
 IMAGES = {"raw": {}, "x86": {"hw_architecture": "x86_64"}}
 
 
@@ -234,3 +237,33 @@ def test_what_keeps_hosts_out_is_said_in_one_sentence(scene):
         "is in no aggregate with ssd (ssd=true asked)",
         "has nova-compute down",
     ]
+
+
+@pytest.mark.parametrize(
+    ("failed", "status"), [("0", "ACTIVE"), ("7", "ERROR")], ids=["passes", "keeps out"]
+)
+def test_what_is_offered_where_a_filter_decides_is_decided_by_it(scene, failed, status):
+    """What is offered is the same: only nova-scheduler knows the failed builds."""
+    name = f"wished-for-{failed}"
+    specs = {f"trait:{TRAIT}": "required", "capabilities:failed_builds": failed}
+    hosts = [f"cmp0{number}" for number in range(5)]
+    with factory(scene.cloud.admin()) as make:
+        make.traits(TRAIT, "cmp05")
+        flavors = {**scene.flavors, name: make.flavor(name, specs)}
+        there = dataclasses.replace(scene, flavors=flavors)
+        document = there.explain(Asked(name), "--fixes").json
+        assert document["verdict"] == "no host"
+        (fix,) = (each for each in document["fixes"] if each["target"] == "hosts")
+        assert fix["deciding_filters"] == ["ComputeCapabilitiesFilter"]
+        assert fix["gained_hosts"] == hosts
+        assert there.boot(Asked(name)).fault == NOT_ENOUGH
+        program, *words = shlex.split(*fix["commands"])
+        assert program == "openstack"
+        done = shell.run(scene.cloud.environment, *words)
+        assert done.code == 0, done.err
+        boot = there.boot(Asked(name))
+        undone = ["remove", *words[2:], "--force"]
+        done = shell.run(scene.cloud.environment, words[0], *undone)
+        assert done.code == 0, done.err
+    assert boot.status == status
+    assert boot.host in hosts if status == "ACTIVE" else boot.fault == NOT_ENOUGH

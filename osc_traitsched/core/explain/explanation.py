@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.explain import room
 from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.filtering import Filtering
+from osc_traitsched.core.explain.filtering import Failure, Filtering
 from osc_traitsched.core.explain.fix import Fix
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.explain.verdict import (
@@ -138,8 +138,19 @@ class Explanation:
         return given and host.uuid not in self.filtering.all_kept_out
 
     @functools.cached_property
+    def may_fail(self) -> tuple[Failure, ...]:
+        """Where a host filter may end the whole request; whether it does is unknown."""
+        found = self.filtering.failures({host.uuid for host in self.given})
+        return tuple(each for each in found if not each.is_sure)
+
+    @functools.cached_property
     def uncertain(self) -> tuple[Provider, ...]:
-        """The candidates of which it can't be known whether all filters pass them."""
+        """The candidates of which it can't be known whether all filters pass them.
+
+        They are all candidates where one host may end the request.
+        """
+        if self.may_fail:
+            return self.candidates
         return tuple(h for h in self.candidates if self.filtering.unknown(h.uuid))
 
     @property

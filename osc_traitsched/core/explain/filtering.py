@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import os_traits
@@ -48,6 +49,27 @@ _HINT_FILTERS = {
     "cidr": "SimpleCIDRAffinityFilter",
     "query": "JsonFilter",
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """A filter that raises on a host, and with it ends the whole request.
+
+    :ivar name: the filter's
+    :ivar uuid: of the host's provider
+    :ivar answer: what it raises; where that is unknown, it may raise
+    :ivar behind: the filters before it that may have kept the host out
+    """
+
+    name: str
+    uuid: str
+    answer: Raises | Unknown
+    behind: tuple[str, ...] = ()
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nothing that can't be known would prevent it."""
+        return isinstance(self.answer, Raises) and not self.behind
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,31 +155,59 @@ class Filtering:
         """Tell whether not all filters pass a host for sure."""
         return next(self.answers(uuid), None) is not None
 
-    def failure(self, given: Collection[str]) -> tuple[str, Raises] | None:
-        """Return the filter that ends the whole request with an exception, if any.
+    def deciding(self, uuids: Iterable[str]) -> tuple[str, ...]:
+        """Return the filters that decide about hosts, and can't be seen from here."""
+        names = {name for uuid in uuids for name, _ in self.unknown(uuid)}
+        return tuple(name for name in self.judgment.names if name in names)
+
+    def failures(self, given: Collection[str]) -> Iterator[Failure]:
+        """Yield where a filter raises or may raise, up to the first that does for sure.
 
         Nova runs a filter only on the hosts that all those before it have passed
-        (nova/filters.py, ``get_filtered_objects``). Where one of those is unknown it
-        is taken to pass.
+        (nova/filters.py, ``get_filtered_objects``).
 
         :param given: the hosts that Placement gave
         """
         left = set(given)
-        for name in self.judgment.names:
-            for uuid in sorted(left):
-                answer = self.answer(name, uuid)
-                if isinstance(answer, Raises):
-                    return name, answer
+        for number, name in enumerate(self.judgment.names):
+            before = self.judgment.names[:number]
+            for uuid, answer in self._raising(name, left):
+                unknown = (
+                    n for n in before if isinstance(self.answer(n, uuid), Unknown)
+                )
+                found = Failure(name, uuid, answer, tuple(unknown))
+                yield found
+                if found.is_sure:
+                    return
             left -= self.kept_out[name]
-        return None
+
+    def _raising(
+        self, name: str, uuids: Collection[str]
+    ) -> list[tuple[str, Raises | Unknown]]:
+        """Return the hosts on which a filter raises or may raise, in a fixed order."""
+        found = [
+            (uuid, answer)
+            for uuid, answer in self.judgment.answers[name].items()
+            if isinstance(answer, Raises)
+            or (isinstance(answer, Unknown) and answer.may_raise)
+            if uuid in uuids
+        ]
+        return sorted(found, key=operator.itemgetter(0))
+
+    def failure(self, given: Collection[str]) -> Failure | None:
+        """Return the filter that ends the whole request for sure, if any does.
+
+        :param given: the hosts that Placement gave
+        """
+        return next((each for each in self.failures(given) if each.is_sure), None)
 
     def refusal(self, given: Collection[str]) -> Refusal | None:
         """Return that failure as Nova's refusal of the request; None where none is."""
         failure = self.failure(given)
-        if failure is None:
+        if failure is None or not isinstance(failure.answer, Raises):
             return None
-        name, answer = failure
-        keys = (name, answer.key, answer.value)
+        answer = failure.answer
+        keys = (failure.name, answer.key, answer.value)
         return Refusal(answer.exception, "filter-raises", keys, _STAGE)
 
     def _is_said(self, uuid: str, answer: Answer) -> bool:

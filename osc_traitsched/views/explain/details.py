@@ -50,7 +50,7 @@ def lines(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]
 def _can(explanation: Explanation, host: Provider) -> Line:
     if not explanation.is_candidate(host):
         return Line(f"{host.name}: cannot take it", Tone.NO)
-    if explanation.filtering.unknown(host.uuid):
+    if host in explanation.uncertain:
         return Line(f"{host.name}: may take it; it is not known", Tone.DOUBT)
     return Line(f"{host.name}: can take it", Tone.YES)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import Failure
 from osc_traitsched.core.explain.filtering import unread_hints as unread
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import HostFilter
@@ -129,6 +130,31 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
             found.setdefault((name, each), []).append(host.name)
     for (name, each), hosts in found.items():
         yield f"{name} may keep out {ranges(hosts)}: it reads {unknown(each)}."
+    names = {host.uuid: host.name for host in explanation.given}
+    yield from may_fail(explanation.may_fail, names)
+
+
+def may_fail(found: Iterable[Failure], names: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each filter that may end the whole request, and how.
+
+    :param names: of the hosts, by the UUIDs of their providers
+    """
+    hosts: dict[tuple[str, Raises | Unknown, tuple[str, ...]], list[str]] = {}
+    for each in found:
+        kind = each.name, each.answer, each.behind
+        hosts.setdefault(kind, []).append(names[each.uuid])
+    for (name, answer, behind), on in hosts.items():
+        if isinstance(answer, Raises):
+            why = f"{answer.exception}, {answer.key}={answer.value}"
+        else:
+            why = f"it reads {unknown(answer)}"
+        keep = "keeps" if len(behind) == 1 else "keep"
+        out = "it" if len(on) == 1 else "them"
+        unless = f", unless {' or '.join(behind)} {keep} {out} out first"
+        yield (
+            f"{name} may end the whole request on {ranges(on)}: {why}"
+            f"{unless if behind else ''}."
+        )
 
 
 def others_on(explanation: Explanation) -> Iterator[str]:

@@ -223,6 +223,15 @@ def gain(fix: Fix, explanation: Explanation) -> str:
     names = hosts(fix, explanation)
     fewer = lost(fix, explanation)
     but = f"; {len(fewer)} fewer: {ranges(fewer)}" if fewer else ""
-    if isinstance(fix, RequestFix) and fix.is_cut:
-        return f"at least {count(len(names), 'more host')}{but}"
-    return f"{count(len(names), 'more host')}: {ranges(names)}{but}"
+    more = count(len(names), "more host")
+    is_cut = isinstance(fix, RequestFix) and fix.is_cut
+    found = f"at least {more}" if is_cut else f"{more}: {ranges(names)}"
+    return f"{found}{but}" if not fix.deciding else f"perhaps {found}; {decided(fix)}"
+
+
+def decided(fix: Fix) -> str:
+    """Return who has the last word on a fix; empty where it is certain."""
+    if not fix.deciding:
+        return ""
+    decide = "decides" if len(fix.deciding) == 1 else "decide"
+    return f"then {listed(fix.deciding)} {decide}, which can't be seen from here"

@@ -179,6 +179,7 @@ def of_fix(
         "target": "hosts" if isinstance(fix, HostFix) else "request",
         "text": fixes.word(fix, explanation),
         "caution": fixes.caution(fix),
+        "deciding_filters": list(fix.deciding),
         "gained_hosts": fixes.hosts(fix, explanation),
         "is_cut": isinstance(fix, RequestFix) and fix.is_cut,
         "lost_hosts": fixes.lost(fix, explanation),

@@ -246,6 +246,7 @@ def _simplest(found: Sequence[Fix]) -> list[Fix]:
         for fix in found
         if not any(
             len(other.changes) < len(fix.changes)
+            and not (other.deciding and not fix.deciding)
             and all(change in fix.changes for change in other.changes)
             for other in found
         )

@@ -151,6 +151,37 @@ def test_a_change_of_the_request_is_no_help_where_a_filter_keeps_its_hosts_out()
     assert helping == [{CMP02, CMP03}, {CMP03}]
 
 
+def test_a_change_of_the_request_that_a_filter_decides_about_is_no_certain_help():
+    recorded_cloud = cloud()
+    found = explain.explain(recorded_cloud, gold(recorded_cloud, OWN), want_fixes=True)
+    of_request = [each for each in found.fixes if hasattr(each, "lost")]
+    assert {each.deciding for each in of_request} == {(OWN,)}
+    assert {host for each in of_request for host in each.hosts} == {CMP02, CMP03}
+    assert all(each.lost == () for each in of_request)
+    printed = [each.text for each in prose.lines(found, (), True)]
+    decides = f"then {OWN} decides, which can't be seen from here"
+    assert [each for each in printed if each.endswith(f": cmp02; {decides}")]
+    perhaps = [each for each in printed if each.endswith(decides)]
+    assert all(": perhaps " in each for each in perhaps)
+    whole = document.document(found, found.hosts)
+    assert {tuple(each["deciding_filters"]) for each in whole["fixes"]} == {(OWN,)}
+
+
+def test_no_candidate_is_sure_where_a_filter_may_end_the_request_for_another_host():
+    """Behind a filter that may have kept it out, Nova may not get to that host."""
+    recorded_cloud = cloud()
+    wanted = {"availability_zone": ">= many"}
+    question = ask(recorded_cloud, OWN, SPECS, specs=wanted)
+    found = candidates.candidates(recorded_cloud, question)
+    assert found.may_fail
+    assert not any(each.is_sure for each in found.may_fail)
+    assert {each.behind for each in found.may_fail} == {(OWN,)}
+    assert set(found.names.values()) == {"cmp01", "cmp02"}
+    explained = explain.explain(recorded_cloud, question, want_fixes=False)
+    assert explained.refusal is None
+    assert explained.may_fail == found.may_fail
+
+
 def test_a_candidate_that_a_filter_may_keep_out_is_not_lost_by_a_change():
     unsure = cloud(cmp02=REPORT, cmp03=REPORT)
     question = gold(unsure, "NumInstancesFilter")

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.fix import Action, HostChange
 from tests.property.building import identity
-from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD, matched, question
+from tests.unit.core.filter.asked import REPORT
+from tests.unit.core.scheduled import (
+    COMPUTE,
+    OWN,
+    SPECS,
+    SSD,
+    computes,
+    matched,
+    question,
+)
 
 GOLD = {"trait:CUSTOM_GOLD": "required"}
 HAS = {"traits": ["CUSTOM_GOLD"]}
@@ -83,6 +94,50 @@ def test_what_another_filter_would_keep_out_is_no_help():
     assert fix.on_hosts(matcher, found.verdict, asked, down) == ()
 
 
-def test_a_filter_of_ones_own_leaves_no_change_that_helps_for_sure():
+def fixes_of(body, *filters, may_fail=(), **states):
+    """Return each fix as its changes, its hosts, and the filters that decide."""
+    asked = question(body, *filters)
+    matcher, found = matched(asked, body, nodes=computes(body, **states))
+    found_fixes = fix.on_hosts(
+        matcher, found.verdict, asked, found.computes, iter(may_fail)
+    )
+    names = {host.uuid: host.name for host in found.hosts}
+    return [
+        (set(each.changes), {names[root] for root in each.hosts}, each.deciding)
+        for each in found_fixes
+    ]
+
+
+def test_a_filter_of_ones_own_has_the_last_word_on_a_change():
     body = {"cloud": {"a": {}}, "flavor": SSD, "aggregates": disks("true")}
-    assert helping(body, OWN, SPECS) == {}
+    assert fixes_of(body, OWN, SPECS) == [({join("disk0")}, {"a"}, (OWN,))]
+    assert fixes_of(body, SPECS) == [({join("disk0")}, {"a"}, ())]
+
+
+NUMA = "NUMATopologyFilter"
+NODES = {"hw:numa_nodes": "1"}
+
+
+def driven(by):
+    return {"report": dataclasses.replace(REPORT, hypervisor_type=by)}
+
+
+def test_hosts_that_the_filter_keeps_out_for_sure_are_not_among_those_it_decides():
+    body = {"cloud": {"a": {}, "b": {}}, "flavor": {**GOLD, **NODES}}
+    found = fixes_of(body, OWN, NUMA, a=driven("fake"), b=driven("QEMU"))
+    assert found == [({ADD}, {"b"}, (OWN, NUMA))]
+
+
+def test_where_a_change_helps_some_hosts_for_sure_no_other_is_counted():
+    body = {"cloud": {"a": {}, "b": {}}, "flavor": GOLD}
+    full = {"report": dataclasses.replace(REPORT, current_workload=9, running_vms=9)}
+    idle = {"report": dataclasses.replace(REPORT, current_workload=0)}
+    found = fixes_of(body, "IoOpsFilter", a=full, b=idle)
+    assert found == [({ADD}, {"b"}, ())]
+    found = fixes_of(body, "IoOpsFilter", a=full, b=full)
+    assert found == [({ADD}, {"a", "b"}, ("IoOpsFilter",))]
+
+
+def test_no_change_helps_for_sure_where_another_host_may_end_the_request():
+    body = {"cloud": {"a": {}}, "flavor": GOLD}
+    assert fixes_of(body, COMPUTE, may_fail=[SPECS]) == [({ADD}, {"a"}, (SPECS,))]

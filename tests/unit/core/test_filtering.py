@@ -8,6 +8,7 @@ import pytest
 
 from osc_traitsched.core.errors import FiltersNotInRelease, Refusal
 from osc_traitsched.core.explain.filtering import (
+    Failure,
     filtering,
     others_on,
     unread_hints,
@@ -18,7 +19,9 @@ from osc_traitsched.core.nova.filter.answer import Raises
 from osc_traitsched.core.nova.filter.state import ServerGroup, host_states
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import problems
+from osc_traitsched.views.explain import filters
 from tests.property.building import identity
+from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.scheduled import (
     COMPUTE,
     OWN,
@@ -68,10 +71,9 @@ def test_what_is_unknown_of_a_host_keeps_it_neither_out_nor_in():
 
 
 def test_only_a_host_that_reaches_the_filter_makes_it_raise():
-    assert judged(ODD, SPECS).failure([A, B]) == (
-        SPECS,
-        Raises("ValueError", "ssd", ">= many", origin_of(ODD)),
-    )
+    raises = Raises("ValueError", "ssd", ">= many", origin_of(ODD))
+    assert judged(ODD, SPECS).failure([A]) == Failure(SPECS, A, raises)
+    assert judged(ODD, SPECS).failure([A, B, C]).name == SPECS
     assert judged(ODD, SPECS).failure([C]) is None
     assert judged(ODD, SPECS).failure([]) is None
 
@@ -87,6 +89,61 @@ def origin_of(body):
 def test_a_filter_before_it_may_leave_no_host_that_makes_one_raise(filters, fails):
     found = judged(ODD, *filters, a=DOWN, b=DOWN)
     assert bool(found.failure([A, B, C])) is fails
+
+
+def test_behind_a_filter_that_may_keep_the_host_out_an_exception_is_not_sure():
+    """Nova runs a filter on the hosts that all before it have passed."""
+    found = judged(ODD, OWN, SPECS)
+    raises = Raises("ValueError", "ssd", ">= many", origin_of(ODD))
+    assert found.failure([A, B]) is None
+    assert found.refusal([A, B]) is None
+    assert list(found.failures([A, B])) == [
+        Failure(SPECS, uuid, raises, (OWN,)) for uuid in sorted([A, B])
+    ]
+    assert list(found.failures([C])) == []
+    first = judged(ODD, SPECS, OWN)
+    assert [each.behind for each in first.failures([A, B])] == [()]
+
+
+def test_what_one_sure_exception_ends_no_further_one_can_end():
+    found = judged(ODD, "IoOpsFilter", SPECS, a=busy(0), b=busy(9))
+    failures = list(found.failures([A, B]))
+    assert [each.uuid for each in failures if each.is_sure] == [A]
+    assert failures[-1].is_sure
+
+
+def busy(tasks):
+    report = dataclasses.replace(REPORT, current_workload=tasks, running_vms=tasks)
+    return {"report": report}
+
+
+def test_a_filter_of_which_nothing_is_visible_may_raise_too():
+    body = {**CLOUD, "flavor": {"capabilities:failed_builds": ">= many"}}
+    found = judged(body, "ComputeCapabilitiesFilter", a=busy(0))
+    (failure,) = found.failures([A])
+    assert not failure.is_sure
+    assert failure.answer.missing == "failed_builds"
+
+
+def test_every_candidate_is_uncertain_where_another_host_may_end_the_request():
+    body = {
+        **CLOUD,
+        "flavor": {"aggregate_instance_extra_specs:n": ">= 6"},
+        "aggregates": {
+            "odd": {"hosts": ["a"], "metadata": {"n": "many"}},
+            "eight": {"hosts": ["b"], "metadata": {"n": "8"}},
+        },
+    }
+    found = explained(body, "abc", "IoOpsFilter", SPECS, a=busy(9), b=busy(0))
+    assert [each.uuid for each in found.may_fail] == [A]
+    assert found.filter_failure is None
+    assert [each.uuid for each in found.candidates] == [B]
+    assert found.filtering.unknown(B) == ()
+    assert found.is_uncertain
+    assert [*filters.uncertain(found)] == [
+        f"{SPECS} may end the whole request on a: ValueError, n=>= 6, unless "
+        "IoOpsFilter keeps it out first."
+    ]
 
 
 def test_the_exception_of_a_filter_is_novas_refusal():

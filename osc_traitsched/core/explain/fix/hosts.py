@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.filtering import filtering
+from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.explain.fix.values import (
     MOST_OF_HOSTS,
     Action,
@@ -38,14 +38,16 @@ def on_hosts(
     verdict: Verdict,
     question: Question,
     computes: Mapping[str, Compute],
+    may_fail: Iterable[str] = (),
 ) -> tuple[HostFix, ...]:
-    """Return the changes of hosts that help: the simplest first, then the widest.
+    """Return the changes of hosts that help: certain, simple and wide ones first.
 
-    Each was tried: the matcher takes the hosts with it, and the host filters pass
-    them. What nova-compute would undo is not among them, nor what nova-api would
-    refuse, nor enabling what was disabled for a reason.
+    Each was tried: the matcher takes the hosts with it, and no host filter keeps them
+    out as far as can be known. What nova-compute would undo is not among them, nor what
+    nova-api would refuse, nor enabling what was disabled for a reason.
 
     :param computes: Nova's compute nodes, by the UUID of their provider
+    :param may_fail: the host filters that may end the request for another host
     """
     hosts: dict[tuple[HostChange, ...], list[str]] = {}
     helping: dict[object, list[tuple[HostChange, ...]]] = {}
@@ -58,37 +60,51 @@ def on_hosts(
             possible = tuple(filter(None, map(nova.changed, changes)))
             if len(possible) == len(changes):
                 hosts.setdefault(possible, []).append(root)
-    found = _tried(question, computes, hosts)
-    return tuple(
-        sorted(found, key=lambda fix: (len(fix.changes), -len(fix.hosts), repr(fix)))
-    )[:MOST_OF_HOSTS]
+    found = _tried(question, computes, hosts, tuple(may_fail))
+    return tuple(sorted(found, key=_certain_first))[:MOST_OF_HOSTS]
+
+
+def _certain_first(fix: HostFix) -> tuple[bool, int, int, str]:
+    return bool(fix.deciding), len(fix.changes), -len(fix.hosts), repr(fix)
 
 
 def _tried(
     question: Question,
     computes: Mapping[str, Compute],
     hosts: Mapping[tuple[HostChange, ...], Iterable[str]],
+    may_fail: tuple[str, ...],
 ) -> list[HostFix]:
-    """Return the changes after which host filters pass hosts, without needless ones."""
+    """Return the changes after which host filters pass hosts, without needless ones.
+
+    Where they pass no host for sure, the hosts are those that they may pass.
+    """
     found: list[HostFix] = []
     for changes in sorted(hosts, key=len):
-        fewer = [fix.hosts for fix in found if set(fix.changes) < set(changes)]
-        helped = frozenset(itertools.chain(*fewer))
+        fewer = [fix for fix in found if set(fix.changes) < set(changes)]
+        helped = frozenset(
+            root for fix in fewer if not fix.deciding for root in fix.hosts
+        )
         left = [root for root in hosts[changes] if root not in helped]
-        passing = _passing(question, computes, changes, left)
-        if passing:
-            found.append(HostFix(changes, passing))
+        after = _filtered(question, computes, changes, left)
+        sure = tuple(root for root in left if not after.doubts(root) and not may_fail)
+        perhaps = frozenset(root for fix in fewer for root in fix.hosts)
+        out = after.all_kept_out | perhaps
+        possible = tuple(root for root in left if root not in out)
+        if sure:
+            found.append(HostFix(changes, sure))
+        elif possible:
+            deciding = dict.fromkeys((*after.deciding(possible), *may_fail))
+            found.append(HostFix(changes, possible, tuple(deciding)))
     return found
 
 
-def _passing(
+def _filtered(
     question: Question,
     computes: Mapping[str, Compute],
     changes: Iterable[HostChange],
     roots: Iterable[str],
-) -> tuple[str, ...]:
-    """Return those of the hosts that all host filters pass for sure after changes."""
-    roots = tuple(roots)
+) -> Filtering:
+    """Return what the host filters say of hosts after changes."""
     changed = [computes[root] for root in roots if root in computes]
     aggregates = question.aggregates
     for change in changes:
@@ -103,8 +119,7 @@ def _passing(
                 for body in aggregates
             )
     asked = dataclasses.replace(question, aggregates=aggregates)
-    found = filtering(asked, changed)
-    return tuple(r for r in roots if not found.doubts(r))
+    return filtering(asked, changed)
 
 
 def _is_unused(facts: Facts, root: str) -> bool:

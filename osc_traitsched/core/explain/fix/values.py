@@ -55,10 +55,13 @@ class HostFix:
     """A change of hosts.
 
     :ivar hosts: UUIDs of the roots to change, which are those gained, too
+    :ivar deciding: the host filters that have the last word on all of the hosts, since
+        what they say can't be known; none where it is certain that the hosts are gained
     """
 
     changes: tuple[HostChange, ...]
     hosts: tuple[str, ...]
+    deciding: tuple[str, ...] = ()
 
     @property
     def scope(self) -> Scope:
@@ -135,12 +138,14 @@ class RequestFix:
     :ivar hosts: UUIDs of the roots gained
     :ivar lost: UUIDs of the roots that can take it now and could not then
     :ivar is_cut: there may be more hosts: only so many were asked for
+    :ivar deciding: as of a change of hosts
     """
 
     changes: tuple[RequestPart, ...]
     hosts: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
     is_cut: bool = False
+    deciding: tuple[str, ...] = ()
 
     @property
     def scope(self) -> Scope:
@@ -152,5 +157,5 @@ Fix = Union[HostFix, RequestFix]
 
 
 def safest_first(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
-    """Return the fixes by how many others they would touch; else as they were."""
-    return tuple(sorted(fixes, key=lambda fix: fix.scope.value))
+    """Return the fixes by how many others they would touch, the certain ones first."""
+    return tuple(sorted(fixes, key=lambda fix: (fix.scope.value, bool(fix.deciding))))
