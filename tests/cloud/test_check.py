@@ -178,6 +178,47 @@ def a_flavor_that_asks_for_nothing(make):
     make.flavor("none", {f"resources:{name}": "0" for name in classes})
 
 
+def a_number_against_an_aggregates_word(make):
+    make.flavor("large", {"aggregate_instance_extra_specs:mem": ">= 10"})
+    make.aggregate("odd", "cmp00", mem="lots")
+
+
+def a_number_that_is_none(make):
+    make.flavor("large", {"capabilities:free_ram_mb": ">= lots"})
+
+
+def an_image_with_address_bits(make):
+    make.image("wide", hw_maxphysaddr_bits="42", hw_architecture="x86_64")
+
+
+def an_extra_spec_for_aggregates(make):
+    make.flavor("large", {"aggregate_instance_extra_specs:mem": ">= 10"})
+
+
+def an_aggregate_for_a_flavor(make):
+    make.aggregate("large", "cmp00", instance_type="large")
+
+
+def an_aggregate_in_a_namespace(make):
+    make.aggregate("windows", "cmp00", **{"iso.os_type": "windows"})
+
+
+def an_aggregate_for_a_custom_property(make):
+    make.image("licensed", licence="gold")
+    make.aggregate("licensed", "cmp00", licence="gold")
+
+
+def an_aggregate_with_a_small_true(make):
+    make.aggregate("agents", "cmp00", hw_qemu_guest_agent="true")
+
+
+def enabled(*names):
+    """Return the option with these filters and ComputeFilter."""
+    return f"filter_scheduler.enabled_filters={','.join(('ComputeFilter', *names))}"
+
+
+IMAGE_ISOLATION = enabled("AggregateImagePropertiesIsolation")
+
 FAULTS = [
     ("image-type-no-host", no_host_for_a_format, "error", (IMAGE_TYPE,)),
     ("image-type-few-hosts", few_hosts_for_a_format, "note", (IMAGE_TYPE,)),
@@ -239,6 +280,48 @@ FAULTS = [
         "warning",
         (IMAGE_METADATA,),
     ),
+    (
+        "filters-misnamed",
+        nothing,
+        "error",
+        (enabled("nova.scheduler.filters.image_props_filter.ImagePropertiesFilter"),),
+    ),
+    (
+        "filters-raises",
+        a_number_against_an_aggregates_word,
+        "error",
+        (enabled("AggregateInstanceExtraSpecsFilter"),),
+    ),
+    ("filters-image-raises", an_image_with_address_bits, "warning", ()),
+    ("filters-extra-specs-off", an_extra_spec_for_aggregates, "warning", ()),
+    ("filters-key-off", an_aggregate_for_a_flavor, "note", ()),
+    (
+        "filters-namespace",
+        an_aggregate_in_a_namespace,
+        "error",
+        (
+            IMAGE_ISOLATION,
+            "filter_scheduler.aggregate_image_properties_isolation_namespace=iso",
+        ),
+    ),
+    (
+        "filters-image-key",
+        an_aggregate_for_a_custom_property,
+        "warning",
+        (IMAGE_ISOLATION,),
+    ),
+    (
+        "filters-image-value",
+        an_aggregate_with_a_small_true,
+        "error",
+        (IMAGE_ISOLATION,),
+    ),
+    (
+        "weighers-gone",
+        nothing,
+        "error",
+        ("filter_scheduler.weight_classes=nova.scheduler.weights.ram.RamWeigher",),
+    ),
 ]
 
 
@@ -298,6 +381,33 @@ def test_nova_finds_no_host_where_check_says_that_there_is_none(
     make.delete(boot)
     assert boot.status == "ERROR"
     assert "No valid host was found" in boot.fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "flavor", "image", "exception"),
+    [
+        (a_number_that_is_none, "large", {}, "ValueError"),
+        (
+            an_image_with_address_bits,
+            "plain",
+            {"hw_maxphysaddr_bits": "42", "hw_architecture": "x86_64"},
+            "AttributeError",
+        ),
+    ],
+)
+def test_a_request_ends_with_novas_exception_where_check_says_that_a_filter_raises(
+    make, check, admin, fault, flavor, image, exception
+):
+    fault(make)
+    if flavor == "plain":
+        make.flavor(flavor)
+    (row,) = check("filters", "-f", "json").json
+    assert row["id"] in ("filters-raises", "filters-image-raises")
+    assert exception in row["problem"]
+    boot = make.boot(admin.compute.find_flavor(flavor), make.image("asked", **image))
+    make.delete(boot)
+    assert boot.status == "ERROR"
+    assert exception in boot.fault
 
 
 def test_nova_takes_what_check_calls_a_note(make, admin):

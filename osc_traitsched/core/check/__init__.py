@@ -26,12 +26,14 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import (
     az,
     config,
+    filters,
     image_type,
     isolation,
     mirror,
     project,
     resources,
     traits,
+    weighers,
 )
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.errors import BadUsage, NothingMatches
@@ -50,6 +52,8 @@ RULES: tuple[Rule, ...] = (
     *project.RULES,
     *mirror.RULES,
     *config.RULES,
+    *filters.RULES,
+    *weighers.RULES,
 )
 
 _EVERYTHING: Mapping[Kind, frozenset[str]] = MappingProxyType({})

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.check.builder import Builder, titles
 from osc_traitsched.core.check.demand import Demand
+from osc_traitsched.core.check.filtering import Filtering
 from osc_traitsched.core.check.flavor_hosts import FlavorHosts
 from osc_traitsched.core.check.hosts import Hosts
 from osc_traitsched.core.check.isolated import Isolated, isolated
@@ -38,6 +39,11 @@ class Analysis:
         """Tell whether a host filter is in the list of those that are on."""
         filters = self.setting(options.ENABLED_FILTERS).value
         return isinstance(filters, tuple) and name in filters
+
+    @functools.cached_property
+    def filtering(self) -> Filtering:
+        """The host filters, and the hosts as they see them."""
+        return Filtering(self.survey)
 
     @property
     def collation(self) -> Collation:

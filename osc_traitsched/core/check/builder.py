@@ -24,7 +24,7 @@ from osc_traitsched.core.nova.server.flavor import EPHEMERAL
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: Large enough for what any image says that it needs.
-_ANY_FLAVOR: Body = {"name": "", "vcpus": 1, "ram": 2**40, "disk": 2**40}
+ANY_FLAVOR: Body = {"name": "", "vcpus": 1, "ram": 2**40, "disk": 2**40}
 
 #: What of a flavor decides what it asks for.
 _OF_FLAVORS = ("vcpus", "ram", "disk", EPHEMERAL, "ephemeral", "swap", "extra_specs")
@@ -145,7 +145,7 @@ class Builder:
     def _with_all_prefilters(self, image: Body) -> Request | Refusal:
         assumptions = self.assumptions.changed(options.IMAGE_TYPE, True)
         assumptions = assumptions.changed(options.IMAGE_METADATA, True)
-        return self._asked(Question(_ANY_FLAVOR, image, (), assumptions))
+        return self._asked(Question(ANY_FLAVOR, image, (), assumptions))
 
 
 def decisive(image: Body) -> dict[str, object]:

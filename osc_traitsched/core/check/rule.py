@@ -15,7 +15,8 @@ class Rule:
 
     :ivar finding: the class of its findings; its ``rule`` is the rule's ID
     :ivar area: what the ID begins with: ``image-type``, ``traits``, ``resources``,
-        ``isolation``, ``az``, ``project``, ``mirror`` or ``config``
+        ``isolation``, ``az``, ``project``, ``mirror``, ``config``, ``filters`` or
+        ``weighers``
     :ivar find: yields what it finds, in an order that is always the same
     :ivar looks_at: what it goes through: flavors, images, aggregates, hosts, traits
         or options

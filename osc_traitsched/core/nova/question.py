@@ -21,7 +21,7 @@ Body = Mapping[str, Any]
 _DISABLED = "OS-FLV-DISABLED:disabled"
 
 #: The keys of an image's body that are Glance's own and no properties.
-_NO_PROPERTIES = frozenset(
+NO_PROPERTIES = frozenset(
     [
         "checksum",
         "container_format",
@@ -196,7 +196,7 @@ class Question:
     def image_properties(self) -> dict[str, Any]:
         """Return what the image's owner set on it."""
         image = self.image or {}
-        return {key: value for key, value in image.items() if key not in _NO_PROPERTIES}
+        return {key: value for key, value in image.items() if key not in NO_PROPERTIES}
 
 
 def _changed(found: Body, changes: Mapping[str, str]) -> dict[str, Any]:

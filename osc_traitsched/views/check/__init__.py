@@ -13,6 +13,7 @@ from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.views.check import (  # noqa: F401
     az,
     config,
+    filters,
     image_type,
     isolation,
     mirror,
@@ -20,6 +21,7 @@ from osc_traitsched.views.check import (  # noqa: F401
     project,
     resources,
     traits,
+    weighers,
 )
 from osc_traitsched.views.check.wording import word
 from osc_traitsched.views.commands import Option

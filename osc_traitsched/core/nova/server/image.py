@@ -178,8 +178,7 @@ def _versions(key: str, value: str, release: int) -> str:
 
 
 def _chosen(known: Property, key: str, value: str, release: int) -> str:
-    small = value.lower() if known.lowered else value
-    chosen = known.renamed.get(small, small)
+    chosen = known.chosen(value)
     if not known.accepts(chosen, release):
         allowed = (each for each, since in known.choices.items() if since <= release)
         raise Refusal(

@@ -65,6 +65,7 @@ _OLD_NAMES: Mapping[str, str] = {
     "os_skip_agent_inject_files_at_boot": "xenapi_skip_agent_inject_files_at_boot",
     "os_skip_agent_inject_ssh": "xenapi_skip_agent_inject_ssh",
 }
+_BY_OLD_NAME = {old: name for name, old in _OLD_NAMES.items()}
 
 
 def is_property(name: str, release: int) -> bool:
@@ -73,6 +74,30 @@ def is_property(name: str, release: int) -> bool:
         return properties.BY_NAME[name].since <= release
     known = name in _SWITCHES or name in (TRAITS, _DEVICES, _MAPPINGS)
     return known or _TEXTS.get(name, release + 1) <= release
+
+
+def current_name(name: str) -> str | None:
+    """Return what Nova calls a property whose old name this is; None for any other."""
+    return properties.OLD_NAMES.get(name) or _BY_OLD_NAME.get(name)
+
+
+def as_written(name: str, text: str, release: int) -> str | None:
+    """Return how the value of a property is written that a text stands for.
+
+    None for a text that stands for none: ``windows95`` is no ``os_type``.
+    """
+    known = properties.BY_NAME.get(name)
+    if not is_property(name, release):
+        return None
+    if name in _SWITCHES or (known and known.kind == properties.SWITCH):
+        return "True" if reading.boolean(text) else None
+    if known and known.kind == properties.NUMBER:
+        number = reading.integer(text)
+        return None if number is None else str(number)
+    if known and known.kind == properties.CHOICE:
+        value = known.chosen(text)
+        return value if known.accepts(value, release) else None
+    return text
 
 
 def text(image: Image, name: str, release: int) -> str:

@@ -41,6 +41,11 @@ class Property:
     lowered: bool = False
     renamed: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
+    def chosen(self, value: str) -> str:
+        """Return the choice that a value is read as."""
+        small = value.lower() if self.lowered else value
+        return self.renamed.get(small, small)
+
     def accepts(self, value: str, release: int) -> bool:
         """Tell whether a release takes a value of this choice."""
         if self.name == "hw_pointer_model" and release < 23:

@@ -80,21 +80,45 @@ def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str
 
     nova/loadables.py, ``get_matching_classes``
 
-    :raises WeighersNotInRelease: for names of Nova's own that the release lacks
+    :raises WeighersNotInRelease: for names that :func:`not_loadable` returns
     """
-    setting = settings.setting(options.WEIGHT_CLASSES)
-    names = setting.value if isinstance(setting.value, tuple) else ()
+    lacking = not_loadable(settings)
+    if lacking:
+        source = settings.setting(options.WEIGHT_CLASSES).source
+        raise WeighersNotInRelease(lacking, settings.release, source)
     found: list[Weigher] = []
     others: list[str] = []
-    lacking: list[str] = []
-    for name in names:
+    for name in _listed(settings):
         weighers = _named(name, settings.release)
         found += weighers
         if not weighers:
-            (lacking if name.startswith(_OWN) else others).append(name)
-    if lacking:
-        raise WeighersNotInRelease(tuple(lacking), settings.release, setting.source)
+            others.append(name)
     return tuple(found), tuple(others)
+
+
+def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
+    """Return the listed names with which nova-scheduler does not start, each once.
+
+    They are names of Nova's own that the release lacks, and names without a module:
+    each is imported, and so has to be a path.
+    """
+    return tuple(
+        name
+        for name in dict.fromkeys(_listed(settings))
+        if (name.startswith(_OWN) or "." not in name)
+        and not _named(name, settings.release)
+    )
+
+
+def paths(release: int) -> tuple[str, ...]:
+    """Return all names of Nova's own that a release can be given."""
+    own = (each.path for each in _ROWS if each.is_in(release))
+    return (options.ALL_WEIGHERS, *own)
+
+
+def _listed(settings: SchedulerSettings) -> tuple[str, ...]:
+    value = settings.value(options.WEIGHT_CLASSES)
+    return value if isinstance(value, tuple) else ()
 
 
 def _named(name: str, release: int) -> tuple[Weigher, ...]:

@@ -1,0 +1,92 @@
+"""Rules of the area filters: what host filters stumble over, or do not look at.
+
+A filter that the release does not have any more is :mod:`config`'s matter.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.rules import (
+    filters_images,
+    filters_keys,
+    filters_raising,
+)
+from osc_traitsched.core.names import near_names
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.settings import Setting
+
+
+@dataclasses.dataclass(frozen=True)
+class FiltersMisnamed(Finding):
+    """A name in the list of filters that is no filter's, and so nothing starts.
+
+    :ivar filter: the name
+    :ivar nearest: the one like it that the release has; none where there is none
+    """
+
+    rule = "filters-misnamed"
+    severity = Severity.ERROR
+    kind = Kind.OPTION
+    name = options.ENABLED_FILTERS
+    filter: str
+    nearest: tuple[str, ...]
+    setting: Setting
+
+
+def misnamed(analysis: Analysis) -> Iterator[FiltersMisnamed]:
+    """Find paths in the list of filters: it has the names of classes.
+
+    nova/scheduler/host_manager.py, ``_choose_host_filters``. What is any other name may
+    be a filter of one's own.
+    """
+    release = analysis.survey.assumptions.release
+    known = [name for name, each in FILTERS.items() if each.is_in(release)]
+    for name in analysis.filtering.names:
+        if "." in name:
+            nearest = near_names(name.rpartition(".")[2], known)
+            yield FiltersMisnamed(name, nearest[:1], analysis.filtering.setting)
+
+
+RULES = (
+    Rule(FiltersMisnamed, "filters", misnamed, Kind.OPTION),
+    Rule(
+        filters_raising.FiltersRaises, "filters", filters_raising.raising, Kind.FLAVOR
+    ),
+    Rule(
+        filters_raising.FiltersImageRaises,
+        "filters",
+        filters_raising.image_raising,
+        Kind.IMAGE,
+    ),
+    Rule(
+        filters_keys.FiltersExtraSpecsOff,
+        "filters",
+        filters_keys.extra_specs_off,
+        Kind.FLAVOR,
+    ),
+    Rule(filters_keys.FiltersKeyOff, "filters", filters_keys.key_off, Kind.AGGREGATE),
+    Rule(
+        filters_images.FiltersNamespace,
+        "filters",
+        filters_images.namespace,
+        Kind.AGGREGATE,
+    ),
+    Rule(
+        filters_images.FiltersImageKey,
+        "filters",
+        filters_images.image_key,
+        Kind.AGGREGATE,
+    ),
+    Rule(
+        filters_images.FiltersImageValue,
+        "filters",
+        filters_images.image_value,
+        Kind.AGGREGATE,
+    ),
+)

@@ -1,0 +1,121 @@
+"""Rules on keys that are there for a host filter, and that no filter looks at."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.check.filtering import EXTRA_SPECS
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import numbers
+from osc_traitsched.core.nova.filter.aggregates import FLAVOR_KEY, SCOPE
+from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.settings import Setting
+
+#: The keys of aggregates that one filter alone looks at. ``filter_tenant_id`` is the
+#: matter of ``config-project-off``.
+FILTER_OF: Mapping[str, str] = {
+    FLAVOR_KEY: "AggregateTypeAffinityFilter",
+    numbers.MAX_IO_OPS: "AggregateIoOpsFilter",
+    numbers.MAX_INSTANCES: "AggregateNumInstancesFilter",
+    "cpu_allocation_ratio": "AggregateCoreFilter",
+    "ram_allocation_ratio": "AggregateRamFilter",
+    "disk_allocation_ratio": "AggregateDiskFilter",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class FiltersKeyOff(Finding):
+    """An aggregate's key that only a filter looks at which is not on.
+
+    :ivar id: the aggregate's
+    :ivar key: of its metadata, with its value
+    :ivar filter: the one that looks at it
+    :ivar gone: the release that has no such filter; None where it has it
+    """
+
+    rule = "filters-key-off"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    id: int
+    key: str
+    value: str
+    filter: str
+    gone: int | None
+    setting: Setting
+
+
+def key_off(analysis: Analysis) -> Iterator[FiltersKeyOff]:
+    """Find keys of aggregates for a filter that is not on.
+
+    A filter of one's own may read them.
+    """
+    filtering, release = analysis.filtering, analysis.survey.assumptions.release
+    severity = filtering.severity(Severity.WARNING, Severity.NOTE)
+    if filtering.has_own:
+        severity = Severity.NOTE
+    for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
+        for key, value in sorted(aggregate.metadata.items()):
+            name = FILTER_OF.get(key)
+            if name is None or key in filtering.keys_of_flavors:
+                continue
+            if filtering.is_on(name):
+                continue
+            gone = None if FILTERS[name].is_in(release) else release
+            yield FiltersKeyOff(
+                severity,
+                aggregate.name,
+                aggregate.id,
+                key,
+                value,
+                name,
+                gone,
+                filtering.setting,
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class FiltersExtraSpecsOff(Finding):
+    """Extra specs for aggregates, in flavors, while the filter is not on.
+
+    :ivar keys: all of them, as they are written
+    :ivar filters: those that are on
+    """
+
+    rule = "filters-extra-specs-off"
+    kind = Kind.OPTION
+    name = options.ENABLED_FILTERS
+    severity: Severity
+    flavors: tuple[str, ...]
+    keys: tuple[str, ...]
+    filters: tuple[str, ...]
+    setting: Setting
+
+
+def extra_specs_off(analysis: Analysis) -> Iterator[FiltersExtraSpecsOff]:
+    """Find flavors that want something of aggregates which nothing compares.
+
+    nova/scheduler/filters/aggregate_instance_extra_specs.py; ComputeCapabilitiesFilter
+    ignores that scope.
+    """
+    filtering = analysis.filtering
+    if filtering.is_on(EXTRA_SPECS):
+        return
+    found = {
+        flavor.name: [k for k in specs if k.startswith(f"{SCOPE}:")]
+        for flavor in analysis.flavors
+        if (specs := flavor.body.get("extra_specs"))
+    }
+    named = tuple(name for name, keys in found.items() if keys)
+    if named:
+        keys = {key for each in found.values() for key in each}
+        yield FiltersExtraSpecsOff(
+            filtering.severity(Severity.ERROR, Severity.WARNING),
+            named,
+            tuple(sorted(keys)),
+            filtering.names,
+            filtering.setting,
+        )
