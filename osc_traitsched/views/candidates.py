@@ -28,7 +28,8 @@ def rows(
     The column ``unknown`` has the host filters of which it is not known whether they
     pass it.
 
-    :param ranking: for columns with the weights
+    :param ranking: for columns with the weights; a weigher that adds nothing to a
+        host's is left out there
     """
     columns, found = _rows(tuple(candidates), filtering)
     if ranking is None:
@@ -39,6 +40,7 @@ def rows(
             Names(
                 f"{term.weigher}={round(term.value, 4)}"
                 for term in ranking.terms(row[1])
+                if term.value
             ),
         )
         for row in found

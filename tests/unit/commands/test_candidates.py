@@ -65,5 +65,17 @@ def test_the_weights_are_shown_where_they_are_wanted():
     assert not {"weight", "weighers"} & rows["cmp01"].keys()
     found, rows = listed("--weights", "--limit", "1")
     assert (found.code, [*rows]) == (0, ["cmp01"])
-    assert rows["cmp01"]["weight"] == 0.0
-    assert "RAMWeigher=0.0" in rows["cmp01"]["weighers"]
+    assert (rows["cmp01"]["weight"], rows["cmp01"]["weighers"]) == (0.0, [])
+
+
+def test_the_weighers_that_add_something_to_a_weight_are_named(monkeypatch):
+    report = test_filtered.REPORT
+    more = {**report, "free_ram_mb": 2 * report["free_ram_mb"]}
+    cloud = test_filtered.cloud(cmp01=report, cmp02=more)
+    monkeypatch.setattr(base.Command, "cloud", lambda command: cloud)
+    no_cpu = ("--set", "filter_scheduler.cpu_weight_multiplier=0")
+    _, rows = listed("--weights", *no_cpu)
+    assert [(name, row["weighers"]) for name, row in rows.items()] == [
+        ("cmp02", ["DiskWeigher=1.0", "RAMWeigher=1.0"]),
+        ("cmp01", ["DiskWeigher=1.0", "RAMWeigher=0.5"]),
+    ]
