@@ -136,6 +136,41 @@ def _zoned(make: Maker) -> None:
     make.unmirrored("cmp03", rack)
 
 
+def _racks(make: Maker) -> None:
+    """Aggregates and flavors that host filters compare; the image is raw."""
+    make.image("rocky-raw")
+    ssd, disks = (f"aggregate_instance_extra_specs:{key}" for key in ("ssd", "disks"))
+    make.flavor("fast", {ssd: "true"}, **_SIZE)
+    make.flavor("many", {disks: ">= four"}, **_SIZE)
+    make.flavor("gpu", {"pci_passthrough:alias": "t4:1"}, **_SIZE)
+    make.aggregate("ssd", "cmp00", "cmp01", ssd="true", disks="8")
+    make.aggregate("hdd", "cmp02", ssd="false", disks="2")
+
+
+def _grouped(make: Maker) -> None:
+    """A small server of a group is on one of the hosts."""
+    image = make.image("rocky-raw")
+    make.flavor("silver", **_SIZE)
+    hints = {"group": make.group("affinity")}
+    boot = make.boot(make.flavor("member"), image, host="cmp01", hints=hints)
+    make.after(make.delete, boot)
+
+
+def _unlike(make: Maker) -> None:
+    """No two hosts have the same memory free, and one has too little."""
+    image = make.image("rocky-raw")
+    make.flavor("silver", **_SIZE)
+    for host, ram in (("cmp00", 6144), ("cmp01", 2048), ("cmp02", 1024)):
+        used = make.flavor(f"on-{host}", vcpus=2, ram=ram, disk=10)
+        make.used(host, used, image)
+
+
+def _stacked(make: Maker) -> None:
+    """One of them has a multiplier of its own."""
+    _unlike(make)
+    make.aggregate("stacked", "cmp01", ram_weight_multiplier="-1.0")
+
+
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("README", "osc-traitsched", 0): _busy,
@@ -147,7 +182,17 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("explain", "Nova refuses", 0): _alone,
     ("explain", "One host", 0): _busy,
     ("explain", "What if", 0): _busy,
+    ("explain", "The candidates alone", 0): _busy,
     ("explain-json", "An example", 0): _busy,
+    ("host-filters", "A host is kept out", 0): _racks,
+    ("host-filters", "It can't be known", 0): _racks,
+    ("host-filters", "A filter raises", 0): _racks,
+    ("host-filters", "A group or a hint", 0): _grouped,
+    ("weighers", "Weighers", 0): _unlike,
+    ("weighers", "Stack or spread", 0): _unlike,
+    ("weighers", "Stack or spread", 2): _stacked,
+    ("weighers", "Which host is picked", 0): _unlike,
+    ("weighers", "What is not visible", 0): _unlike,
     ("traits", "See that it works", 0): _gold,
     ("az", "See that it works", 0): _east,
     ("image-type", "See that it works", 0): _gold,

@@ -13,17 +13,21 @@ PAGES = (
     "README.rst",
     "doc/source/user/explain.rst",
     "doc/source/reference/explain-json.rst",
+    "doc/source/reference/host-filters.rst",
+    "doc/source/reference/weighers.rst",
     *(f"doc/source/user/prefilters/{name}.rst" for name in _PREFILTERS),
 )
-PRINTED = [block for page in PAGES for block in blocks(page, "explain")]
+VERBS = ("explain", "candidates")
+PRINTED = [b for page in PAGES for verb in VERBS for b in blocks(page, verb)]
 
 
 def name_of(block):
-    return f"{block.page} {block.scene} {block.number}"
+    verb = block.command.split()[2]
+    return f"{block.page} {block.scene} {verb} {block.number}"
 
 
 @pytest.mark.parametrize("block", PRINTED, ids=name_of)
-def test_an_explanation_is_as_printed(cloud, admin, tmp_path, block):
+def test_an_answer_is_as_printed(cloud, admin, tmp_path, block):
     with factory(admin) as make:
         scene_of(block)(make)
         done = scripts.run(
