@@ -8,13 +8,23 @@ from collections.abc import Mapping
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import lookup, projects, read, server_groups
+from osc_traitsched.cloud import (
+    device_profiles,
+    lookup,
+    networks,
+    projects,
+    read,
+    server_groups,
+    volumes,
+)
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.config import device_profile as config_profiles
 from osc_traitsched.core.errors import NotForProject, Refusal
 from osc_traitsched.core.nova import images
 from osc_traitsched.core.nova.filter import hints
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request, check_zone
+from osc_traitsched.core.nova.server.parts import Parts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +44,11 @@ class ServerRequest:
     :ivar image_properties: the same of the image
     :ivar hints: scheduler hints, each with the values that it was given
     :ivar group: the server group that it is to be in, a name or an ID
+    :ivar ports: names or IDs of those that exist
+    :ivar networks: names or IDs of those that it is to get ports of
+    :ivar volume: the name or ID of the one that it boots from
+    :ivar device_profiles: a file that says what they ask for; without it, or for
+        others, Cyborg is asked
     """
 
     flavor: str
@@ -47,6 +62,10 @@ class ServerRequest:
     image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     group: str | None = None
+    ports: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
+    volume: str | None = None
+    device_profiles: str | None = None
 
     def __post_init__(self) -> None:
         if self.image is None and self.image_properties:
@@ -89,7 +108,23 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
     if asked.hints or asked.group is not None:
         found = _placed(cloud, found, asked)
     found = found.with_flavor(asked.flavor_properties)
-    return found if image is None else found.with_image(asked.image_properties)
+    found = found if image is None else found.with_image(asked.image_properties)
+    return dataclasses.replace(found, parts=_parts(cloud, found, asked))
+
+
+def _parts(cloud: Cloud, found: Question, asked: ServerRequest) -> Parts:
+    """Return the ports, networks, volumes and device profiles of a server."""
+    file = asked.device_profiles
+    ports = networks.ports(cloud, asked.ports)
+    boots_from = volumes.volumes(cloud, filter(None, [asked.volume]))
+    parts = Parts(
+        ports=ports,
+        networks=networks.networks(cloud, asked.networks),
+        volumes=boots_from,
+        boots_from=boots_from[0].id if boots_from else None,
+        device_profiles={} if file is None else config_profiles.read(file),
+    )
+    return device_profiles.with_profiles(cloud, parts, found.flavor)
 
 
 def _placed(cloud: Cloud, found: Question, asked: ServerRequest) -> Question:
@@ -136,7 +171,7 @@ def accepted(cloud: Cloud, question: Question) -> Request:
 
 
 def check_visible(cloud: Cloud, question: Question) -> None:
-    """Accept only a flavor and an image that a project named by the user may use.
+    """Accept only what a project named by the user may use.
 
     An administrator who asks without naming a project may use all of them.
 
@@ -151,6 +186,12 @@ def check_visible(cloud: Cloud, question: Question) -> None:
         raise NotForProject("flavor", flavor["name"])
     if image is not None and not _is_image_for(cloud, project, image):
         raise NotForProject("image", image["name"] or image["id"])
+    for port in question.parts.ports:
+        if port.project not in (None, project):
+            raise NotForProject("port", port.label)
+    for volume in question.parts.volumes:
+        if volume.project not in (None, project):
+            raise NotForProject("volume", volume.label)
 
 
 def _is_image_for(cloud: Cloud, project: str | None, image: Body) -> bool:

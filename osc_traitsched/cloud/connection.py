@@ -227,6 +227,30 @@ class HttpCloud:
         return self._service("identity", None)
 
     @property
+    def network(self) -> HttpService:
+        """The network service.
+
+        :raises NotInCatalog: when the catalog has none
+        """
+        return self._service("network", None)
+
+    @property
+    def block_storage(self) -> HttpService:
+        """The block storage service.
+
+        :raises NotInCatalog: when the catalog has none
+        """
+        return self._service("block-storage", None)
+
+    @property
+    def accelerator(self) -> HttpService:
+        """The accelerator service.
+
+        :raises NotInCatalog: when the catalog has none
+        """
+        return self._service("accelerator", None)
+
+    @property
     def own_project(self) -> str | None:
         """The ID of the project that the user is logged in to, if any."""
         with problems.translated("identity"):
@@ -244,7 +268,7 @@ class HttpCloud:
     def _service(self, service_type: str, microversion: str | None) -> HttpService:
         if service_type not in self._services:
             with self._discovery(service_type):
-                adapter = getattr(self._sdk, service_type)
+                adapter = getattr(self._sdk, service_type.replace("-", "_"))
             self._services[service_type] = HttpService(
                 service_type, adapter, microversion, self._watch
             )

@@ -97,6 +97,18 @@ class Cloud(Protocol):
         """The identity service."""
 
     @property
+    def network(self) -> Service:
+        """The network service."""
+
+    @property
+    def block_storage(self) -> Service:
+        """The block storage service."""
+
+    @property
+    def accelerator(self) -> Service:
+        """The accelerator service."""
+
+    @property
     def own_project(self) -> str | None:
         """The ID of the project that the user is logged in to, if any."""
 

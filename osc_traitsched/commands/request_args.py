@@ -55,6 +55,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="GROUP",
         help="the server group it is to be in: name or ID",
     )
+    _add_parts(group)
     for what in ("flavor", "image"):
         group.add_argument(
             f"--{what}-property",
@@ -66,6 +67,32 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             "(repeat for more)",
         )
     scheduler_args.add_options(parser)
+
+
+def _add_parts(group: argparse._ArgumentGroup) -> None:
+    """Add what a server is made with besides flavor and image."""
+    for what in ("port", "network"):
+        group.add_argument(
+            f"--{what}",
+            dest=f"{what}s",
+            metavar=what.upper(),
+            type=arguments.some,
+            action="append",
+            default=[],
+            help=f"a {what} of the server's: name or ID (repeat for more)",
+        )
+    group.add_argument(
+        "--volume",
+        type=arguments.some,
+        help="boot from this volume, with - for the image: name or ID",
+    )
+    group.add_argument(
+        "--device-profile",
+        dest="device_profiles",
+        metavar="FILE",
+        help="what device profiles ask for: JSON as Cyborg gives it "
+        "(default: Cyborg is asked)",
+    )
 
 
 def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
@@ -92,6 +119,8 @@ def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
     image = None if args.image == NO_IMAGE else args.image
     if image is None and args.image_property:
         raise BadUsage("--image-property goes with an image")
+    if image is not None and args.volume is not None:
+        raise BadUsage("--volume goes with - for the image")
     if args.project is None and args.project_domain is not None:
         raise BadUsage("--project-domain goes with --project")
     return ServerRequest(
@@ -106,6 +135,10 @@ def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
         image_properties=dict(args.image_property),
         hints=_hints(args.hints),
         group=args.server_group,
+        ports=tuple(args.ports),
+        networks=tuple(args.networks),
+        volume=args.volume,
+        device_profiles=args.device_profiles,
     )
 
 

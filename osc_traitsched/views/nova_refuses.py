@@ -40,6 +40,52 @@ _RULES = {
         "CPUs are asked for twice, by {}",
         "ask by a policy or by one amount, not by both",
     ),
+    "empty-group": _Rule(
+        "a group of {} asks for nothing that Nova knows",
+        "correct the device profile, or take {} off",
+    ),
+    "network-without-subnets": _Rule(
+        "the network {} has no subnet", "add a subnet to it, or name another network"
+    ),
+    "no-such-profile": _Rule(
+        "Cyborg has no device profile {}", "name another one, or make it"
+    ),
+    "port-in-use": _Rule("the port {} is in use", "name another port"),
+    "port-of-several-servers": _Rule(
+        "several servers can't share the port {}", "ask for one server with it"
+    ),
+    "port-without-address": _Rule(
+        "the port {} has no fixed IP address", "give it one, or name another port"
+    ),
+    "port-without-profile": _Rule(
+        "the port {} is for a device of Cyborg's, and has no device profile",
+        "make the port with a device profile",
+    ),
+    "segment-without-aggregate": _Rule(
+        "Placement has no aggregate of a segment of {}",
+        "make Neutron report its segments again, or name another network",
+    ),
+    "several-devices-for-a-port": _Rule(
+        "one port can have one device, and more are asked for, by {}",
+        "make the port with a profile of one device",
+    ),
+    "suffix-twice": _Rule(
+        "two groups of the request have one suffix, by {}",
+        "use other suffixes in the flavor, and name each port once",
+    ),
+    "volume-in-another-zone": _Rule(
+        "the server's zone is not that of the volume {}",
+        "ask for the volume's zone, or for none",
+    ),
+    "volume-not-bootable": _Rule(
+        "the volume {} is not bootable", "name a volume that is"
+    ),
+    "volume-of-several-servers": _Rule(
+        "several servers can't share the volume {}", "ask for one server with it"
+    ),
+    "volumes-in-several-zones": _Rule(
+        "the volumes are in several zones: {}", "name volumes of one zone"
+    ),
     "dedicated-mask": _Rule(
         "the mask does not pin some of the flavor's CPUs and leave some, by {}",
         "pin some of the flavor's CPUs and leave some, as in ^0",

@@ -18,6 +18,7 @@ from tests.fidelity import (
     mariadb,
     recorded,
     rules,
+    with_parts,
 )
 from tests.fidelity.comparing import Pair, Tally
 from tests.fidelity.mariadb import NoMariaDB
@@ -90,6 +91,7 @@ def _compared(
 
 def _cases(options: argparse.Namespace) -> list[Case]:
     shared = [*recorded.questions(), *large.cases(), *destinations.named()]
+    shared += with_parts.named()
     if options.letters or options.database == MARIADB:
         return [*shared, *_in_letters(options.seed, options.cases)]
     by_chance = map(generator.case, _seeds(options.seed, options.cases))
@@ -117,6 +119,8 @@ def _record(options: argparse.Namespace) -> int:
         recorded.write(recorded.read(), found)
         named = list(destinations.named())
         destinations.write(asking.ask(max(wanted), named, options.processes))
+        named = list(with_parts.named())
+        with_parts.write({r: asking.ask(r, named, options.processes) for r in wanted})
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from tests.fidelity import parts
 from tests.fidelity.values import (
     BOOLEANS,
     CHECKED,
@@ -39,7 +40,15 @@ def case(seed: str) -> dict[str, Any]:
     if drawn.random() < 0.06:
         labels = ("6GB", "6GB,6GB", "6GB, small one", ",", "a-b.c,a_b_c")
         specs["hw:pmem"] = drawn.choice(labels)
-    return {"name": seed, "flavor": flavor, "image": image, **_cloud(drawn)}
+    found = {"name": seed, "flavor": flavor, "image": image, **_cloud(drawn)}
+    found.update(parts.by_chance(drawn))
+    if drawn.random() < 0.1:
+        profile = parts.profile(drawn)
+        specs["accel:device_profile"] = profile.pop("name")
+        found.update(profile)
+    if drawn.random() < 0.5:
+        found["options"]["cinder.cross_az_attach"] = False
+    return found
 
 
 def _sizes(drawn: random.Random) -> dict[str, Any]:

@@ -10,6 +10,14 @@ A case is a mapping:
     options of nova.conf that are set, ``section.name`` to value
 ``computes``
     the compute nodes: ``uuid``, ``host`` and ``node`` of each
+``ports``, ``networks``, ``subnets``, ``requested_networks``
+    the bodies of the network API, and the IDs of networks that ports are wanted of
+``segments``
+    the aggregates of each segment that is a provider in Placement, by its ID
+``volumes``
+    the bodies of the block storage API; the first one is the root disk
+``device_profiles``
+    the groups of each device profile, by its name
 ``all_computes_new``
     False where a nova-compute is older than 2026.2
 ``name``
@@ -25,6 +33,7 @@ from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from tests.fidelity import given_parts
 
 Case = Mapping[str, Any]
 Answer = Mapping[str, Any]
@@ -66,11 +75,12 @@ def build(case: Case, release: int, database: str = SQLITE) -> request.Request:
     }
     return request.build(
         case["flavor"],
-        case["image"],
+        None if case.get("volumes") else case["image"],
         aggregates=case.get("aggregates", ()),
         availability_zone=case.get("availability_zone"),
         project_id=case.get("project_id", "project"),
         boot_from_volume=case.get("boot_from_volume", False),
+        parts=given_parts.parts(case),
         computes=[
             Compute(each["uuid"], each["node"], each["host"])
             for each in case.get("computes", ())

@@ -47,14 +47,21 @@ def answers(case: Case) -> Iterator[tuple[int, Answer]]:
 
 def write(cases: Sequence[Case], found: Mapping[int, Sequence[Answer]]) -> None:
     """Write the cases, with new answers of some releases, a line a case."""
-    lines = []
+    told = with_answers(cases, found)
+    lines = [json.dumps(case, sort_keys=True) for case in told]
+    head = json.dumps(list(ABOUT), indent=1)
+    PATH.write_text(f'{{"about": {head},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n")
+
+
+def with_answers(
+    cases: Sequence[Case], found: Mapping[int, Sequence[Answer]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the cases with new answers of some releases beside those they have."""
     for number, case in enumerate(cases):
         each = dict(answers(case)) if "answers" in case else {}
         for release, given in found.items():
             each[release] = without_text(given[number])
-        lines.append(json.dumps({**case, "answers": _spans(each)}, sort_keys=True))
-    head = json.dumps(list(ABOUT), indent=1)
-    PATH.write_text(f'{{"about": {head},\n"cases": [\n' + ",\n".join(lines) + "\n]}\n")
+        yield {**case, "answers": _spans(each)}
 
 
 def _spans(by_release: Mapping[int, Answer]) -> dict[str, Answer]:

@@ -20,6 +20,7 @@ ENABLED_FILTERS = "filter_scheduler.enabled_filters"
 PCI_IN_PLACEMENT = "filter_scheduler.pci_in_placement"
 NO_PCPU_FALLBACK = "workarounds.disable_fallback_pcpu_query"
 DEFAULT_ZONE = "DEFAULT.default_schedule_zone"
+CROSS_AZ_ATTACH = "cinder.cross_az_attach"
 COLLATION = "database_collation"
 
 _HOST_FILTERS = (
@@ -30,8 +31,8 @@ _HOST_FILTERS = (
     "ServerGroupAffinityFilter",
 )
 
-# nova/conf/scheduler.py; for the last two sections workarounds.py and
-# availability_zone.py beside it.
+# nova/conf/scheduler.py; for the last sections workarounds.py, availability_zone.py
+# and cinder.py beside it.
 _ROWS = (
     Option(ISOLATION, Kind.BOOLEAN, False, Consumer.PREFILTER),
     Option(TENANT, Kind.BOOLEAN, False, Consumer.PREFILTER),
@@ -64,6 +65,7 @@ _ROWS = (
     Option(NO_PCPU_FALLBACK, Kind.BOOLEAN, False, Consumer.SCHEDULER),
     Option(DEFAULT_ZONE, Kind.STRING, None, Consumer.API),
     *filter_options.DEFAULT_ROWS,
+    Option(CROSS_AZ_ATTACH, Kind.BOOLEAN, True, Consumer.API),
     Option(
         COLLATION,
         Kind.STRING,

@@ -14,6 +14,7 @@ from osc_traitsched.core.nova.filter.hints import OF_SERVERS, misshapen
 from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
 from osc_traitsched.core.nova.request import Request, destination
 from osc_traitsched.core.nova.request.destination import Destination
+from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 Body = Mapping[str, Any]
@@ -69,6 +70,7 @@ class Question:
     :ivar group: the server group that it is to be in
     :ivar servers: the service host and the node of each server that the hints and the
         group speak of; None if there are none
+    :ivar parts: ports, networks, volumes and device profiles
     """
 
     flavor: Body
@@ -86,12 +88,14 @@ class Question:
     group: ServerGroup | None = None
     servers: Mapping[str, tuple[str, str]] | None = None
     project_name: str = ""
+    parts: Parts = NO_PARTS
 
     def request(self) -> Request:
         """Return what Nova would ask Placement.
 
         :raises Refusal: when Nova refuses it before it asks
         """
+        self.parts.check_count(self.count)
         wrong = misshapen(self.hints)
         if wrong is not None:
             raise Refusal("ValidationError", "misshapen-hint", (wrong,), "api", 400)
@@ -104,6 +108,7 @@ class Question:
             boot_from_volume=self.boot_from_volume,
             assumptions=self.assumptions,
             computes=self.computes,
+            parts=self.parts,
         )
         if self.group is None and self.hints.keys().isdisjoint(OF_SERVERS):
             return found
@@ -122,6 +127,7 @@ class Question:
             project_id=self.project,
             boot_from_volume=self.boot_from_volume,
             assumptions=self.assumptions,
+            parts=self.parts,
         )
         image = self.image or {}
         return RequestSpec(

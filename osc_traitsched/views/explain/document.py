@@ -13,6 +13,7 @@ from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpac
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.releases import RELEASES
+from osc_traitsched.core.nova.server.parts import Network, Port, Volume
 from osc_traitsched.views import problems
 from osc_traitsched.views.commands import Option
 from osc_traitsched.views.explain import headline, items, not_evaluated, words
@@ -108,7 +109,14 @@ def _request(explanation: Explanation) -> dict[str, Any]:
             for name, values in sorted(question.hints.items())
         ],
         "server_group": question.group and question.group.name,
+        "ports": [_of_id(each) for each in question.parts.ports],
+        "networks": [_of_id(each) for each in question.parts.networks],
+        "volumes": [_of_id(each) for each in question.parts.volumes],
     }
+
+
+def _of_id(part: Port | Network | Volume) -> dict[str, str]:
+    return {"id": part.id, "name": part.name}
 
 
 def _release(explanation: Explanation) -> dict[str, Any]:

@@ -58,7 +58,8 @@ def conditions(explanation: Explanation) -> Iterator[dict[str, Any]]:
                 {
                     "kind": origin.kind,
                     "key": origin.key,
-                    "aggregate": origin.name or None,
+                    "aggregate": origin.name if origin.kind == "aggregate" else None,
+                    "name": origin.name or None,
                     "option": origin.option or None,
                 }
                 for origin in clause.origins

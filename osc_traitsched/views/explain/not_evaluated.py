@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.server import not_evaluated as kinds
+from osc_traitsched.core.nova.server.parts import Parts, Volume
+from osc_traitsched.views import problems
 
 
 def items(explanation: Explanation) -> list[dict[str, str]]:
     """Return what was not looked at: a kind, and one line about it."""
-    text = "networks and ports: what they ask of Placement is not known here"
-    found = [{"kind": "ports", "text": text}]
+    parts = explanation.question.parts
+    found = []
+    if not parts.ports and not parts.networks:
+        text = "networks and ports: none were named (--port, --network)"
+        found.append({"kind": "ports", "text": text})
+    if parts.profiles_unread is not None:
+        text = f"device profiles: {problems.word(parts.profiles_unread)}"
+        found.append({"kind": "device profiles", "text": text})
+    found += [{"kind": "multiattach", "text": _shared(each)} for each in _many(parts)]
     if explanation.requested_nodes is not None:
         text = "nova-scheduler skips its filters for a host that is named"
         found.insert(0, {"kind": "host filters", "text": text})
@@ -34,7 +43,8 @@ _SENTENCES = {
     kinds.FORCED_HOST: "{named}: nova-api refuses a host that is named (HTTP 403) "
     "unless the policy os_compute_api:servers:create:forced_host allows it to the "
     "user; by default it takes admin",
-    kinds.DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for",
+    kinds.DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for; "
+    "--device-profile FILE says it, too",
     kinds.PROJECT: "aggregates for tenants: no project is given",
     kinds.BAD_GROUP_POLICY: "{named}: ignored by Nova, since it is no group policy",
     kinds.UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, no resource class",
@@ -47,6 +57,21 @@ _SENTENCES = {
     kinds.ZONE: "zone {named}: no aggregate has it; it restricts nothing in Placement",
     kinds.TENANT: "project {named}: no aggregate names it; it is not restricted",
 }
+
+
+def _many(parts: Parts) -> list[Volume]:
+    return [each for each in parts.volumes if each.is_multiattach]
+
+
+def _shared(volume: Volume) -> str:
+    """Return what nova-compute looks at when it attaches a volume of several servers.
+
+    nova/virt/block_device.py, ``DriverVolumeBlockDevice.attach``
+    """
+    return (
+        f"volume {volume.label}: several servers can have it, which only a host with "
+        "COMPUTE_VOLUME_MULTI_ATTACH can do; Nova does not ask Placement for that trait"
+    )
 
 
 def _line(kind: str, key: str, value: str) -> str:

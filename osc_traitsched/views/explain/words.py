@@ -171,6 +171,8 @@ def origin(each: Origin) -> str:
     if each.kind == "aggregate":
         required = "=required" if each.key.startswith("trait:") else ""
         return f"aggregate {each.name} {each.key}{required}"
+    if each.kind in ("port", "network"):
+        return f"{each.kind} {each.name} {each.key}"
     if each.kind != "prefilter" or not each.option:
         return f"{each.kind} {each.key}"
     section, _, name = each.option.partition(".")
@@ -196,6 +198,10 @@ def request(question: Question) -> str:
         name, identity = question.project_name, question.project
         beside = f" ({identity})" if name and name != identity else ""
         parts.append(f"project {name or identity}{beside}")
+    given = question.parts
+    parts += [f"port {each.label}" for each in given.ports]
+    parts += [f"network {each.label}" for each in given.networks]
+    parts += [f"volume {each.label}" for each in given.volumes]
     parts += [f"hint {k}={v}" for k, values in question.hints.items() for v in values]
     if question.group is not None:
         parts.append(f"server group {question.group.name} ({question.group.policy})")

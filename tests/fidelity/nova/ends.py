@@ -5,11 +5,13 @@ Nothing here decides about a request. Everything that does is Nova's own code.
 
 import copy
 
+import networks
 import nova.version
 from nova import exception, objects
 from nova.compute import api as compute_api
 from nova.compute import utils as compute_utils
 from nova.image import glance
+from nova.network import neutron
 from nova.objects import service as service_objects
 from nova.scheduler import manager
 
@@ -80,21 +82,14 @@ class _Volumes:
     def get_all_volume_types(self, context):
         return []
 
+    def get(self, context, volume_id):
+        return networks.volume(volume_id)
+
+    def attachment_create(self, context, volume_id, *_, **__):
+        return {"id": volume_id}
+
     def get_snapshot(self, context, snapshot_id):
         return {"id": snapshot_id, "volume_id": IMAGE, "size": 1}
-
-
-class _Networks:
-    def create_resource_requests(self, context, *_, **__):
-        if RELEASE < 24:
-            return None, []
-        return None, [], objects.RequestLevelParams()
-
-    def validate_networks(self, context, networks, count):
-        return count
-
-    def has_extended_resource_request_extension(self, *_, **__):
-        return False
 
 
 class _Groups:
@@ -119,7 +114,15 @@ class API(compute_api.API):
     def __init__(self):
         self.image_api = _Images()
         self.volume_api = _Volumes()
-        self.network_api = _Networks()
+
+    @property
+    def network_api(self):
+        # It keeps what Neutron can do, which is another thing in each case.
+        return neutron.API()
+
+    @network_api.setter
+    def network_api(self, found):
+        pass
 
     def _check_requested_secgroups(self, context, secgroups):
         return secgroups
@@ -179,6 +182,7 @@ def connect():
         lambda context, flavor, least, most, *_, **__: most
     )
     service_objects.get_minimum_version_all_cells = _oldest_compute
+    networks.connect()
     if hasattr(compute_api, "security_group_api"):
         groups = compute_api.security_group_api
         groups.populate_security_groups = _Groups().populate_security_groups
@@ -188,8 +192,7 @@ def connect():
         return
     client = cyborg._CyborgClient
     client.__init__ = lambda self, context: None
-    # Each device profile exists, and asks for nothing.
-    client._get_device_profile_list = lambda self, name: [{"groups": []}]
+    client._get_device_profile_list = lambda self, name: networks.device_profiles(name)
 
 
 def not_found(exc):

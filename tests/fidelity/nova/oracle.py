@@ -33,6 +33,7 @@ CONF.set_override("connection", "sqlite://", "database")
 import aggregates  # noqa: E402
 import answers  # noqa: E402
 import ends  # noqa: E402
+import networks  # noqa: E402
 import oslo_messaging  # noqa: E402
 import overrides  # noqa: E402
 from nova import block_device  # noqa: E402
@@ -47,6 +48,17 @@ VOLUME = {
     "destination_type": "volume",
     "boot_index": 0,
     "volume_size": 1 << 20,
+}
+
+
+#: What a case may have besides, each with what it is where nothing is said.
+PARTS = {
+    "ports": [],
+    "networks": [],
+    "subnets": [],
+    "segments": {},
+    "volumes": [],
+    "device_profiles": {},
 }
 
 
@@ -65,6 +77,7 @@ def prepare():
 def answer(case):
     """Return a case's answer."""
     ends.case = case
+    networks.case = {**PARTS, **case}
     del ends.queries[:], ends.handed_on[:]
     aggregates.fill(case.get("aggregates") or [])
     stage = ["api"]
@@ -91,20 +104,24 @@ def _create(case, stage):
     if host or node:
         zone = _checked_zone(ctxt, zone, host)
     image, devices = ends.IMAGE, []
-    if case.get("boot_from_volume"):
+    if case.get("volumes"):
+        image = None
+        devices = [_attached(each) for each in case["volumes"]]
+    elif case.get("boot_from_volume"):
         image = None
         devices = [block_device.BlockDeviceDict.from_api(dict(VOLUME), False)]
     hostname = [None] if ends.RELEASE >= 24 else []
     API._create_instance(
         *[ctxt, flavor, image, None, None, 1, 1, "server", "server"],
         *hostname,
-        *[None, None, ["default"], zone, None, {}, [], "password", None, None, None],
-        *[None, devices, None],
+        *[None, None, ["default"], zone, None, {}, [], "password", None, None],
+        *[_requested(case), None, devices, None],
         filter_properties=scheduler_utils.build_filter_properties(
             {}, host, node, flavor
         ),
         legacy_bdm=not devices,
         supports_port_resource_request=True,
+        supports_multiattach=True,
     )
     stage[0] = "scheduler"
     primitive = jsonutils.loads(jsonutils.dumps(ends.handed_on[0].obj_to_primitive()))
@@ -117,6 +134,25 @@ def _create(case, stage):
         return_objects=True,
         return_alternates=True,
     )
+
+
+def _requested(case):
+    """Return the networks that are asked for; None where nothing is said of them."""
+    asked = [{"port_id": each["id"]} for each in case.get("ports") or []]
+    asked += [{"network_id": each} for each in case.get("requested_networks") or []]
+    found = [objects.NetworkRequest(**each) for each in asked]
+    return objects.NetworkRequestList(objects=found) if found else None
+
+
+def _attached(volume):
+    """Return a volume as a device; the first one of a case is the root disk."""
+    device = {
+        "uuid": volume["id"],
+        "source_type": "volume",
+        "destination_type": "volume",
+        "boot_index": 0 if volume is ends.case["volumes"][0] else -1,
+    }
+    return block_device.BlockDeviceDict.from_api(device, False)
 
 
 def _checked_zone(ctxt, zone, host):

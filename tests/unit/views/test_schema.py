@@ -18,6 +18,7 @@ from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import Fails
 from osc_traitsched.core.nova.filter.judging import Judgment
+from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.column import Column
 from osc_traitsched.core.nova.weigher.ranking import Ranking
@@ -98,9 +99,16 @@ def with_everything():
     assumed = dataclasses.replace(made.question.assumptions, others=(other,))
     hints = {"same_host": ("u",)}
     answers = {host.uuid: Fails(reasons.SERVICE_DOWN) for host in made.hosts}
+    network = Network("n")
+    parts = Parts(
+        (Port("p", network),), (network,), (Volume("v", "nova", is_multiattach=True),)
+    )
+    question = dataclasses.replace(
+        made.question, assumptions=assumed, hints=hints, parts=parts
+    )
     made = dataclasses.replace(
         made,
-        question=dataclasses.replace(made.question, assumptions=assumed, hints=hints),
+        question=question,
         ranking=_ranking([host.uuid for host in made.hosts]),
         filtering=Filtering(Judgment(("ComputeFilter",), {"ComputeFilter": answers})),
         release_impacts=(ReleaseImpact(29, gained=1, lost=0),),

@@ -43,6 +43,8 @@ def pci_passthrough(
     """
     if PCI_ALIAS in spec.server.flavor.specs:
         return Unknown("pci_stats", PCI_ALIAS)
+    if any(port.needs_device for port in spec.server.parts.ports):
+        return Unknown("pci_stats", "binding:vnic_type")
     return PASSES
 
 

@@ -1,8 +1,6 @@
 """Nova's prefilters: what the scheduler adds to every request before it asks.
 
-nova/scheduler/request_filter.py, ``ALL_REQUEST_FILTERS``. Those that look at
-networks and ports (``routed_networks_filter``, ``remote_managed_ports_filter``) are
-not here: a flavor and an image have neither.
+nova/scheduler/request_filter.py, ``ALL_REQUEST_FILTERS``.
 """
 
 from __future__ import annotations
@@ -13,7 +11,12 @@ from collections.abc import Callable, Iterable
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.options import OPTIONS
-from osc_traitsched.core.nova.prefilter import aggregates, image_metadata, roots
+from osc_traitsched.core.nova.prefilter import (
+    aggregates,
+    image_metadata,
+    networks,
+    roots,
+)
 from osc_traitsched.core.nova.releases import OLDEST
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
@@ -117,6 +120,15 @@ PREFILTERS: tuple[Prefilter, ...] = (
     ),
     Prefilter("accelerators_filter", roots.accelerators_filter, since=21),
     Prefilter("packed_virtqueue_filter", roots.packed_virtqueue_filter, since=29),
+    Prefilter(
+        "routed_networks_filter",
+        networks.routed_networks_filter,
+        since=23,
+        option=options.ROUTED_NETWORKS,
+    ),
+    Prefilter(
+        "remote_managed_ports_filter", networks.remote_managed_ports_filter, since=25
+    ),
     Prefilter(
         "ephemeral_encryption_filter", roots.ephemeral_encryption_filter, since=26
     ),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.clause import Clause, Origin, RootTrait, Trait
 from osc_traitsched.core.nova.releases import OLDEST
-from osc_traitsched.core.nova.server import features, not_evaluated
+from osc_traitsched.core.nova.server import device_profile, features, not_evaluated
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server, Switch
@@ -64,10 +64,11 @@ def accelerators_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Require accelerators for a device profile; its groups are Cyborg's to say."""
-    key = "accel:device_profile"
+    key = device_profile.PROFILE
     profile = server.flavor.specs.get(key)
     if profile:
-        yield NotEvaluated(not_evaluated.DEVICE_PROFILE, key, profile)
+        if profile not in server.parts.device_profiles:
+            yield NotEvaluated(not_evaluated.DEVICE_PROFILE, key, profile)
         yield RootTrait("COMPUTE_ACCELERATORS", False, (server.flavor.origin(key),))
 
 

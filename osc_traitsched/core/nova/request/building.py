@@ -11,7 +11,14 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.request import checks, destination, unknowns
 from osc_traitsched.core.nova.request.model import Request
-from osc_traitsched.core.nova.server import cpu, extra_specs, translation
+from osc_traitsched.core.nova.server import (
+    cpu,
+    device_profile,
+    extra_specs,
+    outside,
+    translation,
+    volume,
+)
 from osc_traitsched.core.nova.server.adding import SoFar
 from osc_traitsched.core.nova.server.flavor import read as read_flavor
 from osc_traitsched.core.nova.server.image import read as read_image
@@ -20,6 +27,7 @@ from osc_traitsched.core.nova.server.not_evaluated import (
     REQUESTED_HOST,
     NotEvaluated,
 )
+from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
 from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -38,6 +46,7 @@ def build(
     boot_from_volume: bool = False,
     assumptions: SchedulerSettings,
     computes: Sequence[Compute] | None = None,
+    parts: Parts = NO_PARTS,
 ) -> Request:
     """Return the request that Nova's scheduler makes of a flavor and an image.
 
@@ -49,6 +58,7 @@ def build(
     :param boot_from_volume: the root disk is a volume made of the image
     :param computes: all compute nodes of the cloud, for ``zone:host``; without them
         the request is not restricted to the host, and says so
+    :param parts: ports, networks, volumes and device profiles
     :raises Refusal: where nova-api or nova-scheduler refuses them together
     """
     release = assumptions.release
@@ -61,6 +71,7 @@ def build(
         project_id=project_id,
         boot_from_volume=boot_from_volume,
         assumptions=assumptions,
+        parts=parts,
     )
     named = _named(availability_zone, assumptions)
     with _at(SCHEDULER, release):
@@ -78,6 +89,7 @@ def server(
     project_id: str | None = None,
     boot_from_volume: bool = False,
     assumptions: SchedulerSettings,
+    parts: Parts = NO_PARTS,
 ) -> Server:
     """Return the server that nova-api lets through; the parameters are :func:`build`'s.
 
@@ -86,17 +98,21 @@ def server(
     bodies = tuple(aggregates)
     with _at(API, assumptions.release):
         named = _named(availability_zone, assumptions)
+        root = volume.image_of(parts)
+        parts.check_networks()
         asked = Server(
             flavor=read_flavor(flavor),
-            image=read_image(image, assumptions.release),
+            image=read_image(image or root, assumptions.release),
             aggregates=tuple(Aggregate.read(body) for body in bodies),
             zone=named.zone_of(bodies),
             project_id=project_id,
-            boot_from_volume=boot_from_volume,
+            boot_from_volume=boot_from_volume or root is not None,
             release=assumptions.release,
+            parts=parts,
         )
         checks.check(asked)
-    return asked
+        device_profile.check(asked)
+        return dataclasses.replace(asked, zone=volume.zone_of(asked, assumptions))
 
 
 def _named(zone: str | None, assumptions: SchedulerSettings) -> destination.Destination:
@@ -114,6 +130,7 @@ def placement_query(
     boot_from_volume: bool = False,
     assumptions: SchedulerSettings,
     computes: Sequence[Compute] | None = None,
+    parts: Parts = NO_PARTS,
 ) -> str:
     """Return the query string of that request, each byte as Nova sends it.
 
@@ -130,6 +147,7 @@ def placement_query(
         boot_from_volume=boot_from_volume,
         assumptions=assumptions,
         computes=computes,
+        parts=parts,
     ).query()
 
 
@@ -148,16 +166,29 @@ def _request(server: Server, so_far: SoFar, assumptions: SchedulerSettings) -> R
     limit = assumptions.value(options.MAX_RESULTS)
     request = Request(
         clauses=found.clauses,
-        group_policy=extra_specs.group_policy(server),
+        group_policy=_group_policy(server, found),
         limit=limit if isinstance(limit, int) else None,
         microversion=microversion(server.release),
         not_evaluated=(*found.not_evaluated, *unknowns.of(server, assumptions)),
+        same_subtree=outside.same_subtree(server),
     )
     if not _asks_twice(server, assumptions):
         return request
     unpinned = translation.translate(server, so_far, pinned=False)
     second = dataclasses.replace(request, clauses=unpinned.clauses)
     return dataclasses.replace(request, fallback=second)
+
+
+def _group_policy(server: Server, found: SoFar) -> str | None:
+    """Return the flavor's policy, or the one that Nova adds for the groups of others.
+
+    nova/scheduler/utils.py, ``resources_from_request_spec``
+    """
+    given = extra_specs.group_policy(server)
+    groups = {getattr(clause, "group", "") for clause in found.clauses} - {""}
+    if given is None and len(groups) > 1 >= len(extra_specs.suffixes(server)):
+        return "none"
+    return given
 
 
 def _restricted(

@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 
 from osc_traitsched.core.nova.releases import NEWEST, OLDEST
 from osc_traitsched.core.nova.request import check_cpu, check_image, check_numa
-from osc_traitsched.core.nova.server import cpu, features, numa
+from osc_traitsched.core.nova.server import cpu, features, numa, outside
 from osc_traitsched.core.nova.server.server import Server
 
 _STATUS: Mapping[str, int] = {
     "BootFromVolumeRequiredForZeroDiskFlavor": 403,
     "ImagePCINUMAPolicyForbidden": 403,
     "MixedInstanceNotSupportByComputeService": 409,
+    "PortInUse": 409,
     # These are on none of the API's lists: the user is shown a failure of Nova's.
     "Invalid": 500,
     "InvalidPCINUMAAffinity": 500,
@@ -94,6 +95,7 @@ CHECKS: tuple[Check, ...] = (
     # _validate_and_build_base_options, the rest
     Check(features.pci_numa_policy, since=21),
     Check(check_image.pci_alias),
+    Check(outside.check_devices),
     Check(features.ephemeral_encryption, since=26),
     # _validate_flavor_image and _validate_flavor_image_nostatus
     Check(check_image.bootable, of_image=True),

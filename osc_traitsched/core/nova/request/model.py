@@ -22,7 +22,9 @@ class Request:
     :ivar in_tree: UUID of the root that alone is asked for; None for all
     :ivar fallback: the second query that Nova sends for a pinned server, whose
         candidates count as well; None where it sends one query only
-    :ivar unseen: what the query depends on and was not given, and what Nova read
+    :ivar same_subtree: suffixes of groups whose providers must be one of them and its
+        descendants
+    :ivar not_evaluated: what the query depends on and was not given, and what Nova read
         and left out without a word
     """
 
@@ -33,6 +35,7 @@ class Request:
     fallback: Request | None = None
     not_evaluated: tuple[NotEvaluated, ...] = ()
     in_tree: str | None = None
+    same_subtree: tuple[tuple[str, ...], ...] = ()
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -116,6 +119,8 @@ class Request:
             yield "group_policy", self.group_policy
         if self.in_tree:
             yield "in_tree", self.in_tree
+        for suffixes in self.same_subtree:
+            yield "same_subtree", ",".join(sorted(suffixes))
         roots = [clause for clause in self.clauses if isinstance(clause, RootTrait)]
         if roots:
             yield "root_required", _traits(roots)

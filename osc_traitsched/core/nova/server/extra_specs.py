@@ -56,9 +56,8 @@ def flavor_specs(so_far: SoFar, server: Server) -> Iterator[Found]:
     What follows ``resources`` or ``trait`` is the group's suffix: in 20 a number
     only (nova/scheduler/utils.py, ``ResourceRequest._process_extra_specs``).
     """
-    pattern = _NUMBERED if server.release < 21 else _NAMED
     for key, value in server.flavor.specs.items():
-        found = pattern.fullmatch(key)
+        found = _pattern(server.release).fullmatch(key)
         if not found:
             if _PREFIXED.match(key):
                 yield NotEvaluated(not_evaluated.BAD_SUFFIX, key, value)
@@ -93,11 +92,37 @@ def group_policy(server: Server) -> str | None:
     return value if value in ("none", "isolate") else None
 
 
+def suffixes(server: Server) -> frozenset[str]:
+    """Return the suffixes of the flavor's groups, of those that ask for nothing too."""
+    pattern = _pattern(server.release)
+    found = (pattern.fullmatch(key) for key in server.flavor.specs)
+    return frozenset(each[2] for each in found if each and each[2])
+
+
+def named(key: str, release: int) -> tuple[str, str]:
+    """Return ``resources`` or ``trait``, and the name behind it; or nothing.
+
+    Whatever the suffix between them is.
+    """
+    found = _pattern(release).fullmatch(key)
+    return (found[1], found[3]) if found else ("", "")
+
+
+def is_class(name: str, release: int) -> bool:
+    """Tell whether a release takes a name for a resource class."""
+    known = _STANDARD | (_STANDARD_SINCE_24 if release >= 24 else frozenset())
+    return name.startswith("CUSTOM_") or name in known
+
+
 def bad_group_policy(so_far: SoFar, server: Server) -> Iterator[Found]:
     """Yield a group policy that Nova does not know, and so ignores."""
     value = server.flavor.specs.get(GROUP_POLICY)
     if value is not None and group_policy(server) is None:
         yield NotEvaluated(not_evaluated.BAD_GROUP_POLICY, GROUP_POLICY, value)
+
+
+def _pattern(release: int) -> re.Pattern[str]:
+    return _NUMBERED if release < 21 else _NAMED
 
 
 def _is_written_by_a_prefilter(so_far: SoFar, name: str) -> bool:
@@ -113,8 +138,7 @@ def _is_written_by_a_prefilter(so_far: SoFar, name: str) -> bool:
 def _amount(server: Server, key: str, group: str, name: str) -> Found:
     """Return an amount (nova/objects/request_spec.py, ``RequestGroup``)."""
     value = server.flavor.specs[key]
-    known = _STANDARD | (_STANDARD_SINCE_24 if server.release >= 24 else frozenset())
-    if not name.startswith("CUSTOM_") and name not in known:
+    if not is_class(name, server.release):
         return NotEvaluated(not_evaluated.UNKNOWN_RESOURCE_CLASS, key, value)
     amount = reading.integer(value)
     if amount is None or amount < 0:

@@ -9,6 +9,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.server.flavor import Flavor
 from osc_traitsched.core.nova.server.image import Image
+from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +40,7 @@ class Server:
     :ivar zone: the availability zone alone, the default one too; empty for any
     :ivar boot_from_volume: a volume is made of the image and is the root disk
     :ivar release: Nova's major version
+    :ivar parts: ports, networks, volumes and device profiles
     """
 
     flavor: Flavor
@@ -48,6 +50,7 @@ class Server:
     project_id: str | None
     boot_from_volume: bool
     release: int
+    parts: Parts = NO_PARTS
 
     @property
     def root_disk_is_a_volume(self) -> bool:

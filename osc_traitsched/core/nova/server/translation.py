@@ -1,4 +1,4 @@
-"""What flavor and image together ask of Placement, clause by clause.
+"""What flavor, image and parts together ask of Placement, clause by clause.
 
 nova/scheduler/utils.py, ``ResourceRequest.from_request_spec``. Everything that is
 not named with a suffix is of the unsuffixed group.
@@ -13,7 +13,13 @@ from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.nova.clause import Origin, Resource, Trait
 from osc_traitsched.core.nova.releases import OLDEST
-from osc_traitsched.core.nova.server import cpu, extra_specs, features, not_evaluated
+from osc_traitsched.core.nova.server import (
+    cpu,
+    extra_specs,
+    features,
+    not_evaluated,
+    outside,
+)
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.flavor import EPHEMERAL
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
@@ -206,6 +212,7 @@ RULES: tuple[Rule, ...] = (
     Rule(extra_specs.flavor_specs),
     Rule(extra_specs.image_traits),
     Rule(cpu_pinning, pins=True),
+    Rule(outside.requested_resources),
     Rule(own_amounts),
     Rule(memory_encryption),
     Rule(persistent_memory),

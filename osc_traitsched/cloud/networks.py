@@ -1,0 +1,131 @@
+"""Reads ports and networks, and which hosts a routed network reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from osc_traitsched.cloud import memberships, rest
+from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.core import errors
+from osc_traitsched.core.names import near_names
+from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.nova.server.parts import Network, Port, Segments
+
+Body = Mapping[str, Any]
+
+_NORMAL = "normal"
+#: Of ports that have no address, and need none yet.
+_WITHOUT_ADDRESS = ("deferred", "none")
+
+_PORT: dict[str, rest.Shape] = {
+    "id": str,
+    "name": rest.OPTIONAL_TEXT,
+    "network_id": str,
+    "fixed_ips": [{"subnet_id": str}],
+}
+_NETWORK: dict[str, rest.Shape] = {
+    "id": str,
+    "name": rest.OPTIONAL_TEXT,
+    "subnets": [str],
+}
+_SUBNET: rest.Shape = {"id": str}
+
+
+def ports(cloud: Cloud, names: Iterable[str]) -> tuple[Port, ...]:
+    """Return the ports of names or IDs, each with its network.
+
+    Up to three requests for each port, and two more for each routed segment.
+
+    :raises NothingMatches: for a port that is not there
+    :raises AmbiguousName: for a name that several ports have
+    :raises CloudBroke: when Neutron or Placement can't be read
+    """
+    return tuple(_port(cloud, _named(cloud.network, "port", _PORT, n)) for n in names)
+
+
+def networks(cloud: Cloud, names: Iterable[str]) -> tuple[Network, ...]:
+    """Return the networks of names or IDs; the errors are those of :func:`ports`."""
+    bodies = (_named(cloud.network, "network", _NETWORK, name) for name in names)
+    return tuple(_network(cloud, body) for body in bodies)
+
+
+def _port(cloud: Cloud, body: Body) -> Port:
+    path = rest.path("networks", body["network_id"])
+    network = rest.get(cloud.network, path, {"network": _NETWORK})["network"]
+    addresses = body["fixed_ips"]
+    segments = None
+    if addresses:
+        subnet = addresses[0]["subnet_id"]
+        segments = _segments(cloud, {"id": subnet})
+    return Port(
+        id=body["id"],
+        name=body["name"] or "",
+        network=_network(cloud, network, without_segments=bool(addresses)),
+        vnic_type=body.get("binding:vnic_type") or _NORMAL,
+        resource_request=body.get("resource_request") or None,
+        device_profile=body.get("device_profile") or "",
+        segments=segments,
+        project=body.get("project_id"),
+        in_use=bool(body.get("device_id")),
+        lacks_address=not addresses
+        and body.get("ip_allocation") not in _WITHOUT_ADDRESS,
+    )
+
+
+def _network(cloud: Cloud, body: Body, without_segments: bool = False) -> Network:
+    wanted = {"network_id": body["id"]}
+    return Network(
+        body["id"],
+        body["name"] or "",
+        _physical_network(body),
+        () if without_segments else _segments(cloud, wanted),
+        bool(body["subnets"]),
+    )
+
+
+def _physical_network(body: Body) -> str | None:
+    """Return what carries a network: of several segments the first that has one.
+
+    nova/network/neutron.py, ``_get_physnet_tunneled_info``
+    """
+    name = "provider:physical_network"
+    found = (each.get(name) for each in (body, *(body.get("segments") or ())))
+    return next(filter(None, found), None)
+
+
+def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
+    """Return the aggregates of the segments that subnets are in.
+
+    A segment is a provider in Placement, and its aggregates are those of the hosts that
+    reach it (nova/scheduler/utils.py, ``get_aggregates_for_routed_network``).
+
+    :param wanted: says which subnets
+    """
+    body = rest.get(cloud.network, "/subnets", {"subnets": [_SUBNET]}, wanted)
+    found = (each.get("segment_id") for each in body["subnets"])
+    segments = dict.fromkeys(each for each in found if each)
+    return tuple(_aggregates(cloud.placement, each) for each in segments)
+
+
+def _aggregates(placement: Service, segment: str) -> frozenset[str]:
+    path = f"{rest.path('resource_providers', segment)}/aggregates"
+    body = rest.get_if_there(placement, path, memberships.AGGREGATES)
+    return frozenset(body["aggregates"]) if body is not None else frozenset()
+
+
+def _named(service: Service, kind: str, shape: rest.Shape, name: str) -> Body:
+    """Return the one of a kind that a name or an ID stands for."""
+    plural = f"{kind}s"
+    for key in ("id", "name"):
+        body = rest.get(service, f"/{plural}", {plural: [shape]}, {key: name})
+        found = [each for each in body[plural] if each[key] == name]
+        if len(found) > 1:
+            alike = [Namesake(e["id"], e.get("project_id") or "") for e in found]
+            raise errors.AmbiguousName(kind, name, alike)
+        if found:
+            one: Body = found[0]
+            return one
+    every = rest.get(service, f"/{plural}", {plural: [{}]}, {"fields": "name"})
+    near = near_names(name, [each.get("name") or "" for each in every[plural]])
+    raise errors.NothingMatches(kind, name, near)

@@ -1,0 +1,102 @@
+"""The groups that ports and device profiles bring into a request.
+
+nova/network/neutron.py, ``API.create_resource_requests``; nova/compute/api.py,
+``_provision_instances``; nova/scheduler/utils.py,
+``ResourceRequest._process_requested_resources``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.nova.clause import Origin, Resource, Trait
+from osc_traitsched.core.nova.server import device_profile
+from osc_traitsched.core.nova.server.adding import Found, SoFar
+from osc_traitsched.core.nova.server.group import Group
+from osc_traitsched.core.nova.server.parts import Port
+from osc_traitsched.core.nova.server.server import Server
+
+#: Of ports that Cyborg gives a device; the releases before know none.
+_ACCELERATED = ("accelerator-direct", "accelerator-direct-physical")
+_ACCELERATED_SINCE = 24
+
+RESOURCE_REQUEST = "resource_request"
+
+
+def groups(server: Server) -> Iterator[Group]:
+    """Yield all of them, in the order in which Nova comes to them."""
+    for port in server.parts.ports:
+        yield from _of_device(port, server)
+        yield from _of_request(port)
+    found = device_profile.of_name(device_profile.name_in(server), server)
+    origin = server.flavor.origin(device_profile.PROFILE)
+    yield from device_profile.groups(found, origin, server.release)
+
+
+def same_subtree(server: Server) -> tuple[tuple[str, ...], ...]:
+    """Return the suffixes of groups that must be served within one subtree."""
+    asked = (port.resource_request or {} for port in server.parts.ports)
+    return tuple(
+        tuple(each["same_subtree"]) for each in asked if each.get("same_subtree")
+    )
+
+
+def requested_resources(so_far: SoFar, server: Server) -> Iterator[Found]:
+    """Yield what the groups ask for.
+
+    :raises Refusal: for one that asks for nothing, or whose suffix the flavor has
+    """
+    taken = {
+        clause.group
+        for clause in so_far.clauses
+        if isinstance(clause, (Resource, Trait))
+        and clause.origins[0].kind != "prefilter"
+    }
+    for each in groups(server):
+        if each.is_empty:
+            raise Refusal("ValueError", "empty-group", (each.origin.key,))
+        if each.suffix in taken:
+            keys = (each.origin.key, each.suffix)
+            raise Refusal("RequestGroupSuffixConflict", "suffix-twice", keys)
+        taken.add(each.suffix)
+        yield from each.clauses()
+
+
+def check_devices(server: Server) -> None:
+    """Refuse a port that is for a device, without a profile of just one device.
+
+    :raises Refusal: where nova-api raises ``DeviceProfileError``
+    """
+    for port in filter(lambda each: _is_accelerated(each, server), server.parts.ports):
+        if not port.device_profile:
+            raise Refusal("DeviceProfileError", "port-without-profile", (port.label,))
+        found = device_profile.of_name(port.device_profile, server)
+        if device_profile.devices(found, server.release) > 1:
+            keys = (port.label, port.device_profile)
+            raise Refusal("DeviceProfileError", "several-devices-for-a-port", keys)
+
+
+def _is_accelerated(port: Port, server: Server) -> bool:
+    return server.release >= _ACCELERATED_SINCE and port.vnic_type in _ACCELERATED
+
+
+def _of_device(port: Port, server: Server) -> Iterator[Group]:
+    if not _is_accelerated(port, server):
+        return
+    found = device_profile.of_name(port.device_profile, server)
+    origin = Origin("port", "device_profile", name=port.label)
+    yield from device_profile.groups(found, origin, server.release, port.id)
+
+
+def _of_request(port: Port) -> Iterator[Group]:
+    """Yield the groups of a port's own request: one, or those of the newer format."""
+    request = port.resource_request
+    if not request:
+        return
+    origin = Origin("port", RESOURCE_REQUEST, name=port.label)
+    several = request.get("request_groups")
+    for each in [request] if several is None else several:
+        suffix = port.id if several is None else str(each["id"])
+        required = frozenset(each.get("required", ()))
+        yield Group(suffix, each["resources"], origin, required)

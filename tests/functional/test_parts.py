@@ -1,0 +1,146 @@
+"""Ports, networks, volumes and device profiles, asked of a real Placement.
+
+Neutron, Cinder and Cyborg are made up, in the shape of their API references.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.functional.nova import Nova
+
+EGRESS = "NET_BW_EGR_KILOBIT_PER_SEC"
+PORT, NETWORK, SUBNET, SEGMENT, VOLUME = (
+    f"a000000{n}-0000-4000-8000-000000000000" for n in range(5)
+)
+PARTS = {
+    "/v2.0/ports": {
+        "ports": [
+            {
+                "id": PORT,
+                "name": "web-1",
+                "network_id": NETWORK,
+                "project_id": "theirs",
+                "device_id": "",
+                "binding:vnic_type": "normal",
+                "fixed_ips": [{"subnet_id": SUBNET, "ip_address": "192.0.2.7"}],
+                "ip_allocation": "immediate",
+                "resource_request": {"resources": {EGRESS: 1000}, "required": []},
+            }
+        ]
+    },
+    f"/v2.0/networks/{NETWORK}": {
+        "network": {
+            "id": NETWORK,
+            "name": "web",
+            "subnets": [SUBNET],
+            "provider:physical_network": "physnet0",
+        }
+    },
+    "/v2.0/networks": {"networks": []},
+    "/v2.0/subnets": {"subnets": [{"id": SUBNET, "segment_id": None}]},
+    f"/volumes/{VOLUME}": {
+        "volume": {
+            "id": VOLUME,
+            "name": "root",
+            "size": 10,
+            "status": "available",
+            "availability_zone": "nova",
+            "bootable": "true",
+            "multiattach": True,
+            "volume_image_metadata": {"trait:CUSTOM_FAST": "required"},
+        }
+    },
+    "/device_profiles": {
+        "device_profiles": [
+            {"name": "fpga", "groups": [{"resources:FPGA": "1"}], "uuid": "u"}
+        ]
+    },
+}
+FLAVOR = {"id": "1", "name": "small", "vcpus": 1, "ram": 512, "disk": 1}
+
+
+@pytest.fixture
+def nova(placement, proxy):
+    """Two hosts; of the first a card has bandwidth and an FPGA."""
+    first, second = placement.add_host("cmp01"), placement.add_host("cmp02")
+    card = {EGRESS: 5000, "FPGA": 1}
+    placement.add_host("card", (), parent=first, inventories=card)
+    for root in (first, second):
+        placement.set_traits(root, {"COMPUTE_ACCELERATORS"})
+    found = Nova(proxy, [("cmp01", first), ("cmp02", second)], {})
+    found._bodies.update(PARTS)
+    found._bodies["/flavors/detail"] = {"flavors": [{**FLAVOR, "extra_specs": {}}]}
+    return found
+
+
+def document(openstack, *options):
+    """Return explain's document, of a release that does not look for its own mark."""
+    how = ("--nova-release", "2026.1", "-f", "json")
+    run = openstack("explain", "small", "-", *how, *options)
+    assert run.out, run.err
+    return json.loads(run.out)
+
+
+def test_a_port_is_a_group_of_its_own_and_says_whose_it_is(nova, openstack):
+    found = document(openstack, "--port", "web-1")
+    assert found["candidates"] == ["cmp01"]
+    assert f"resources{PORT}={EGRESS}%3A1000" in found["query"]
+    (clause,) = (each for each in found["clauses"] if EGRESS in each["id"])
+    (origin,) = clause["origins"]
+    assert (origin["kind"], origin["name"]) == ("port", "web-1")
+    assert found["request"]["ports"] == [{"id": PORT, "name": "web-1"}]
+    assert not [each for each in found["not_evaluated"] if each["kind"] == "ports"]
+
+
+def test_a_volume_stands_for_its_image(nova, openstack, placement):
+    placement.create_traits("CUSTOM_FAST")
+    found = document(openstack, "--volume", VOLUME)
+    assert found["candidates"] == []
+    assert "required=CUSTOM_FAST" in found["query"]
+    assert "DISK_GB" not in found["query"]
+    (beside,) = (e for e in found["not_evaluated"] if e["kind"] == "multiattach")
+    assert beside["text"].startswith("volume root: several servers can have it")
+
+
+def test_a_device_profile_is_cyborg_s_or_a_file_s(nova, openstack, tmp_path):
+    profile = ("--flavor-property", "accel:device_profile=fpga")
+    found = document(openstack, *profile)
+    assert found["candidates"] == ["cmp01"]
+    assert "resourcesdevice_profile_0=FPGA%3A1" in found["query"]
+
+    path = tmp_path / "profiles.json"
+    path.write_text(json.dumps({"name": "fpga", "groups": [{"resources:FPGA": "2"}]}))
+    found = document(openstack, *profile, "--device-profile", str(path))
+    assert found["candidates"] == []
+    assert "resourcesdevice_profile_0=FPGA%3A2" in found["query"]
+
+
+def test_without_cyborg_one_line_says_so_and_the_rest_is_answered(nova, openstack):
+    del nova._bodies["/device_profiles"]
+    found = document(openstack, "--flavor-property", "accel:device_profile=fpga")
+    assert found["candidates"] == ["cmp01", "cmp02"]
+    said = {each["kind"]: each["text"] for each in found["not_evaluated"]}
+    assert said["device profiles"].startswith("device profiles: accelerator: ")
+    assert said["device profile"].startswith("device profile accel:device_profile=fpga")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--port", "web-2"), "no port matches 'web-2'"),
+        (("--network", "lan"), "no network matches 'lan'"),
+        (("--volume", "data"), "no volume matches 'data'"),
+        (("--device-profile", "nowhere.json"), "nowhere.json"),
+    ],
+    ids=str,
+)
+def test_what_is_not_there_is_one_clear_line(nova, openstack, options, said):
+    nova._bodies["/v2.0/ports"] = {"ports": []}
+    nova._bodies["/volumes/detail"] = {"volumes": []}
+    run = openstack("explain", "small", "-", "--nova-release", "2026.1", *options)
+    assert (run.code, run.out) == (1, "")
+    (line,) = run.err.splitlines()
+    assert said in line
