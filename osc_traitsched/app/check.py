@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import evidence, lookup, projects, read
+from osc_traitsched.cloud import evidence, lookup, projects, read, server_groups
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
@@ -15,6 +15,7 @@ from osc_traitsched.core.check.finding import Finding
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
@@ -64,7 +65,8 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
 
     Beyond the lists it takes two requests for traits and figures, some for the
     mirror, and two for each sharing provider. Hosts that are full add one each, or
-    one for each trait in use, whichever is fewer.
+    one for each trait in use, whichever is fewer. Server groups are read only if the
+    scheduler is not set up for one of their policies.
 
     :param assumed: returned in the survey, with what the cloud tells of it
     :raises CloudBroke: when Nova, Placement or Glance can't be read
@@ -88,6 +90,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         own_project=cloud.own_project,
         projects=projects.names(cloud),
         has_private_flavors=lookup.lists_private_flavors(cloud),
+        groups=server_groups.groups(cloud) if policies_off(assumed) else (),
     )
 
 

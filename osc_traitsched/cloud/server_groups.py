@@ -51,6 +51,16 @@ def group(cloud: Cloud, name: str) -> ServerGroup:
     return _group(named[0])
 
 
+def groups(cloud: Cloud) -> tuple[ServerGroup, ...]:
+    """Return the server groups of all projects.
+
+    Two requests, or one more for each thousand groups.
+
+    :raises CloudBroke: when the user may not list the groups of all projects
+    """
+    return tuple(map(_group, _groups(cloud)))
+
+
 def _groups(cloud: Cloud) -> Iterator[Any]:
     """Yield the groups of all projects; these lists are paged by number."""
     offset, shape = 0, {"server_groups": [_GROUP]}

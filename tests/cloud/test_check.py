@@ -187,6 +187,41 @@ def a_number_that_is_none(make):
     make.flavor("large", {"capabilities:free_ram_mb": ">= lots"})
 
 
+def a_flavor_that_no_aggregate_matches(make):
+    make.flavor("large", {"aggregate_instance_extra_specs:gpu": "a100"})
+    make.aggregate("gpu", "cmp00", gpu="l4")
+
+
+def a_key_without_a_scope(make):
+    make.flavor("gold", {"service": "gold"})
+
+
+def a_server_group(make):
+    make.group("affinity")
+
+
+def a_limit_that_is_no_number(make):
+    make.aggregate("busy", "cmp00", max_io_ops_per_host="many")
+
+
+def a_multiplier_that_is_no_number(make):
+    make.aggregate("fast", "cmp00", cpu_weight_multiplier="high")
+
+
+def a_multiplier_of_no_weigher(make):
+    make.aggregate("fast", "cmp00", cpus_weight_multiplier="2.0")
+
+
+def projects_under_a_suffix(make):
+    project = make.admin.current_project_id
+    make.aggregate("mine", "cmp00", filter_tenant_id2=project)
+
+
+def a_zone_in_other_letters(make):
+    hosts = ("cmp00", "cmp01", "cmp02", "cmp03")
+    make.aggregate("east", *hosts, Availability_Zone="east")
+
+
 def an_image_with_address_bits(make):
     make.image("wide", hw_maxphysaddr_bits="42", hw_architecture="x86_64")
 
@@ -317,6 +352,32 @@ FAULTS = [
         (IMAGE_ISOLATION,),
     ),
     (
+        "filters-no-aggregate",
+        a_flavor_that_no_aggregate_matches,
+        "error",
+        (enabled("AggregateInstanceExtraSpecsFilter"),),
+    ),
+    ("filters-unscoped", a_key_without_a_scope, "warning", ()),
+    ("filters-group-policy", a_server_group, "error", (enabled(),)),
+    (
+        "filters-bad-limit",
+        a_limit_that_is_no_number,
+        "warning",
+        (enabled("AggregateIoOpsFilter"),),
+    ),
+    ("weighers-bad-multiplier", a_multiplier_that_is_no_number, "warning", ()),
+    ("weighers-key-off", a_multiplier_of_no_weigher, "note", ()),
+    (
+        "filters-isolated",
+        nothing,
+        "warning",
+        (
+            enabled("IsolatedHostsFilter"),
+            "filter_scheduler.isolated_hosts=CMP00",
+        ),
+    ),
+    ("az-key", a_zone_in_other_letters, "warning", ()),
+    (
         "weighers-gone",
         nothing,
         "error",
@@ -352,6 +413,17 @@ def test_a_fault_is_found_by_one_rule_and_no_other(
     assert row["problem"]
 
 
+def test_projects_under_a_suffix_are_a_fault_of_the_releases_that_do_not_read_it(
+    make, check
+):
+    projects_under_a_suffix(make)
+    on = ("--set", enabled("AggregateMultiTenancyIsolation"), "-f", "json")
+    (row,) = check("filters", "--nova-release", "2024.1", *on).json
+    print(row["object"], "|", row["problem"], "|", row["fix"])
+    assert (row["id"], row["severity"]) == ("filters-tenant-suffix", "error")
+    assert check("filters", "--nova-release", "2024.2", *on).json == []
+
+
 def test_prefilters_that_nothing_needs_are_no_fault(make, check):
     make.image("raw", hw_disk_bus="virtio")
     make.flavor("plain")
@@ -371,6 +443,7 @@ def test_prefilters_that_nothing_needs_are_no_fault(make, check):
         (an_unknown_resource_class, "gpu"),
         (groups_without_a_policy, "two"),
         (a_flavor_that_asks_for_nothing, "none"),
+        (a_key_without_a_scope, "gold"),
     ],
 )
 def test_nova_finds_no_host_where_check_says_that_there_is_none(

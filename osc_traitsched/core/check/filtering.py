@@ -18,6 +18,7 @@ EXTRA_SPECS = "AggregateInstanceExtraSpecsFilter"
 CAPABILITIES = "ComputeCapabilitiesFilter"
 IMAGE_PROPERTIES = "ImagePropertiesFilter"
 IMAGE_ISOLATION = "AggregateImagePropertiesIsolation"
+ISOLATED_HOSTS = "IsolatedHostsFilter"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Mapping
 
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -33,6 +34,8 @@ class Survey:
         hosts at once had them; full hosts are left out by such answers
     :ivar has_private_flavors: the flavors are all that there are, and not only the
         public ones and those of the user's project
+    :ivar groups: the server groups of all projects; read only where the scheduler lacks
+        what some policy needs
     :ivar own_project: the ID of the project whose user asks; None for none
     :ivar projects: the IDs of all projects with their names; None if unknown
     """
@@ -51,6 +54,7 @@ class Survey:
     own_project: str | None = None
     projects: Mapping[str, str] | None = None
     has_private_flavors: bool = True
+    groups: tuple[ServerGroup, ...] = ()
 
     @property
     def nova(self) -> Nova:

@@ -14,6 +14,7 @@ from osc_traitsched.views.check import (  # noqa: F401
     az,
     config,
     filters,
+    filters_isolating,
     image_type,
     isolation,
     mirror,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from osc_traitsched.core.check.finding import Kind
 from osc_traitsched.core.check.rules.az import (
     AzDefaultZone,
     AzFilter,
     AzIgnored,
+    AzKey,
     AzMirror,
     AzSeveral,
     DefaultZone,
 )
+from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.switch import AZ_FILTER
 from osc_traitsched.views.check import mirror
-from osc_traitsched.views.check.wording import Words, off, word
+from osc_traitsched.views.check.wording import Words, off, unset, word
 from osc_traitsched.views.commands import Option, Placeholder, openstack
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import listed, quoted, ranges
@@ -78,4 +81,16 @@ def _(finding: AzIgnored) -> Words:
         f"{off(finding.setting)}, and {_FILTERS} has no {AZ_FILTER}: a request "
         f"for the {listed(finding.zones, 'zone')} gets any host",
         _ENABLE,
+    )
+
+
+@word.register
+def _(finding: AzKey) -> Words:
+    return Words(
+        f"{quoted(finding.key)} is {ZONE_KEY} to a database that is "
+        f"{finding.setting.value} ({finding.setting.source}), and not to Nova, which "
+        f"raises KeyError whenever it looks for the zone of the "
+        f"{ranges(finding.hosts, 'host')}: to show a server there, or to build one",
+        unset(Kind.AGGREGATE, [finding.key], str(finding.id)),
+        f"set {ZONE_KEY} instead, once this key is off",
     )

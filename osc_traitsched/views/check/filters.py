@@ -10,12 +10,17 @@ from osc_traitsched.core.check.filtering import (
 )
 from osc_traitsched.core.check.finding import Kind
 from osc_traitsched.core.check.rules.filters import FiltersMisnamed
+from osc_traitsched.core.check.rules.filters_flavors import (
+    FiltersNoAggregate,
+    FiltersUnscoped,
+)
 from osc_traitsched.core.check.rules.filters_images import (
     FiltersImageKey,
     FiltersImageValue,
     FiltersNamespace,
 )
 from osc_traitsched.core.check.rules.filters_keys import (
+    FiltersBadLimit,
     FiltersExtraSpecsOff,
     FiltersKeyOff,
 )
@@ -24,10 +29,12 @@ from osc_traitsched.core.check.rules.filters_raising import (
     FiltersRaises,
 )
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import ops
+from osc_traitsched.core.nova.filter.aggregates import SCOPE
 from osc_traitsched.core.nova.filter.capabilities import ADDRESS_BITS
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views.check.wording import Words, unset, word
-from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
+from osc_traitsched.views.check.wording import Words, aggregate_set, unset, word
+from osc_traitsched.views.commands import Option, Placeholder, openstack
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import did_you_mean, listed, quoted, ranges
 
@@ -75,6 +82,81 @@ def _(finding: FiltersImageRaises) -> Words:
         unset(Kind.IMAGE, [finding.key], finding.id),
         f"a flavor's {ADDRESS_BITS} is compared by {CAPABILITIES}; take it off here",
     )
+
+
+@word.register
+def _(finding: FiltersNoAggregate) -> Words:
+    pairs = [f"{key}={value}" for key, value in finding.wanted]
+    if not finding.key:
+        return Words(
+            f"{EXTRA_SPECS} keeps it out of all hosts: no host is in aggregates that "
+            f"match all of {listed(pairs)}",
+            "give one aggregate with hosts all that they want",
+        )
+    ((key, value),) = finding.wanted
+    there = f"; there is {listed(finding.values)}" if finding.values else ""
+    problem = (
+        f"{EXTRA_SPECS} keeps it out of all hosts: none is in an aggregate whose "
+        f"{finding.key} matches {pairs[0]}{there}"
+    )
+    if ops.is_plain(value) and "," in value:
+        one_of = f"{key}=<or> {' <or> '.join(value.split(','))}"
+        return Words(
+            f"{problem}; an aggregate's value is split at commas, so that none equals "
+            "one with a comma",
+            openstack("flavor set", Option("--property", one_of), finding.id),
+            "to take any of them",
+        )
+    pair = f"{finding.key}={value}"
+    wanted = pair if ops.is_plain(value) else Placeholder(f"{finding.key}=VALUE")
+    return Words(
+        problem,
+        openstack(
+            "aggregate set", Option("--property", wanted), Placeholder("AGGREGATE")
+        ),
+        f"give it to an aggregate with hosts, or take {key} off the flavor",
+    )
+
+
+@word.register
+def _(finding: FiltersUnscoped) -> Words:
+    pair = f"{finding.key}={finding.value}"
+    scoped = f"{SCOPE}:{finding.key}={finding.value}"
+    if finding.is_object:
+        problem = (
+            f"{CAPABILITIES} compares {pair} with an object of the scheduler's own of "
+            "this name, which equals no text: it keeps all hosts out"
+        )
+    else:
+        problem = (
+            f"{pair} has no scope, and a host has to match it twice: by an aggregate "
+            f"({EXTRA_SPECS}), and by what it has under this name itself "
+            f"({CAPABILITIES})"
+        )
+    if not finding.of_aggregates:
+        return Words(problem, unset(Kind.FLAVOR, [finding.key], finding.id))
+    return Words(
+        problem,
+        openstack("flavor set", Option("--property", scoped), finding.id),
+        f"say that aggregates are meant, and take {finding.key} off",
+    )
+
+
+@word.register
+def _(finding: FiltersBadLimit) -> Words:
+    pair = f"{finding.key}={finding.value}"
+    return Words(
+        f"{pair} is no number: {finding.filter} logs a warning, and goes by "
+        f"{_instead(finding)} for the hosts of the aggregate",
+        aggregate_set(finding.id, Placeholder(f"{finding.key}=NUMBER")),
+    )
+
+
+def _instead(finding: FiltersBadLimit) -> str:
+    if finding.option is None:
+        return "each host's own ratio"
+    name, setting = finding.option
+    return f"{option(name)}, {setting.value} ({setting.source}),"
 
 
 @word.register
@@ -130,7 +212,7 @@ def _(finding: FiltersImageKey) -> Words:
         return Words(
             f"{finding.key} is the old name of {finding.current}, and "
             f"{IMAGE_ISOLATION} does not compare it, whatever {having} has",
-            _set(finding.id, f"{finding.current}={finding.value}"),
+            aggregate_set(finding.id, f"{finding.current}={finding.value}"),
             f"name the property by its name of today, and take {finding.key} off",
         )
     return Words(
@@ -149,10 +231,5 @@ def _(finding: FiltersImageValue) -> Words:
         f"{finding.key}={finding.value}: {IMAGE_ISOLATION} compares {finding.meant}, "
         f"and {finding.odd} equals no image's property: images that have it are kept "
         "out",
-        _set(finding.id, f"{finding.key}={','.join(mended)}"),
+        aggregate_set(finding.id, f"{finding.key}={','.join(mended)}"),
     )
-
-
-def _set(aggregate: int, *pairs: str) -> Command:
-    properties = (Option("--property", pair) for pair in pairs)
-    return openstack("aggregate set", str(aggregate), *properties)

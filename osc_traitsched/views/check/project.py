@@ -11,8 +11,8 @@ from osc_traitsched.core.check.rules.project import (
 )
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.views.check import mirror
-from osc_traitsched.views.check.wording import Words, unset, word
-from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
+from osc_traitsched.views.check.wording import Words, aggregate_set, unset, word
+from osc_traitsched.views.commands import Option, Placeholder, openstack
 from osc_traitsched.views.text import listed
 
 
@@ -31,7 +31,7 @@ def _(finding: ProjectList) -> Words:
     pairs = [f"{key}={first}", *(f"{TENANT_KEY}_{each}={each}" for each in others)]
     return Words(
         f"{key} is a list: Nova compares it as a whole, and it equals no project's ID",
-        _set(finding.id, *pairs),
+        aggregate_set(finding.id, *pairs),
     )
 
 
@@ -46,13 +46,8 @@ def _(finding: ProjectUnknown) -> Words:
     meant = f"{finding.key}={finding.named[0]}"
     return Words(
         f"{pair}: this is the name of a project, and Nova looks for its ID",
-        _set(finding.id, meant) if len(finding.named) == 1 else "",
+        aggregate_set(finding.id, meant) if len(finding.named) == 1 else "",
     )
-
-
-def _set(aggregate: int, *pairs: str) -> Command:
-    properties = (Option("--property", pair) for pair in pairs)
-    return openstack("aggregate set", str(aggregate), *properties)
 
 
 @word.register

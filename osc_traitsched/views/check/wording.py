@@ -68,6 +68,15 @@ def unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
     return openstack(f"{kind.value} unset", *options, identity)
 
 
+def aggregate_set(identity: int, *pairs: str | Placeholder) -> Command:
+    """Return how an aggregate gets keys.
+
+    :param pairs: each ``key=value``
+    """
+    properties = (Option("--property", pair) for pair in pairs)
+    return openstack("aggregate set", str(identity), *properties)
+
+
 def off(setting: Setting) -> str:
     """Return that an option is off, or only assumed to be, and by what."""
     state = "off" if setting.given else "assumed to be off"

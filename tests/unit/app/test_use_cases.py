@@ -278,6 +278,25 @@ def test_ignored_rules_are_not_run(cloud):
             check.check(cloud, SettingsSources(), ignored=[name])
 
 
+def test_server_groups_are_read_where_a_filter_of_theirs_is_off_and_else_not():
+    group = {"id": "1", "name": "web", "policy": "affinity", "project_id": OWN}
+    pages = [{**group, "rules": {}, "members": []}], []
+    groups = {
+        f"/os-server-groups?all_projects=true&offset={offset}": {"server_groups": page}
+        for offset, page in enumerate(pages)
+    }
+    off = ("filter_scheduler.enabled_filters", "ComputeFilter")
+    found = check.check(
+        RecordedCloud(compute=groups),
+        SettingsSources(options=(off,)),
+        ["filters-group-policy"],
+    )
+    assert [each.groups for each in found.findings] == [("web",)]
+    assert found.survey.groups[0].policy == "affinity"
+    # The cloud without an answer for groups is one that is not asked for any.
+    assert check.check(RecordedCloud(), SettingsSources()).survey.groups == ()
+
+
 def ignoring(*rules):
     return SettingsSources(found=Saved("a test", ignored_rules=rules))
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.views import check
 from tests.unit.core.check import test_filters, test_weighers
 from tests.unit.core.check.surveys import (
@@ -118,6 +122,63 @@ def in_an_aggregate(*filters, images=(), **metadata):
             "openstack aggregate set 3 --property hw_architecture=ppc64,x86_64",
         ),
         (
+            cloud(given(test_filters.EXTRA_SPECS), [flavor("f", gpu="a100")]),
+            "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: none is in "
+            "an aggregate whose gpu matches gpu=a100",
+            "give it to an aggregate with hosts, or take gpu off the flavor: openstack "
+            "aggregate set --property gpu=a100 <AGGREGATE>",
+        ),
+        (
+            cloud(
+                given(test_filters.EXTRA_SPECS),
+                [flavor("f", gpu="l4,t4")],
+                [],
+                [aggregate("agg", "a", gpu="l4,t4")],
+            ),
+            "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: none is in "
+            "an aggregate whose gpu matches gpu=l4,t4; there is l4, t4; an aggregate's "
+            "value is split at commas, so that none equals one with a comma",
+            "to take any of them: openstack flavor set --property "
+            f"'gpu=<or> l4 <or> t4' {F}",
+        ),
+        (
+            cloud(given("ComputeCapabilitiesFilter"), [flavor("f", service="gold")]),
+            "ComputeCapabilitiesFilter compares service=gold with an object of the "
+            "scheduler's own of this name, which equals no text: it keeps all hosts "
+            "out",
+            f"openstack flavor unset --property service {F}",
+        ),
+        (
+            cloud(
+                given(test_filters.EXTRA_SPECS, "ComputeCapabilitiesFilter"),
+                [flavor("f", vcpus_total="8")],
+                [],
+                [aggregate("agg", "a", vcpus_total="8")],
+            ),
+            "vcpus_total=8 has no scope, and a host has to match it twice: by an "
+            "aggregate (AggregateInstanceExtraSpecsFilter), and by what it has under "
+            "this name itself (ComputeCapabilitiesFilter)",
+            "say that aggregates are meant, and take vcpus_total off: openstack flavor "
+            f"set --property aggregate_instance_extra_specs:vcpus_total=8 {F}",
+        ),
+        (
+            test_filters.with_groups(
+                given("ComputeFilter", weight_classes=()), "soft-affinity"
+            ),
+            "ServerGroupSoftAffinityWeigher is not on (nova.conf:8): Nova refuses "
+            "every server of server group of soft-affinity, whose policy is "
+            "soft-affinity",
+            "add nova.scheduler.weights.affinity.ServerGroupSoftAffinityWeigher to the "
+            "list",
+        ),
+        (
+            in_an_aggregate("AggregateIoOpsFilter", max_io_ops_per_host="many"),
+            "max_io_ops_per_host=many is no number: AggregateIoOpsFilter logs a "
+            "warning, and goes by [filter_scheduler]max_io_ops_per_host, 8 (the "
+            "default of 2026.2), for the hosts of the aggregate",
+            "openstack aggregate set 3 --property <max_io_ops_per_host=NUMBER>",
+        ),
+        (
             cloud(given("nova.scheduler.filters.compute_filter.ComputeFilter")),
             "'nova.scheduler.filters.compute_filter.ComputeFilter' is no name of a "
             "class, and nova-scheduler does not start (nova.conf:7); did you mean "
@@ -151,4 +212,109 @@ def test_a_weigher_is_to_be_named_by_its_path():
     assert problem == (
         "Nova 34 (2026.2) has no weigher 'RAMWeigher', and nova-scheduler does not "
         f"start (nova.conf:9); did you mean {test_weighers.RAM}?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "key", "problem"),
+    [
+        (
+            test_weighers.given(test_weighers.RAM),
+            "cpu_weight_multiplier",
+            "CPUWeigher is not on (nova.conf:9)",
+        ),
+        (
+            SchedulerSettings(27),
+            "num_instances_weight_multiplier",
+            "Nova 27 (2023.1) has no NumInstancesWeigher",
+        ),
+        (
+            SchedulerSettings(34),
+            "image_props_weight_multiplier",
+            "ImagePropertiesWeigher weighs nothing while "
+            "[filter_scheduler]image_props_weight_multiplier is 0 (the default of "
+            "2026.2)",
+        ),
+        (
+            SchedulerSettings(34),
+            "cpus_weight_multiplier",
+            "no weigher has such a multiplier; did you mean cpu_weight_multiplier?",
+        ),
+    ],
+)
+def test_why_a_multiplier_has_no_effect_is_said(settings, key, problem):
+    of = test_weighers.with_keys(settings, **{key: "2"})
+    said, fix = words(of, "weighers")
+    assert said == f"{key}=2 has no effect: {problem}"
+    assert fix == f"openstack aggregate unset --property {key} 3"
+
+
+def test_a_multiplier_that_is_no_number_is_to_be_one():
+    of = test_weighers.with_keys(SchedulerSettings(), cpu_weight_multiplier="high")
+    problem, fix = words(of, "weighers")
+    assert problem == (
+        "cpu_weight_multiplier=high is no number: CPUWeigher logs a warning, and goes "
+        "by [filter_scheduler]cpu_weight_multiplier, 1.0 (the default of 2026.2), for "
+        "the hosts of the aggregate"
+    )
+    assert fix == "openstack aggregate set 3 --property <cpu_weight_multiplier=NUMBER>"
+
+
+def of_projects(is_asked, **metadata):
+    settings = given("AggregateMultiTenancyIsolation", release=29)
+    on = {options.TENANT: Setting(is_asked, "nova.conf:1", given=True)}
+    settings = dataclasses.replace(settings, settings={**settings.settings, **on})
+    return cloud(settings, [], [], [aggregate("agg", "a", **metadata)])
+
+
+def test_what_becomes_of_projects_with_a_suffix_is_said():
+    both = {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}
+    nova = "AggregateMultiTenancyIsolation of Nova 29 (2024.1) does not read "
+    assert words(of_projects(False, **both)) == (
+        f"{nova}filter_tenant_id2, and keeps out the project p2",
+        "a value has 255 characters at most: openstack aggregate set 3 --property "
+        "filter_tenant_id=p1,p2",
+    )
+    problem, fix = words(of_projects(True, **both))
+    assert fix.startswith("take AggregateMultiTenancyIsolation off [filter_scheduler]")
+    problem, fix = words(of_projects(False, filter_tenant_id2="p2"))
+    assert problem == f"{nova}filter_tenant_id2, and lets all projects in"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "what", "fix"),
+    [
+        ("hosts", "A", "the service host is a, and letters count", "write a instead"),
+        ("hosts", "c", "no service host has this name", "take it off the list"),
+        (
+            "images",
+            "i",
+            f"this is a name, and the filter compares the ID {IMAGE}",
+            f"write {IMAGE} instead",
+        ),
+        ("images", "j", "no active image has this ID", "take it off the list"),
+    ],
+)
+def test_what_isolates_nothing_is_named_with_what_may_be_meant(
+    option, value, what, fix
+):
+    settings = given("IsolatedHostsFilter", **{f"isolated_{option}": (value,)})
+    assert words(cloud(settings, [], [image("i")])) == (
+        f"'{value}' isolates nothing (nova.conf:8): {what}",
+        fix,
+    )
+
+
+def test_a_key_that_is_a_zones_to_the_database_alone_is_to_be_taken_off():
+    aggregates = [aggregate("east", "a", Availability_Zone="east")]
+    problem, fix = words(cloud(SchedulerSettings(), [], [], aggregates), "az-key")
+    assert problem == (
+        "'Availability_Zone' is availability_zone to a database that is "
+        "case-insensitive (the default of MariaDB and MySQL), and not to Nova, which "
+        "raises KeyError whenever it looks for the zone of the host a: to show a "
+        "server there, or to build one"
+    )
+    assert fix == (
+        "set availability_zone instead, once this key is off: openstack aggregate "
+        "unset --property Availability_Zone 4"
     )

@@ -11,7 +11,7 @@ from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
-from osc_traitsched.core.inventory.zones import zone_in
+from osc_traitsched.core.inventory.zones import ZONE_KEY, zone_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on, az_is_on
@@ -190,10 +190,48 @@ def _zones(analysis: Analysis) -> tuple[str, ...]:
     return tuple(sorted({zone for zone in found if zone is not None}))
 
 
+@dataclasses.dataclass(frozen=True)
+class AzKey(Finding):
+    """An aggregate's key that the database takes for a zone's, and Nova does not.
+
+    :ivar id: the aggregate's
+    :ivar key: as it is written, with its value
+    :ivar setting: the collation
+    """
+
+    rule = "az-key"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    id: int
+    key: str
+    value: str
+    hosts: tuple[str, ...]
+    setting: Setting
+
+
+def key(analysis: Analysis) -> Iterator[AzKey]:
+    """Find keys that are ``availability_zone`` but for their letters.
+
+    The database finds the aggregate by such a key, and then Nova has none of the name
+    in its metadata (nova/availability_zones.py, ``get_host_availability_zone``).
+    """
+    setting = analysis.setting(options.COLLATION)
+    severity = Severity.ERROR if setting.given else Severity.WARNING
+    for each in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
+        for written, value in sorted(each.metadata.items()):
+            alike = analysis.collation.equal(written, ZONE_KEY)
+            if each.hosts and alike and written != ZONE_KEY:
+                yield AzKey(
+                    severity, each.name, each.id, written, value, each.hosts, setting
+                )
+
+
 RULES = (
     Rule(AzMirror, "az", differing, Kind.AGGREGATE, also=("mirror",)),
     Rule(AzSeveral, "az", several, Kind.HOST),
     Rule(AzDefaultZone, "az", default_zone, Kind.HOST),
     Rule(AzFilter, "az", filtered, Kind.OPTION),
     Rule(AzIgnored, "az", ignored, Kind.OPTION),
+    Rule(AzKey, "az", key, Kind.AGGREGATE),
 )

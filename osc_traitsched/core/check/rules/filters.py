@@ -12,7 +12,10 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import (
+    filters_flavors,
+    filters_groups,
     filters_images,
+    filters_isolating,
     filters_keys,
     filters_raising,
 )
@@ -70,7 +73,40 @@ RULES = (
         filters_keys.extra_specs_off,
         Kind.FLAVOR,
     ),
+    Rule(
+        filters_flavors.FiltersNoAggregate,
+        "filters",
+        filters_flavors.no_aggregate,
+        Kind.FLAVOR,
+    ),
+    Rule(
+        filters_flavors.FiltersUnscoped,
+        "filters",
+        filters_flavors.unscoped,
+        Kind.FLAVOR,
+    ),
+    Rule(
+        filters_groups.FiltersGroupPolicy,
+        "filters",
+        filters_groups.group_policy,
+        Kind.OPTION,
+    ),
+    Rule(
+        filters_keys.FiltersBadLimit, "filters", filters_keys.bad_limit, Kind.AGGREGATE
+    ),
     Rule(filters_keys.FiltersKeyOff, "filters", filters_keys.key_off, Kind.AGGREGATE),
+    Rule(
+        filters_isolating.FiltersTenantSuffix,
+        "filters",
+        filters_isolating.tenant_suffix,
+        Kind.AGGREGATE,
+    ),
+    Rule(
+        filters_isolating.FiltersIsolated,
+        "filters",
+        filters_isolating.isolated,
+        Kind.OPTION,
+    ),
     Rule(
         filters_images.FiltersNamespace,
         "filters",

@@ -119,3 +119,43 @@ def extra_specs_off(analysis: Analysis) -> Iterator[FiltersExtraSpecsOff]:
             filtering.names,
             filtering.setting,
         )
+
+
+@dataclasses.dataclass(frozen=True)
+class FiltersBadLimit(Finding):
+    """A limit or a ratio of an aggregate that is no number.
+
+    :ivar id: the aggregate's
+    :ivar key: of its metadata, with its value
+    :ivar filter: the one that reads it
+    :ivar option: what counts for its hosts instead; None for what each host has
+    """
+
+    rule = "filters-bad-limit"
+    severity = Severity.WARNING
+    kind = Kind.AGGREGATE
+    name: str
+    id: int
+    key: str
+    value: str
+    filter: str
+    option: tuple[str, Setting] | None
+
+
+def bad_limit(analysis: Analysis) -> Iterator[FiltersBadLimit]:
+    """Find values that are no numbers, so that what is set for all hosts counts.
+
+    nova/scheduler/filters/utils.py, ``validate_num_values``, whose ValueError each of
+    the filters catches and logs.
+    """
+    for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
+        for key, value in sorted(aggregate.metadata.items()):
+            name = FILTER_OF.get(key)
+            if name is None or not analysis.filtering.is_on(name):
+                continue
+            if key != FLAVOR_KEY and not numbers.is_number(key, value):
+                limits = FILTERS[name].options
+                option = (limits[0], analysis.setting(limits[0])) if limits else None
+                yield FiltersBadLimit(
+                    aggregate.name, aggregate.id, key, value, name, option
+                )

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import enum
+from collections.abc import Collection, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova import weigher_options
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.weigher import table
+from osc_traitsched.core.nova.weigher import column, table
+from osc_traitsched.core.nova.weigher.weight import Weigher
+
+_MULTIPLIER = "weight_multiplier"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,4 +53,148 @@ def gone(analysis: Analysis) -> Iterator[WeighersGone]:
         yield WeighersGone(name, nearest[:1], settings.release, setting)
 
 
-RULES = (Rule(WeighersGone, "weighers", gone, Kind.OPTION),)
+@dataclasses.dataclass(frozen=True)
+class WeighersBadMultiplier(Finding):
+    """A multiplier of an aggregate that is no number.
+
+    :ivar id: the aggregate's
+    :ivar key: of its metadata, with its value
+    :ivar weigher: the one that reads it
+    :ivar option: the option that counts for its hosts instead
+    """
+
+    rule = "weighers-bad-multiplier"
+    severity = Severity.WARNING
+    kind = Kind.AGGREGATE
+    name: str
+    id: int
+    key: str
+    value: str
+    weigher: str
+    option: str
+    setting: Setting
+
+
+def bad_multiplier(analysis: Analysis) -> Iterator[WeighersBadMultiplier]:
+    """Find multipliers that are no numbers, so that the option's counts.
+
+    nova/scheduler/utils.py, ``get_weight_multiplier``
+    """
+    enabled = {each.aggregate_key: each for each in _enabled(analysis)}
+    for aggregate, key, value in _pairs(analysis):
+        weigher = enabled.get(key)
+        if weigher is not None and not column.is_multiplier(value):
+            yield WeighersBadMultiplier(
+                aggregate.name,
+                aggregate.id,
+                key,
+                value,
+                weigher.name,
+                weigher.option,
+                analysis.setting(weigher.option),
+            )
+
+
+class Cause(enum.Enum):
+    """Why a multiplier has no effect."""
+
+    #: Its weigher is not in the list.
+    OFF = "off"
+    #: The release has no such weigher.
+    RELEASE = "release"
+    #: Its weigher does nothing unless the option, too, says so.
+    OPTION = "option"
+    #: No weigher of Nova's has such a multiplier.
+    UNKNOWN = "unknown"
+
+
+@dataclasses.dataclass(frozen=True)
+class WeighersKeyOff(Finding):
+    """A multiplier of an aggregate that no weigher reads.
+
+    :ivar id: the aggregate's
+    :ivar key: of its metadata, with its value
+    :ivar weigher: Nova's that would read it; empty for none
+    :ivar release: Nova's
+    :ivar setting: of what decides about it: the list of weighers, or the option
+    :ivar nearest: the multiplier that is like an unknown one; none where none is
+    """
+
+    rule = "weighers-key-off"
+    kind = Kind.AGGREGATE
+    severity: Severity
+    name: str
+    id: int
+    key: str
+    value: str
+    cause: Cause
+    weigher: str
+    release: int
+    setting: Setting
+    nearest: tuple[str, ...]
+
+
+def key_off(analysis: Analysis) -> Iterator[WeighersKeyOff]:
+    """Find multipliers without effect; weighers of one's own may read unknown ones."""
+    settings = analysis.survey.assumptions
+    by_key = {each.aggregate_key: each for each in table.WEIGHERS.values()}
+    enabled = {each.name for each in _enabled(analysis)}
+    read = [key for key, each in by_key.items() if each.is_in(settings.release)]
+    for aggregate, key, value in _pairs(analysis):
+        weigher = by_key.get(key)
+        cause = _cause(analysis, weigher, enabled)
+        if cause is None:
+            continue
+        option = weigher_options.WEIGHT_CLASSES
+        if weigher and cause is Cause.OPTION:
+            option = weigher.option
+        setting = settings.setting(option)
+        yield WeighersKeyOff(
+            Severity.WARNING if setting.given else Severity.NOTE,
+            aggregate.name,
+            aggregate.id,
+            key,
+            value,
+            cause,
+            weigher.name if weigher else "",
+            settings.release,
+            setting,
+            () if weigher else near_names(key, read)[:1],
+        )
+
+
+def _cause(
+    analysis: Analysis, weigher: Weigher | None, enabled: Collection[str]
+) -> Cause | None:
+    """Return why a multiplier has no effect; None for one that has, or may have."""
+    settings = analysis.survey.assumptions
+    if weigher is None:
+        return None if table.has_own(settings) else Cause.UNKNOWN
+    if not weigher.is_in(settings.release):
+        return Cause.RELEASE
+    if weigher.name not in enabled:
+        return None if table.not_loadable(settings) else Cause.OFF
+    is_image = weigher.option == weigher_options.IMAGE_PROPERTIES
+    return Cause.OPTION if is_image and not settings.value(weigher.option) else None
+
+
+def _enabled(analysis: Analysis) -> tuple[Weigher, ...]:
+    """Return Nova's own that are on; none where nova-scheduler does not start."""
+    settings = analysis.survey.assumptions
+    return () if table.not_loadable(settings) else table.enabled(settings)[0]
+
+
+def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:
+    """Yield the multipliers of aggregates that are no key of flavors."""
+    for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
+        for key, value in sorted(aggregate.metadata.items()):
+            of_flavors = key in analysis.filtering.keys_of_flavors
+            if key.endswith(_MULTIPLIER) and not of_flavors:
+                yield aggregate, key, value
+
+
+RULES = (
+    Rule(WeighersGone, "weighers", gone, Kind.OPTION),
+    Rule(WeighersBadMultiplier, "weighers", bad_multiplier, Kind.AGGREGATE),
+    Rule(WeighersKeyOff, "weighers", key_off, Kind.AGGREGATE),
+)

@@ -59,6 +59,23 @@ _HIDDEN = frozenset(
         "updated",
     ]
 )
+#: Those that are no text, number or name in any release: what is written of them
+#: equals nothing that anybody wants.
+_OBJECTS = frozenset(
+    [
+        "aggregates",
+        "consume_from_request",
+        "instances",
+        "limits",
+        "metrics",
+        "numa_topology",
+        "pci_stats",
+        "service",
+        "stats",
+        "supported_instances",
+        "update",
+    ]
+)
 
 
 def _address(report: NodeReport) -> object:
@@ -86,6 +103,11 @@ def exists(name: str) -> bool:
     nova/scheduler/host_manager.py, ``HostState``
     """
     return name in _OF_HOST or name in _OF_REPORT or name in _HIDDEN
+
+
+def is_object(name: str) -> bool:
+    """Tell whether it is an attribute that no text is ever equal to."""
+    return name in _OBJECTS
 
 
 def attribute(host: HostState, name: str) -> object:

@@ -67,6 +67,17 @@ def unsupported_policy(spec: RequestSpec, settings: SchedulerSettings) -> str | 
     all of them. nova/scheduler/utils.py, ``_get_group_details``
     """
     policy = spec.group.policy if spec.group else ""
+    return needed_and_off(policy, settings)
+
+
+def policies_off(settings: SchedulerSettings) -> Mapping[str, str]:
+    """Return the policies that Nova refuses, each with what it needs and is off."""
+    found = ((each, needed_and_off(each, settings)) for each in (*_FILTERS, *_WEIGHERS))
+    return {policy: name for policy, name in found if name is not None}
+
+
+def needed_and_off(policy: str, settings: SchedulerSettings) -> str | None:
+    """Return the filter or weigher that a policy needs, if it is off."""
     name = _FILTERS.get(policy)
     if name is not None:
         return None if name in _listed(settings, options.ENABLED_FILTERS) else name

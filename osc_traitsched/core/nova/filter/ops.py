@@ -57,6 +57,12 @@ def may_raise(wanted: str) -> bool:
     return op in _NUMBERS if operands else op == "<or>"
 
 
+def is_plain(wanted: str) -> bool:
+    """Tell whether the whole text is compared: it begins with no operator."""
+    op = next(iter(wanted.split()), "")
+    return op not in _NUMBERS and op not in _TEXTS and op not in ("<or>", "<all-in>")
+
+
 def _is_one_of(value: str, words: list[str]) -> bool:
     """Compare with every other word, whatever stands between them."""
     if not words:

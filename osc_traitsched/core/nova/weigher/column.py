@@ -78,6 +78,15 @@ def keys(hosts: Sequence[HostState]) -> frozenset[str]:
     return frozenset(key for each in found.values() for key in each.metadata)
 
 
+def is_multiplier(value: str) -> bool:
+    """Tell whether an aggregate's multiplier can be read."""
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
 def multiplier(host: HostState, weigher: Weigher, default: float) -> float:
     """Return a weigher's multiplier on a host: its aggregates' lowest, or the option's.
 

@@ -110,6 +110,11 @@ def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
     )
 
 
+def has_own(settings: SchedulerSettings) -> bool:
+    """Tell whether the list has names that are none of Nova's."""
+    return any(not name.startswith(_OWN) for name in _listed(settings))
+
+
 def paths(release: int) -> tuple[str, ...]:
     """Return all names of Nova's own that a release can be given."""
     own = (each.path for each in _ROWS if each.is_in(release))

@@ -196,6 +196,24 @@ def test_a_zones_key_in_other_letters_makes_a_zone_where_case_does_not_count(
     assert ids(survey, "az-mirror", "mirror-missing") == found
 
 
-def test_its_hosts_are_not_in_the_default_zone():
+@pytest.mark.parametrize(
+    ("given", "severity"), [(True, Severity.ERROR), (False, Severity.WARNING)]
+)
+def test_its_hosts_are_not_in_the_default_zone_and_have_none_that_nova_can_show(
+    given, severity
+):
     east = dataclasses.replace(EAST, metadata={"Availability_Zone": "east"})
-    assert ids(of(NEW.changed(options.COLLATION, NO_CASE), [east, WEST])) == []
+    setting = Setting(NO_CASE, "--set", given)
+    settings = {**NEW.settings, options.COLLATION: setting}
+    (found,) = findings(of(dataclasses.replace(NEW, settings=settings), [east, WEST]))
+    assert (found.rule, found.severity) == ("az-key", severity)
+    assert (found.key, found.value) == ("Availability_Zone", "east")
+    assert found.hosts == EAST.hosts
+
+
+def test_a_key_in_other_letters_is_nobodys_where_they_count_or_no_host_is_there():
+    east = dataclasses.replace(EAST, metadata={"Availability_Zone": "east"})
+    assert ids(of(NEW.changed(options.COLLATION, CASE), [east, WEST]), "az-key") == []
+    empty = dataclasses.replace(east, hosts=())
+    no_case = NEW.changed(options.COLLATION, NO_CASE)
+    assert ids(of(no_case, [empty, WEST]), "az-key") == []

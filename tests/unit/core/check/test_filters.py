@@ -7,13 +7,16 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.check.rules.filters_isolating import Stray
+from osc_traitsched.core.nova import options, weigher_options
+from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import (
     aggregate,
     findings,
     flavor,
     host,
+    identity,
     ids,
     image,
     survey,
@@ -268,3 +271,166 @@ def test_a_value_that_no_property_equals_keeps_images_out(key, value, odd, meant
 def test_a_value_that_is_compared_as_it_is_is_no_finding(key, value):
     aggregates = [aggregate("agg", "a", **{key: value})]
     assert ids(cloud(given(IMAGES), [], [], aggregates), AREA) == []
+
+
+def test_a_flavor_that_no_aggregate_of_a_host_matches_has_no_host():
+    flavors = [flavor("f", aggregate_instance_extra_specs__gpu="a100"), flavor("g")]
+    aggregates = [aggregate("l4", "a", gpu="l4,t4"), aggregate("empty", gpu="a100")]
+    found = one(
+        cloud(given(EXTRA_SPECS), flavors, [], aggregates), "filters-no-aggregate"
+    )
+    assert (found.severity, found.name) == (Severity.ERROR, "f")
+    assert found.wanted == (("aggregate_instance_extra_specs:gpu", "a100"),)
+    assert (found.key, found.values) == ("gpu", ("l4", "t4"))
+
+
+def test_a_host_that_matches_is_enough_and_keys_of_other_scopes_are_no_matter():
+    flavors = [
+        flavor("f", aggregate_instance_extra_specs__gpu="l4", hw__cpu_policy="shared")
+    ]
+    aggregates = [aggregate("l4", "a", gpu="l4,t4")]
+    assert ids(cloud(given(EXTRA_SPECS), flavors, [], aggregates), AREA) == []
+
+
+def test_keys_that_no_host_matches_together_are_named_together():
+    specs = {"gpu": "l4", "aggregate_instance_extra_specs__rack": "1"}
+    aggregates = [aggregate("l4", "a", gpu="l4"), aggregate("rack", "b", rack="1")]
+    found = one(
+        cloud(given(EXTRA_SPECS), [flavor("f", **specs)], [], aggregates),
+        "filters-no-aggregate",
+    )
+    assert [key for key, _ in found.wanted] == [
+        "gpu",
+        "aggregate_instance_extra_specs:rack",
+    ]
+    assert (found.key, found.values) == ("", ())
+
+
+def test_a_key_without_a_scope_that_hosts_have_themselves_is_compared_twice():
+    aggregates = [aggregate("agg", "a", vcpus_total="8", rack="1")]
+    flavors = [flavor("f", vcpus_total="8", rack="1")]
+    on = given(EXTRA_SPECS, "ComputeCapabilitiesFilter")
+    found = one(cloud(on, flavors, [], aggregates), "filters-unscoped")
+    assert (found.severity, found.key) == (Severity.WARNING, "vcpus_total")
+    assert (found.is_object, found.of_aggregates) == (False, True)
+    for name in (EXTRA_SPECS, "ComputeCapabilitiesFilter"):
+        assert ids(cloud(given(name), flavors, [], aggregates), AREA) == []
+
+
+def test_a_key_without_a_scope_that_is_an_object_of_the_schedulers_is_no_hosts():
+    flavors = [flavor("f", service="gold")]
+    found = one(cloud(SchedulerSettings(), flavors), "filters-unscoped")
+    assert (found.is_object, found.of_aggregates) == (True, False)
+
+
+def with_groups(settings, *policies):
+    groups = tuple(ServerGroup(f"of {each}", each) for each in policies)
+    return dataclasses.replace(cloud(settings), groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("policy", "needed"),
+    [
+        ("affinity", "ServerGroupAffinityFilter"),
+        ("anti-affinity", "ServerGroupAntiAffinityFilter"),
+    ],
+)
+def test_a_policy_of_groups_takes_its_filter(policy, needed):
+    found = one(with_groups(given("ComputeFilter"), policy), "filters-group-policy")
+    assert (found.severity, found.name) == (Severity.ERROR, options.ENABLED_FILTERS)
+    assert (found.policy, found.needed) == (policy, needed)
+    assert found.groups == (f"of {policy}",)
+    assert ids(with_groups(given(needed), policy), AREA) == []
+    assert ids(with_groups(SchedulerSettings(), policy), AREA) == []
+
+
+def test_a_soft_policy_of_groups_takes_its_weigher():
+    settings = given("ComputeFilter", weight_classes=())
+    found = one(with_groups(settings, "soft-affinity"), "filters-group-policy")
+    assert found.name == weigher_options.WEIGHT_CLASSES
+    assert found.needed == "ServerGroupSoftAffinityWeigher"
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "release", "value", "found"),
+    [
+        ("max_io_ops_per_host", "AggregateIoOpsFilter", 34, "many", True),
+        ("max_io_ops_per_host", "AggregateIoOpsFilter", 34, "3.5", True),
+        ("max_io_ops_per_host", "AggregateIoOpsFilter", 34, "3", False),
+        ("max_instances_per_host", "AggregateNumInstancesFilter", 34, "", True),
+        ("cpu_allocation_ratio", "AggregateCoreFilter", 21, "4,0", True),
+        ("cpu_allocation_ratio", "AggregateCoreFilter", 21, "4.0", False),
+    ],
+)
+def test_a_limit_that_is_no_number_is_not_what_counts(key, name, release, value, found):
+    aggregates = [aggregate("agg", "a", **{key: value})]
+    of = cloud(given(name, release=release), [], [], aggregates)
+    if not found:
+        assert ids(of, AREA) == []
+        return
+    limit = one(of, "filters-bad-limit")
+    assert (limit.severity, limit.filter) == (Severity.WARNING, name)
+    assert (limit.option is None) == (key == "cpu_allocation_ratio")
+
+
+TENANTS = "AggregateMultiTenancyIsolation"
+
+
+@pytest.mark.parametrize(
+    ("release", "metadata", "asked", "left"),
+    [
+        (29, {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}, False, ("p2",)),
+        (29, {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}, True, ("p2",)),
+        (29, {"filter_tenant_id2": "p2,p3"}, False, ("p2", "p3")),
+        (29, {"filter_tenant_id2": "p2"}, True, None),
+        (29, {"filter_tenant_id": "p1,p2", "filter_tenant_id2": "p2"}, False, None),
+        (29, {"filter_tenant_id": "p1"}, False, None),
+        (30, {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}, False, None),
+    ],
+)
+def test_keys_with_suffixes_are_not_read_before_30(release, metadata, asked, left):
+    settings = given(TENANTS, release=release)
+    on = {options.TENANT: Setting(asked, "nova.conf:1", given=True)}
+    settings = dataclasses.replace(settings, settings={**settings.settings, **on})
+    of = cloud(settings, [], [], [aggregate("agg", "a", **metadata)])
+    if left is None:
+        assert ids(of, AREA) == []
+        return
+    found = one(of, "filters-tenant-suffix")
+    assert (found.severity, found.projects) == (Severity.ERROR, left)
+    assert found.listed == (("p1",) if "filter_tenant_id" in metadata else ())
+    assert (found.keys, found.is_asked) == (("filter_tenant_id2",), asked)
+
+
+ISOLATED = "IsolatedHostsFilter"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "stray", "meant"),
+    [
+        ("isolated_hosts", "A", Stray.LETTERS, ("a",)),
+        ("isolated_hosts", "a.example", Stray.NODE, ("a",)),
+        ("isolated_hosts", "c", Stray.NOTHING, ()),
+        ("isolated_images", "i", Stray.IMAGE_NAME, (identity("i"),)),
+        ("isolated_images", "j", Stray.NOTHING, ()),
+        ("isolated_hosts", "a", None, ()),
+        ("isolated_images", identity("i"), None, ()),
+    ],
+)
+def test_what_is_isolated_has_to_be_there_by_its_very_name(option, value, stray, meant):
+    of = cloud(given(ISOLATED, **{option: (value,)}), [], [image("i")])
+    nova = of.nova
+    nodes = tuple(
+        dataclasses.replace(each, node=f"{each.node}.example") for each in nova.computes
+    )
+    nova = dataclasses.replace(nova, computes=nodes)
+    of = dataclasses.replace(of, snapshot=of.snapshot.with_nova(nova))
+    if stray is None:
+        assert ids(of, AREA) == []
+        return
+    found = one(of, "filters-isolated")
+    assert (found.severity, found.value) == (Severity.WARNING, value)
+    assert (found.name, found.stray) == (f"filter_scheduler.{option}", stray)
+    assert found.meant == meant
+    off = cloud(given("ComputeFilter", **{option: (value,)}), [], [image("i")])
+    assert ids(off, AREA) == []

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.check.finding import Severity
+from osc_traitsched.core.check.rules.weighers import Cause
 from osc_traitsched.core.nova import weigher_options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from tests.unit.core.check.surveys import findings, host, ids, survey
+from tests.unit.core.check.surveys import aggregate, findings, host, ids, survey
 
 AREA = "weighers"
 RAM = "nova.scheduler.weights.ram.RAMWeigher"
@@ -46,3 +47,66 @@ def test_a_name_that_can_not_be_loaded_is_an_error(name, release, nearest):
 )
 def test_what_can_be_loaded_or_may_be_ones_own_is_no_finding(names):
     assert ids(survey([host("a")], assumptions=given(*names))) == []
+
+
+def with_keys(settings, flavors=(), **metadata):
+    aggregates = [aggregate("agg", "a", **metadata)]
+    return survey([host("a")], flavors, [], aggregates, assumptions=settings)
+
+
+def test_a_multiplier_that_is_no_number_is_not_what_counts():
+    of = with_keys(SchedulerSettings(), cpu_weight_multiplier="high")
+    (found,) = findings(of)
+    assert (found.rule, found.severity) == ("weighers-bad-multiplier", Severity.WARNING)
+    assert (found.weigher, found.option) == ("CPUWeigher", weigher_options.CPU)
+    assert found.setting.value == 1.0
+    for value in ("2", "-1.5", "1e6"):
+        assert ids(with_keys(SchedulerSettings(), cpu_weight_multiplier=value)) == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "key", "cause", "severity"),
+    [
+        (given(RAM), "cpu_weight_multiplier", Cause.OFF, Severity.WARNING),
+        (
+            SchedulerSettings(27),
+            "num_instances_weight_multiplier",
+            Cause.RELEASE,
+            Severity.NOTE,
+        ),
+        (
+            SchedulerSettings(34),
+            "image_props_weight_multiplier",
+            Cause.OPTION,
+            Severity.NOTE,
+        ),
+        (SchedulerSettings(34), "cpu_weigth_multiplier", None, None),
+        (
+            SchedulerSettings(34),
+            "cpus_weight_multiplier",
+            Cause.UNKNOWN,
+            Severity.NOTE,
+        ),
+        (given(RAM, "mine.Best"), "best_weight_multiplier", None, None),
+        (given(RAM), "ram_weight_multiplier", None, None),
+        (SchedulerSettings(34), "metrics_weight_multiplier", None, None),
+    ],
+)
+def test_a_multiplier_that_no_weigher_reads_has_no_effect(
+    settings, key, cause, severity
+):
+    found = [
+        (f.rule, f.cause, f.severity)
+        for f in findings(with_keys(settings, **{key: "2"}))
+    ]
+    assert found == ([("weighers-key-off", cause, severity)] if cause else [])
+
+
+def test_a_multiplier_that_is_like_another_may_be_meant_so():
+    (found,) = findings(with_keys(SchedulerSettings(), cpus_weight_multiplier="2"))
+    assert found.nearest == ("cpu_weight_multiplier",)
+
+
+def test_a_list_that_can_not_be_loaded_is_the_only_finding():
+    of = with_keys(given("RAMWeigher"), cpu_weight_multiplier="high")
+    assert ids(of, AREA) == ["weighers-gone"]

@@ -1,0 +1,139 @@
+"""Rules on what keeps projects, images and hosts together by names."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterator
+
+from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.check.filtering import ISOLATED_HOSTS
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.nova import filter_options, options
+from osc_traitsched.core.nova.filter.aggregates import TENANT_SUFFIXES
+from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.switch import PROJECT_FILTER
+
+
+@dataclasses.dataclass(frozen=True)
+class FiltersTenantSuffix(Finding):
+    """An aggregate's keys with suffixes, for projects, that the filter does not read.
+
+    :ivar id: the aggregate's
+    :ivar keys: those with suffixes
+    :ivar projects: that they name, and that the key without a suffix does not
+    :ivar listed: those that the key without a suffix has; none where it is not there
+    :ivar release: Nova's
+    :ivar is_asked: Placement is asked for projects' aggregates, and so reads them
+    """
+
+    rule = "filters-tenant-suffix"
+    severity = Severity.ERROR
+    kind = Kind.AGGREGATE
+    name: str
+    id: int
+    keys: tuple[str, ...]
+    projects: tuple[str, ...]
+    listed: tuple[str, ...]
+    release: int
+    is_asked: bool
+
+
+def tenant_suffix(analysis: Analysis) -> Iterator[FiltersTenantSuffix]:
+    """Find projects that are named under keys which the filter reads from 30 on.
+
+    Beside the key without a suffix they are kept out. Without it all projects get in,
+    unless Placement is asked for the aggregate
+    (nova/scheduler/filters/aggregate_multitenancy_isolation.py).
+    """
+    release = analysis.survey.assumptions.release
+    if release >= TENANT_SUFFIXES or not analysis.filtering.is_on(PROJECT_FILTER):
+        return
+    is_asked = analysis.is_on(options.TENANT)
+    for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
+        found = dict(aggregate.projects)
+        exact = _split(found.pop(TENANT_KEY, ""))
+        named = dict.fromkeys(p for value in found.values() for p in _split(value))
+        left = tuple(each for each in named if each not in exact)
+        if left and (exact or not is_asked):
+            keys = tuple(sorted(found))
+            yield FiltersTenantSuffix(
+                aggregate.name, aggregate.id, keys, left, exact, release, is_asked
+            )
+
+
+def _split(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+class Stray(enum.Enum):
+    """What a name is that the filter finds nowhere."""
+
+    #: The name of a service host, but for the case of its letters.
+    LETTERS = "letters"
+    #: The name of a node, and not of its service host.
+    NODE = "node"
+    #: The name of an image, and not its ID.
+    IMAGE_NAME = "image name"
+    #: Nothing's.
+    NOTHING = "nothing"
+
+
+@dataclasses.dataclass(frozen=True)
+class FiltersIsolated(Finding):
+    """A host or an image that is to be isolated, and is not there.
+
+    :ivar name: of the option
+    :ivar value: the one of its values
+    :ivar meant: the names or IDs that are there
+    """
+
+    rule = "filters-isolated"
+    severity = Severity.WARNING
+    kind = Kind.OPTION
+    name: str
+    value: str
+    stray: Stray
+    meant: tuple[str, ...]
+    setting: Setting
+
+
+def isolated(analysis: Analysis) -> Iterator[FiltersIsolated]:
+    """Find isolated hosts and images that are not there, as the filter compares them.
+
+    It wants the very name of the service host, and the image's ID
+    (nova/scheduler/filters/isolated_hosts_filter.py).
+    """
+    if not analysis.filtering.is_on(ISOLATED_HOSTS):
+        return
+    for option, judged in (
+        (filter_options.ISOLATED_HOSTS, _host),
+        (filter_options.ISOLATED_IMAGES, _image),
+    ):
+        setting = analysis.setting(option)
+        values = setting.value if isinstance(setting.value, tuple) else ()
+        for value in dict.fromkeys(values):
+            found = judged(analysis, value)
+            if found is not None:
+                yield FiltersIsolated(option, value, *found, setting)
+
+
+def _host(analysis: Analysis, value: str) -> tuple[Stray, tuple[str, ...]] | None:
+    computes = analysis.survey.nova.computes
+    hosts = dict.fromkeys(each.service_host for each in computes)
+    if value in hosts:
+        return None
+    alike = tuple(each for each in hosts if each.casefold() == value.casefold())
+    if alike:
+        return Stray.LETTERS, alike
+    of_node = tuple(each.service_host for each in computes if each.node == value)
+    return (Stray.NODE, of_node) if of_node else (Stray.NOTHING, ())
+
+
+def _image(analysis: Analysis, value: str) -> tuple[Stray, tuple[str, ...]] | None:
+    images = analysis.survey.images
+    if any(each["id"] == value for each in images):
+        return None
+    named = tuple(str(each["id"]) for each in images if each.get("name") == value)
+    return (Stray.IMAGE_NAME, named) if named else (Stray.NOTHING, ())
