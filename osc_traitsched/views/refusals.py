@@ -42,8 +42,8 @@ def _(error: traits.RequirersUnknown) -> str:
 #: What a host is taken for by those that look at these traits.
 _ROLES = {
     trait.SHARING: "Placement treats it as a pool that others share, not as a host",
-    "COMPUTE_NODE": "Nova marks its compute nodes by it",
-    "COMPUTE_STATUS_DISABLED": "Nova marks hosts that take no servers with it",
+    trait.COMPUTE_NODE: "Nova marks its compute nodes by it",
+    trait.DISABLED: "Nova marks hosts that take no servers with it",
 }
 
 

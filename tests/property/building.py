@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.explain.fix import Action, HostChange
-from osc_traitsched.core.explain.fix.hosts import DISABLED
+from osc_traitsched.core.inventory.trait import DISABLED
 from tests.functional.placement import Placement
 from tests.property import clouds
 

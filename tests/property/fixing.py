@@ -8,11 +8,10 @@ from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.fix import Action, HostChange, HostFix
-from osc_traitsched.core.explain.fix.hosts import DISABLED
 from osc_traitsched.core.explain.fix.values import MOST_OF_HOSTS
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.inventory.trait import Ownership, ownership
+from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
 from osc_traitsched.core.nova.clause import MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request

@@ -12,11 +12,10 @@ import functools
 import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-import os_traits
-
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.clause import Clause, HostFilter, Origin, RootTrait
+from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.nova.clause import Clause, HostFilter, Origin, RootTrait, Trait
 from osc_traitsched.core.nova.filter.answer import (
     Answer,
     Fails,
@@ -39,7 +38,6 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import table as weighers
 
 _STAGE = "scheduler"
-_DISABLED = os_traits.COMPUTE_STATUS_DISABLED
 
 # What hints need to have any effect.
 _HINT_FILTERS = {
@@ -93,9 +91,10 @@ class Filtering:
         :param clauses: what Placement is asked
         :param traits: of each provider, by UUID
         """
-        if not any(isinstance(c, RootTrait) and c.name == _DISABLED for c in clauses):
+        asked = (c for c in clauses if isinstance(c, (Trait, RootTrait)))
+        if not any(each.name == DISABLED and each.forbidden for each in asked):
             return self
-        disabled = frozenset(uuid for uuid, has in traits.items() if _DISABLED in has)
+        disabled = frozenset(uuid for uuid, has in traits.items() if DISABLED in has)
         return dataclasses.replace(self, disabled=disabled)
 
     @functools.cached_property

@@ -19,6 +19,10 @@ SHARING = os_traits.MISC_SHARES_VIA_AGGREGATE
 #: (nova/compute/resource_tracker.py, ``_get_traits``).
 COMPUTE_NODE = os_traits.COMPUTE_NODE
 
+#: The trait of the provider of a compute node whose service is disabled
+#: (nova/scheduler/request_filter.py, ``compute_status_filter``).
+DISABLED = os_traits.COMPUTE_STATUS_DISABLED
+
 #: The trait of a provider that nova-compute makes for PCI devices, all of
 #: whose traits it sets again from ``[pci]device_spec`` in every cycle
 #: (nova/compute/pci_placement_translator.py, ``update_provider_tree``).
@@ -26,13 +30,12 @@ PCI_DEVICE = "COMPUTE_MANAGED_PCI_DEVICE"
 
 #: The traits by which Placement and Nova tell what a root provider is: a pool whose
 #: inventory others share, a compute node, a compute node that takes no servers
-#: (placement/objects/resource_provider.py, ``get_sharing_providers``;
-#: nova/scheduler/request_filter.py, ``compute_status_filter``).
-ROLES = frozenset({SHARING, os_traits.COMPUTE_NODE, os_traits.COMPUTE_STATUS_DISABLED})
+#: (placement/objects/resource_provider.py, ``get_sharing_providers``).
+ROLES = frozenset({SHARING, COMPUTE_NODE, DISABLED})
 
 _OF_NOVA = re.compile(r"COMPUTE_\w+|OWNER_NOVA")
 #: Of these only what few of a cloud's providers have.
-_OF_SOME = frozenset({os_traits.COMPUTE_STATUS_DISABLED, PCI_DEVICE})
+_OF_SOME = frozenset({DISABLED, PCI_DEVICE})
 
 _NAME = re.compile(r"[A-Z0-9_]{1,255}", re.ASCII)
 _CUSTOM = os_traits.CUSTOM_NAMESPACE

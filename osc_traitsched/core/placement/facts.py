@@ -6,9 +6,8 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 
-import os_traits
-
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.inventory.trait import DISABLED
 
 #: A resource class and an amount of it.
 Amount = tuple[str, int]
@@ -100,8 +99,7 @@ class Facts:
 
     def with_all_enabled(self) -> Facts:
         """Return the facts as if the compute services of all hosts were enabled."""
-        disabled = {os_traits.COMPUTE_STATUS_DISABLED}
-        traits = {uuid: names - disabled for uuid, names in self.traits.items()}
+        traits = {uuid: names - {DISABLED} for uuid, names in self.traits.items()}
         return dataclasses.replace(self, traits=traits)
 
     @functools.cached_property

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.out_of_sync import out_of_sync
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
     Condition,
     HostFilter,
@@ -17,8 +18,6 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.views.explain import filters, words
-
-_DISABLED = "COMPUTE_STATUS_DISABLED"
 
 _SHORT_OF = {
     "VCPU": "too few VCPU",
@@ -43,7 +42,7 @@ def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
         if clause.forbidden:
             return f"{be} in {words.place(clause, explanation)}"
         return f"{be} outside {words.place(clause, explanation)}"
-    if clause.forbidden and clause.name == _DISABLED:
+    if clause.forbidden and clause.name == DISABLED:
         return f"{be} disabled"
     if clause.forbidden:
         return f"{'has' if singular else 'have'} the trait {clause.name}"
@@ -131,7 +130,7 @@ def _unit(asked: Resource, found: Stock) -> str:
 
 def is_disabling(clause: Condition) -> bool:
     """Tell whether hosts fail a clause whose nova-compute is disabled."""
-    return isinstance(clause, (Trait, RootTrait)) and clause.name == _DISABLED
+    return isinstance(clause, (Trait, RootTrait)) and clause.name == DISABLED
 
 
 def disabled_for(explanation: Explanation, hosts: Sequence[Provider]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
+from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
     Condition,
     HostFilter,
@@ -26,7 +27,7 @@ _MEASURED = {"MEMORY_MB": ("MB", "memory"), "DISK_GB": ("GB", "disk")}
 
 #: What traits that Nova's own prefilters ask for mean.
 _MEANS = {
-    ("COMPUTE_STATUS_DISABLED", True): "nova-compute enabled",
+    (DISABLED, True): "nova-compute enabled",
     ("OWNER_NOVA", False): "owned by Nova",
 }
 _IMAGE_TYPE = "COMPUTE_IMAGE_TYPE_"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import pytest
+
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.fix import Action, HostChange
 from tests.property.building import identity
@@ -141,3 +143,25 @@ def test_where_a_change_helps_some_hosts_for_sure_no_other_is_counted():
 def test_no_change_helps_for_sure_where_another_host_may_end_the_request():
     body = {"cloud": {"a": {}}, "flavor": GOLD}
     assert fixes_of(body, COMPUTE, may_fail=[SPECS]) == [({ADD}, {"a"}, (SPECS,))]
+
+
+ENABLE = HostChange(Action.ENABLE_SERVICE)
+
+
+@pytest.mark.parametrize(
+    ("state", "helping"),
+    [
+        ({"is_enabled": False}, [({ENABLE}, {"a"}, ())]),
+        ({"is_enabled": False, "disabled_reason": "broken"}, []),
+        ({"is_enabled": False, "is_up": False}, []),
+        ({"is_up": False}, []),
+    ],
+)
+def test_a_disabled_service_is_enabled_though_placement_lacks_its_trait(state, helping):
+    assert fixes_of({"cloud": {"a": {}}}, COMPUTE, a=state) == helping
+
+
+def test_a_disabled_host_may_need_an_aggregate_too():
+    body = {"cloud": {"a": {}}, "flavor": SSD, "aggregates": disks("true")}
+    found = fixes_of(body, COMPUTE, SPECS, a={"is_enabled": False})
+    assert found == [({ENABLE, join("disk0")}, {"a"}, ())]

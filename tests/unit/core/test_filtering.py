@@ -152,9 +152,10 @@ def test_the_exception_of_a_filter_is_novas_refusal():
     assert found.keys == (SPECS, "ssd", ">= many")
 
 
-def test_that_a_disabled_host_is_out_is_said_once_where_placement_says_it_too():
+@pytest.mark.parametrize("release", [20, 33])
+def test_that_a_disabled_host_is_out_is_said_once_where_placement_says_it_too(release):
     body = {"cloud": {"a": {"traits": ["COMPUTE_STATUS_DISABLED"]}, "b": {}}}
-    found = explained(body, [], COMPUTE, a=DISABLED, b=DISABLED)
+    found = explained(body, [], COMPUTE, release=release, a=DISABLED, b=DISABLED)
     assert found.filtering.kept_out == {COMPUTE: {B}}
     assert list(found.filtering.answers(A)) == []
     assert [name for name, _ in found.filtering.answers(B)] == [COMPUTE]

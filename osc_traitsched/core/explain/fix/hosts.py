@@ -16,7 +16,7 @@ from osc_traitsched.core.explain.fix.values import (
 )
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.inventory.trait import Ownership, ownership
+from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
 from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf, Resource
 from osc_traitsched.core.nova.filter.aggregates import has_wanted
@@ -24,7 +24,7 @@ from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Matcher
 
-DISABLED = "COMPUTE_STATUS_DISABLED"
+_OF_SERVICE = "ComputeFilter"
 
 #: A host that needs more changes than this is not near.
 _MOST_CHANGES = 3
@@ -238,7 +238,11 @@ def _host_change(clause: Condition) -> HostChange | None:
             return None
         (aggregate,) = clause.aggregates
         return HostChange(Action.JOIN_AGGREGATE, aggregate)
-    if isinstance(clause, (Resource, HostFilter)):
+    if isinstance(clause, HostFilter):
+        # It may be down as well; :class:`_Host` and the filter itself know.
+        is_of_service = clause.name == _OF_SERVICE
+        return HostChange(Action.ENABLE_SERVICE) if is_of_service else None
+    if isinstance(clause, Resource):
         return None
     if clause.name == DISABLED and clause.forbidden:
         return HostChange(Action.ENABLE_SERVICE)

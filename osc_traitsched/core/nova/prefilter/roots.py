@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.clause import Clause, Origin, RootTrait, Trait
 from osc_traitsched.core.nova.releases import OLDEST
 from osc_traitsched.core.nova.server import device_profile, features, not_evaluated
@@ -45,7 +46,7 @@ def compute_status_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
     """Leave out hosts whose compute service is disabled."""
-    yield _on_the_root(server, "COMPUTE_STATUS_DISABLED", True)
+    yield _on_the_root(server, trait.DISABLED, True)
 
 
 def _on_the_root(
