@@ -9,7 +9,12 @@ from osc_traitsched.app import request
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.explain.choice import ranked
-from osc_traitsched.core.explain.filtering import Failure, Filtering, filtering
+from osc_traitsched.core.explain.filtering import (
+    Failure,
+    Filtering,
+    filtering,
+    others_on,
+)
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement import candidate
@@ -27,6 +32,8 @@ class Candidates:
     :ivar filtering: what the host filters say of all compute nodes
     :ivar kept_out: the hosts that Placement gives, and that a filter keeps out
     :ivar may_fail: where a filter may end the whole request
+    :ivar others_on: where it is only assumed which filters are on, the candidates that
+        others would not pass for sure, all by name
     :ivar vanished: the UUIDs of providers that were deleted after it gave them; their
         hosts are left out
     """
@@ -36,6 +43,7 @@ class Candidates:
     ranking: Ranking
     kept_out: tuple[Candidate, ...] = ()
     may_fail: tuple[Failure, ...] = ()
+    others_on: Mapping[str, list[str]] = dataclasses.field(default_factory=dict)
     vanished: tuple[str, ...] = ()
 
     @property
@@ -79,11 +87,8 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
     out = found.all_kept_out
     left = [each for each in given if each.host.uuid not in out]
     nodes = {node.uuid: node for node in computes}
-    order = ranked(
-        question,
-        (nodes[each.host.uuid] for each in left),
-        candidate.capacities(answer.body),
-    )
+    those_left = [nodes[each.host.uuid] for each in left]
+    order = ranked(question, those_left, candidate.capacities(answer.body))
     place = order.place_of
     return Candidates(
         tuple(sorted(left, key=lambda each: (place[each.host.uuid], each.host.name))),
@@ -91,5 +96,9 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
         order,
         tuple(each for each in given if each.host.uuid in out),
         tuple(found.failures(roots)),
+        {
+            name: sorted(each.host.name for each in left if each.host.uuid in roots)
+            for name, roots in others_on(question, those_left).items()
+        },
         tuple(sorted(vanished)),
     )

@@ -36,7 +36,9 @@ from osc_traitsched.core.placement.facts import Amount, Facts
 _INTERNAL_ERROR = 500
 
 #: What Placement gives for a query that was not sent.
-_NOTHING = Answer(frozenset(), 0, {"allocation_requests": [], "provider_summaries": {}})
+_NOTHING = Answer(
+    frozenset(), (0,), {"allocation_requests": [], "provider_summaries": {}}
+)
 
 
 def check_effects(

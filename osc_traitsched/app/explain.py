@@ -14,6 +14,7 @@ from osc_traitsched.app.request import check_visible, zone_refusal
 from osc_traitsched.cloud import allocation_candidates, evidence, lookup, read
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
+from osc_traitsched.core.explain import comparison
 from osc_traitsched.core.explain import verdict as verdicts
 from osc_traitsched.core.explain.choice import chosen
 from osc_traitsched.core.explain.explanation import Explanation
@@ -83,6 +84,7 @@ def explain(
         return Explanation(question, refusal=refusal)
     except PlacementRefuses as refusal:
         return dataclasses.replace(start, refusal=start.refusal or refusal)
+    explanation = comparison.compared(explanation)
     failure = explanation.filter_failure
     if failure is not None:
         return dataclasses.replace(explanation, refusal=explanation.refusal or failure)
@@ -173,6 +175,7 @@ def _judged(
     computes = tuple(start.question.computes or start.computes.values())
     switched = variations(start.question, request)
     asked = [request, *(v.request for v in switched if v.request)]
+    asked += comparison.other_request(start.question, request)
     requests = [each for one in asked for each in (one, one.fallback) if each]
     # The list is taken apart here while Placement works on the next answer.
     listed = Later(functools.partial(read.providers, placement))
@@ -198,7 +201,7 @@ def _judged(
         facts=found,
         verdict=verdict,
         named=chosen,
-        allocation_request_count=answer.count,
+        allocation_request_counts=answer.counts,
         option_impacts=option_impacts(now, switched),
         release_impacts=release_impacts(now, switched),
         filtering=filtered,

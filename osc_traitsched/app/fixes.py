@@ -104,7 +104,7 @@ def _helping(
                 proposal,
                 hosts=tuple(sorted(gained)),
                 lost=tuple(sorted(lost)),
-                is_cut=most is not None and answer.count >= most,
+                is_cut=most is not None and max(answer.counts) >= most,
                 deciding=() if is_sure else after.deciding(gained),
             )
 

@@ -82,7 +82,7 @@ def of_cloud(cloud: Cloud, sources: SettingsSources) -> SchedulerSettings:
     except CloudBroke as exc:
         # A Placement that does not know the trait has no provider with it.
         if exc.status == 400:
-            return dataclasses.replace(assumed, all_computes_new=False)
+            return _with_all_new(assumed, False)
         raise
     nodes = {compute.uuid for compute in lookup.computes(cloud)}
     return with_compute_versions(assumed, nodes, unmarked)
@@ -122,7 +122,11 @@ def resolve(
     release = _release(sources, files, max_microversion)
     with _saying_what_names(sources.found or Saved("")):
         found = joining.assumptions(files, *release)
-    return dataclasses.replace(found, place=sources.place)
+    place = dataclasses.replace(sources, options=()).place
+    own = found.without_set
+    # What nobody else said is assumed: there is nothing to compare with.
+    own = own and (dataclasses.replace(own, place=place) if place else None)
+    return dataclasses.replace(found, place=sources.place, without_set=own)
 
 
 def with_compute_versions(
@@ -141,7 +145,13 @@ def with_compute_versions(
     if assumed.release < releases.OWNER_NOVA_RELEASE:
         return assumed
     new = not nodes & unmarked if nodes else None
-    return dataclasses.replace(assumed, all_computes_new=new)
+    return _with_all_new(assumed, new)
+
+
+def _with_all_new(assumed: SchedulerSettings, new: bool | None) -> SchedulerSettings:
+    own = assumed.without_set
+    own = own and _with_all_new(own, new)
+    return dataclasses.replace(assumed, all_computes_new=new, without_set=own)
 
 
 @contextlib.contextmanager

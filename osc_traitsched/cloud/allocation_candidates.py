@@ -19,13 +19,13 @@ class Answer:
     """What Placement gave for Nova's own query.
 
     :ivar roots: UUIDs of the hosts that could take the server
-    :ivar count: how many allocation requests there are, of which Nova takes no
-        more than its limit
+    :ivar counts: how many allocation requests there are for each of Nova's queries, of
+        which it takes no more than its limit each
     :ivar body: Placement's answer, as it came
     """
 
     roots: frozenset[str]
-    count: int
+    counts: tuple[int, ...]
     body: Mapping[str, Any]
 
 
@@ -50,7 +50,8 @@ def ask(placement: Service, request: Request, most: int | None = None) -> Answer
             **answer.body["provider_summaries"],
         },
     }
-    return Answer(answer.roots | second.roots, answer.count + second.count, body)
+    counts = (*answer.counts, *second.counts)
+    return Answer(answer.roots | second.roots, counts, body)
 
 
 def given_alone(
@@ -95,4 +96,4 @@ def _answer(placement: Service, request: Request, most: int | None) -> Answer:
     roots = frozenset(
         summary["root_provider_uuid"] for summary in body["provider_summaries"].values()
     )
-    return Answer(roots, len(body["allocation_requests"]), body)
+    return Answer(roots, (len(body["allocation_requests"]),), body)

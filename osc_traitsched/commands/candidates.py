@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from osc_traitsched.app import candidates, request
+from osc_traitsched.app.candidates import Candidates
 from osc_traitsched.commands import base, exit_code, request_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.filtering import Filtering
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.explain import filters
@@ -78,11 +81,7 @@ class ListCandidates(base.Lister):
             accepted = request.accepted(cloud, question)
             return views.queries(*filter(None, (accepted, accepted.fallback)))
         found = candidates.candidates(cloud, question)
-        if found.vanished:
-            base.LOG.warning("%s", left_out.vanished(found.vanished))
-        for line in views.kept_out(found.kept_out, found.filtering):
-            base.LOG.warning("%s", line)
-        for line in filters.may_fail(found.may_fail, found.names):
+        for line in _warnings(found, question.assumptions):
             base.LOG.warning("%s", line)
         if not found.hosts:
             self.exit_code = ExitCode.NO_HOST
@@ -90,3 +89,11 @@ class ListCandidates(base.Lister):
             self.exit_code = ExitCode.UNKNOWN
         ranking = found.ranking if args.weights else None
         return views.rows(found.hosts[: args.limit], found.filtering, ranking)
+
+
+def _warnings(found: Candidates, settings: SchedulerSettings) -> Iterator[str]:
+    if found.vanished:
+        yield left_out.vanished(found.vanished)
+    yield from views.kept_out(found.kept_out, found.filtering)
+    yield from filters.may_fail(found.may_fail, found.names)
+    yield from filters.others_on(found.others_on, settings)

@@ -68,7 +68,15 @@ def assumptions(
     for other in others:
         with contextlib.suppress(BadConfiguration):
             possible.append(make(other))
-    return dataclasses.replace(found, others=tuple(possible))
+    without_set = None
+    with contextlib.suppress(BadConfiguration):
+        beneath = files[:-1]
+        without_set = _of_release(named, environment, beneath, release_source, release)
+    return dataclasses.replace(
+        found,
+        others=tuple(possible),
+        without_set=without_set if named.given else None,
+    )
 
 
 def _of_release(

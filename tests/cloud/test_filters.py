@@ -267,3 +267,43 @@ def test_what_is_offered_where_a_filter_decides_is_decided_by_it(scene, failed, 
         assert done.code == 0, done.err
     assert boot.status == status
     assert boot.host in hosts if status == "ACTIVE" else boot.fault == NOT_ENOUGH
+
+
+def test_a_disabled_host_whose_trait_placement_lost_is_enabled(scene):
+    asked = Asked("plain", hint="same_host")
+    with factory(scene.cloud.admin()) as make:
+        make.disabled("cmp00", "")
+        make.takes("COMPUTE_STATUS_DISABLED", "cmp00")
+        document = scene.explain(asked, "--fixes").json
+        assert document["verdict"] == "no host"
+        assert scene.boot(asked).fault == NOT_ENOUGH
+        (fix,) = (each for each in document["fixes"] if each["target"] == "hosts")
+        assert fix["text"] == "enable nova-compute on the host"
+        assert (fix["gained_hosts"], fix["deciding_filters"]) == (["cmp00"], [])
+        _, *words = shlex.split(*fix["commands"])
+        assert shell.run(scene.cloud.environment, *words).code == 0
+        assert scene.boot(asked).host == "cmp00"
+
+
+FEWER = ",".join(RHOSO[1:])
+
+
+@pytest.mark.parametrize("flavor", ["plain", "ssd", "roomy"])
+@pytest.mark.parametrize(
+    "what_if",
+    ["ram_weight_multiplier=-9", f"enabled_filters={FEWER}", "host_subset_size=99"],
+)
+def test_what_would_be_without_what_is_set_is_what_the_scheduler_does(
+    scene, flavor, what_if
+):
+    asked = Asked(flavor)
+    plain = scene.explain(asked).json
+    found = scene.explain(asked, "--set", f"filter_scheduler.{what_if}").json
+    without = found["without_set"]
+    assert plain["without_set"] is None
+    for each in ("summary", "candidates", "uncertain_candidates", "picks"):
+        assert without[each] == plain[each]
+    gained = {*found["candidates"]} - {*plain["candidates"]}
+    assert {each["host"] for each in without["let_in"]} == gained
+    assert without["kept_out"] == []
+    assert scene.boot(asked).host in without["picks"]

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import others_on
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import Ranking, ranking
@@ -31,13 +30,9 @@ def chosen(found: Explanation) -> Explanation:
     if not nodes:
         return found
     order = ranked(question, nodes, _capacities(found, nodes))
-    found = dataclasses.replace(found, ranking=order)
-    is_given = question.assumptions.setting(options.ENABLED_FILTERS).given
-    if is_given or found.requested_nodes is not None:
-        return found
     others = others_on(question, nodes)
     named = {name: found.named_by(roots) for name, roots in others.items()}
-    return dataclasses.replace(found, others_on=named)
+    return dataclasses.replace(found, ranking=order, others_on=named)
 
 
 def _capacities(
@@ -88,15 +83,24 @@ def _with_ratio(host: HostState, capacity: Mapping[str, int]) -> HostState:
     return dataclasses.replace(host, allocation_ratios=ratios)
 
 
+def above_limit(found: Explanation) -> tuple[int, ...]:
+    """Return the numbers of candidates that are more than Nova takes, a query each.
+
+    Each query has the limit, and both answers are taken (nova/scheduler/manager.py,
+    ``select_destinations``).
+    """
+    limit = found.request.limit if found.request else None
+    if limit is None:
+        return ()
+    return tuple(each for each in found.allocation_request_counts if each > limit)
+
+
 def picks(found: Explanation) -> tuple[Provider, ...]:
     """Return the candidates any of which nova-scheduler may try first, by name.
 
     None where it may not see all of them: which it sees, Placement alone knows, and
     the weights depend on all that are weighed.
     """
-    if found.ranking is None or found.cut_off_candidates:
-        return ()
-    limit = found.request.limit if found.request else None
-    if limit is not None and found.allocation_request_count > limit:
+    if found.ranking is None or found.cut_off_candidates or above_limit(found):
         return ()
     return found.named_by(found.ranking.first)

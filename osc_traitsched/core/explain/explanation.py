@@ -34,12 +34,14 @@ class Explanation:
     :ivar refusal: Nova's, or Placement's, of the request as a whole
     :ivar facts: None where there was nothing to judge; so is the verdict
     :ivar named: the hosts whose whole story was asked for, by name
-    :ivar allocation_request_count: how many candidates Placement has, of which Nova
-        looks at no more than the request's limit
+    :ivar allocation_request_counts: how many candidates Placement has for each of
+        Nova's queries, of which it looks at no more than the request's limit each
     :ivar computes: Nova's compute nodes, by the UUID of their provider
     :ivar filtering: what the host filters that are on say of each of them
     :ivar others_on: where it is only assumed which filters are on, the candidates that
         others would not pass for sure
+    :ivar without_set: by the settings that ``--set`` changes; None where it changes
+        none that are known
     :ivar ranking: in which order the candidates are tried if all filters pass them
     """
 
@@ -49,7 +51,7 @@ class Explanation:
     facts: Facts | None = None
     verdict: Verdict | None = None
     named: tuple[Provider, ...] = ()
-    allocation_request_count: int = 0
+    allocation_request_counts: tuple[int, ...] = ()
     option_impacts: tuple[OptionImpact, ...] = ()
     release_impacts: tuple[ReleaseImpact, ...] = ()
     fixes: tuple[Fix, ...] = ()
@@ -59,6 +61,7 @@ class Explanation:
         default_factory=dict
     )
     ranking: Ranking | None = None
+    without_set: Explanation | None = None
 
     @property
     def clauses(self) -> tuple[Condition, ...]:

@@ -33,6 +33,7 @@ from osc_traitsched.core.nova.filter.judging import (
 from osc_traitsched.core.nova.filter.reasons import SERVICE_DISABLED
 from osc_traitsched.core.nova.filter.state import RequestSpec, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import table as weighers
@@ -254,10 +255,14 @@ def others_on(
 ) -> Mapping[str, frozenset[str]]:
     """Return what filters that are off would not pass for sure, were they on.
 
+    None where it is known which are on, or where a host is named and none runs.
+
     :param computes: those that matter
     :returns: for each such filter of the release the nodes' UUIDs
     """
     spec, settings = question.spec(), question.assumptions
+    if settings.setting(ENABLED_FILTERS).given or question.nodes is not None:
+        return {}
     hosts = host_states(computes, question.aggregates, question.servers)
     off = (
         each.name

@@ -36,6 +36,8 @@ class SchedulerSettings:
     :ivar release_source: how the release is known; one line for a person
     :ivar all_computes_new: every nova-compute is of 2026.2 or later, which is
         what the release's owner_nova_filter waits for; None if unknown
+    :ivar without_set: the same but for the single options of the command line; None
+        where nothing else is known of them
     :ivar place: where the settings are from, one line for a person; None where nobody
         named any and none were found
     :ivar ignored: the name and the source of each option that somebody set and
@@ -51,6 +53,7 @@ class SchedulerSettings:
     ignored: tuple[tuple[str, str], ...] = ()
     others: tuple[SchedulerSettings, ...] = ()
     place: str | None = None
+    without_set: SchedulerSettings | None = None
 
     @classmethod
     def of(cls, release: int = NEWEST, **options: Value) -> SchedulerSettings:
@@ -75,6 +78,15 @@ class SchedulerSettings:
     def value(self, name: str) -> Value:
         """Return an option's value alone."""
         return self.setting(name).value
+
+    @property
+    def set_otherwise(self) -> tuple[str, ...]:
+        """The options that the command line has otherwise than the rest, by name."""
+        own = self.without_set
+        if own is None:
+            return ()
+        names = sorted(self.settings.keys() | own.settings.keys())
+        return tuple(name for name in names if self.value(name) != own.value(name))
 
     @property
     def collation(self) -> Collation:

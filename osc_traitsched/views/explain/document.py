@@ -16,7 +16,13 @@ from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.core.nova.server.parts import Network, Port, Volume
 from osc_traitsched.views import problems
 from osc_traitsched.views.commands import Option
-from osc_traitsched.views.explain import headline, items, not_evaluated, words
+from osc_traitsched.views.explain import (
+    comparison,
+    headline,
+    items,
+    not_evaluated,
+    words,
+)
 
 SCHEMA = 1
 
@@ -60,7 +66,7 @@ def document(
         "fallback_candidates": _names(explanation.fallback_candidates),
         "cut_off_candidates": _names(explanation.cut_off_candidates),
         "max_servers": explanation.max_servers,
-        "allocation_request_count": explanation.allocation_request_count,
+        "allocation_request_count": sum(explanation.allocation_request_counts),
         "clauses": list(items.conditions(explanation)),
         "filters": list(items.host_filters(explanation)),
         "hosts": [items.of_host(explanation, host, ids) for host in shown],
@@ -70,6 +76,7 @@ def document(
         "unmanaged_roots": _names(explanation.unmanaged_roots),
         "unlisted_computes": _names(explanation.unlisted_computes),
         "conflicts": [ids.of(conflict) for conflict in explanation.conflicts],
+        "without_set": comparison.document(explanation),
         "fixes": [
             items.of_fix(each, explanation, options) for each in explanation.fixes
         ],

@@ -12,6 +12,7 @@ from osc_traitsched.core.nova.clause import HostFilter
 from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import Answer, Fails, Raises, Unknown
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views.text import listed, ranges
 
 _WANTS = {
@@ -157,13 +158,17 @@ def may_fail(found: Iterable[Failure], names: Mapping[str, str]) -> Iterator[str
         )
 
 
-def others_on(explanation: Explanation) -> Iterator[str]:
-    """Yield a line for each filter that would matter if it were on, as it may be."""
-    setting = explanation.question.assumptions.setting(ENABLED_FILTERS)
-    for name, hosts in explanation.others_on.items():
+def others_on(
+    found: Mapping[str, Iterable[str]], settings: SchedulerSettings
+) -> Iterator[str]:
+    """Yield a line for each filter that would matter if it were on, as it may be.
+
+    :param found: the names of the hosts, by that of the filter
+    """
+    source = settings.setting(ENABLED_FILTERS).source
+    for name, hosts in found.items():
         yield (
-            f"ASSUMED: {name} is off ({setting.source}); with it on "
-            f"{ranges(host.name for host in hosts)} may be out"
+            f"ASSUMED: {name} is off ({source}); with it on {ranges(hosts)} may be out"
         )
 
 

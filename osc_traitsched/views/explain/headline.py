@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.explain.breakdown import Cause, Share, breakdown
+from osc_traitsched.core.explain.choice import above_limit
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Provider
@@ -116,7 +117,11 @@ def _doubts(explanation: Explanation) -> Iterator[str]:
             f"were not judged: {_names(explanation.unjudged_roots)}"
         )
     yield from filters.uncertain(explanation)
-    yield from filters.others_on(explanation)
+    others = {
+        name: [host.name for host in hosts]
+        for name, hosts in explanation.others_on.items()
+    }
+    yield from filters.others_on(others, explanation.question.assumptions)
     if explanation.is_in_doubt:
         yield "So the verdict is in doubt, even after a second reading."
     yield from words.other_releases(explanation)
@@ -143,11 +148,12 @@ def _remarks(explanation: Explanation) -> Iterator[str]:
         only = listed(each.node for each in explanation.requested_nodes)
         yield f"Only {only} was considered; nova-scheduler skips its host filters."
     yield from filters.unread_hints(explanation)
-    limit = explanation.request.limit if explanation.request else None
-    answers = explanation.allocation_request_count
-    if limit is not None and answers > limit:
+    request = explanation.request
+    limit = request.limit if request else None
+    of_two = " to one of Nova's two queries" if request and request.fallback else ""
+    for answers in above_limit(explanation):
         yield (
-            f"Placement has {answers} answers, and Nova takes {limit} of them "
+            f"Placement has {answers} answers{of_two}, and Nova takes {limit} of them "
             "([scheduler]max_placement_results)."
         )
     fallback = explanation.fallback_candidates

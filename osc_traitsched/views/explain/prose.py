@@ -13,6 +13,7 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova import releases
 from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import (
+    comparison,
     details,
     filters,
     fixes,
@@ -47,6 +48,7 @@ def lines(
     :param width: of the terminal; 0 for none
     """
     yield from headline.lines(explanation)
+    yield from comparison.lines(explanation)
     if explanation.is_judged:
         yield from _fixes(explanation, everything, options)
         if shown:

@@ -113,3 +113,40 @@ def test_a_file_that_is_gone_is_said_with_what_names_it(files):
     with pytest.raises(BadConfiguration) as caught:
         resolved(FOUND, **files)
     assert problems.word(caught.value) == "none: No such file or directory"
+
+
+SUBSET = "filter_scheduler.host_subset_size"
+
+
+def test_what_is_set_on_the_command_line_lies_over_what_is_known_without_it():
+    found = resolved(options=((options.MAX_RESULTS, "9"), (SUBSET, "1")))
+    own = found.without_set
+    assert (own.value(options.MAX_RESULTS), found.value(options.MAX_RESULTS)) == (1, 9)
+    assert source(own, options.MAX_RESULTS) == "found.conf:2"
+    assert (own.place, own.without_set) == ("prod.yaml", None)
+    assert found.set_otherwise == (options.MAX_RESULTS,)
+
+
+def test_what_is_only_assumed_is_nothing_to_compare_with():
+    assert resolved(None, options=((SUBSET, "9"),)).without_set is None
+    assert resolved().without_set is None
+    assert resolved().set_otherwise == ()
+
+
+def test_named_files_are_what_the_command_line_lies_over():
+    found = resolved(None, nova_conf=("named.conf",), options=((SUBSET, "9"),))
+    assert found.without_set.value(options.MAX_RESULTS) == 2
+    assert found.without_set.place == "the command line"
+
+
+def test_a_file_that_only_holds_with_what_is_set_is_not_compared(tmp_path):
+    text = "[filter_scheduler]\nhost_subset_size = none\n"
+    (tmp_path / "bad.conf").write_text(text, encoding="utf-8")
+    found = resolved(None, nova_conf=("bad.conf",), options=((SUBSET, "9"),))
+    assert (found.value(SUBSET), found.without_set) == (9, None)
+
+
+def test_whether_all_computes_are_new_does_not_depend_on_what_is_set():
+    found = resolved(nova_release=34, options=((SUBSET, "9"),))
+    found = settings.with_compute_versions(found, {"a"}, {"a"})
+    assert (found.all_computes_new, found.without_set.all_computes_new) == (False,) * 2

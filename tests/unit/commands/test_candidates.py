@@ -53,6 +53,22 @@ def test_where_nothing_is_known_of_a_filter_no_host_is_sure():
     }
 
 
+def assumed(*options):
+    """Return what is warned of where it is only assumed which filters are on."""
+    properties = ("--flavor-property", "trait:CUSTOM_GOLD=")
+    wanted = ("--flavor-property", f"{GOLD}=required")
+    found = run("candidates", "gold", "rocky", *properties, *wanted, *options)
+    return [line for line in found.err.splitlines() if line.startswith("ASSUMED: ")]
+
+
+def test_a_filter_that_is_only_assumed_to_be_off_is_named_with_its_hosts():
+    (line,) = (line for line in assumed() if SPECS in line)
+    assert line == (
+        f"ASSUMED: {SPECS} is off (the default of 2026.1); with it on cmp02 may be out"
+    )
+    assert assumed("--set", f"{ENABLED}=ComputeFilter") == []
+
+
 def test_a_request_that_a_filter_ends_has_no_host():
     found, rows = listed(specs=[f"{GOLD}=>= many"])
     assert (found.code, rows) == (ExitCode.NO_HOST, {})

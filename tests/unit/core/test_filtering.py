@@ -14,7 +14,7 @@ from osc_traitsched.core.explain.filtering import (
     unread_hints,
 )
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova import weigher_options
+from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.filter.answer import Raises
 from osc_traitsched.core.nova.filter.state import ServerGroup, host_states
 from osc_traitsched.core.nova.settings import Setting
@@ -195,9 +195,13 @@ def test_a_named_host_does_not_help_where_the_scheduler_refuses_or_does_not_star
         filtering(question(CLOUD, "RetryFilter", **forced), nodes)
 
 
-def test_filters_that_are_off_and_would_not_pass_a_host_are_named():
+def test_filters_that_are_off_and_would_not_pass_a_host_are_named_if_only_assumed():
     asked = question(DISKS, COMPUTE)
     nodes = computes(DISKS, c=DOWN)
+    assert others_on(asked, nodes.values()) == {}
+    setting = {options.ENABLED_FILTERS: Setting((COMPUTE,), "the default")}
+    assumed = dataclasses.replace(asked.assumptions, settings=setting)
+    asked = dataclasses.replace(asked, assumptions=assumed)
     found = others_on(asked, nodes.values())
     assert found[SPECS] == {B, C}
     assert COMPUTE not in found

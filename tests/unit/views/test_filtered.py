@@ -94,11 +94,29 @@ def test_which_host_is_tried_first_hangs_on_all_that_filters_may_keep_out():
     )
 
 
-@pytest.mark.parametrize(("count", "named"), [(1000, ["b"]), (1001, [])])
-def test_no_host_is_picked_where_nova_does_not_see_all_candidates(count, named):
+@pytest.mark.parametrize(
+    ("counts", "named"),
+    [((1000,), ["b"]), ((1001,), []), ((900, 900), ["b"]), ((1, 1001), [])],
+)
+def test_no_host_is_picked_where_nova_does_not_see_all_candidates(counts, named):
+    """Of a pinned server Nova takes as many of each of its two queries."""
     explanation = found(**BEST)
-    many = dataclasses.replace(explanation, allocation_request_count=count)
+    many = dataclasses.replace(explanation, allocation_request_counts=counts)
     assert [host.name for host in picks(many)] == named
+    whole = document.document(many, many.hosts)
+    assert whole["allocation_request_count"] == sum(counts)
+
+
+def test_of_which_query_nova_does_not_take_all_answers_is_said():
+    pinned = found({**CLOUD, "flavor": {"hw:cpu_policy": "dedicated"}})
+    many = dataclasses.replace(pinned, allocation_request_counts=(900, 1200))
+    (line,) = (
+        each.text for each in prose.lines(many, (), False) if "1200" in each.text
+    )
+    assert line == (
+        "Placement has 1200 answers to one of Nova's two queries, and Nova takes 1000 "
+        "of them ([scheduler]max_placement_results)."
+    )
 
 
 def test_no_host_is_picked_where_placement_cuts_its_answer():

@@ -19,11 +19,11 @@ from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import Fails
 from osc_traitsched.core.nova.filter.judging import Judgment
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.weigher.column import Column
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.matcher import Matcher
-from osc_traitsched.views.explain import document
+from osc_traitsched.views.explain import comparison, document
 from tests.cases.reading import Case, cases
 from tests.explain_schema import CLOSED, OPEN, SCHEMA
 from tests.unit.core.test_cases import facts
@@ -115,7 +115,36 @@ def with_everything():
         refusal=Refusal("Invalid", "unknown-value", ("hw:tpm_version",), stage="api"),
         option_impacts=(OptionImpact(name, setting, gained=1, lost=0),),
     )
-    return document.document(made, made.hosts)
+    compared = comparison.document(_with_set(made))
+    return {**document.document(made, made.hosts), "without_set": compared}
+
+
+def _with_set(made):
+    """Return an explanation in which --set lets one host in, and keeps another out."""
+    one, other = made.hosts
+    facts = dataclasses.replace(
+        made.facts, candidates=frozenset({one.uuid, other.uuid})
+    )
+    made = dataclasses.replace(made, facts=facts, refusal=None)
+    setting = Setting(3, "a test", given=True)
+    own = SchedulerSettings(33, {options.MAX_RESULTS: setting}, place="a test")
+    return dataclasses.replace(
+        made,
+        question=dataclasses.replace(
+            made.question, assumptions=SchedulerSettings(33, without_set=own)
+        ),
+        filtering=_down(one),
+        without_set=dataclasses.replace(
+            made,
+            question=dataclasses.replace(made.question, assumptions=own),
+            filtering=_down(other),
+        ),
+    )
+
+
+def _down(host):
+    answers = {host.uuid: Fails(reasons.SERVICE_DOWN)}
+    return Filtering(Judgment(("ComputeFilter",), {"ComputeFilter": answers}))
 
 
 def _ranking(hosts):

@@ -1,0 +1,113 @@
+"""The answer by the settings that ``--set`` lies over, beside the one with it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.explain.choice import chosen
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import filtering
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import matching_hosts
+
+
+def other_request(question: Question, request: Request) -> tuple[Request, ...]:
+    """Return what Nova would ask Placement without ``--set``, where that is other.
+
+    :param request: what it asks with it
+    """
+    before = _without_set(question)
+    try:
+        other = before and before.request()
+    except Refusal:
+        return ()
+    return (other,) if other and _queries(other) != _queries(request) else ()
+
+
+def compared(found: Explanation) -> Explanation:
+    """Return an explanation with the one without ``--set``, where that is known.
+
+    It is that where Nova's query is the same, since Placement has answered it. Else
+    the hosts are matched with what the other query asks for, and which of them
+    nova-scheduler would pick is not said.
+    """
+    question = _without_set(found.question)
+    if question is None or found.facts is None or found.refusal is not None:
+        return found
+    before = Explanation(question, computes=found.computes)
+    try:
+        before = _answered(before, found, found.facts)
+    except Refusal as refusal:
+        before = dataclasses.replace(before, refusal=refusal)
+    return dataclasses.replace(found, without_set=before)
+
+
+def _without_set(question: Question) -> Question | None:
+    """Return the question by the cloud's own settings; None where they are the same."""
+    own = question.assumptions.without_set
+    if own is None or not question.assumptions.set_otherwise:
+        return None
+    return dataclasses.replace(question, assumptions=own)
+
+
+def _answered(before: Explanation, found: Explanation, facts: Facts) -> Explanation:
+    """Return the explanation without ``--set``, by what was read for the other one.
+
+    :raises Refusal: where Nova refuses the request by those settings
+    """
+    question = before.question
+    request = question.request()
+    filtered = filtering(question, found.computes.values())
+    filtered = filtered.beside(request.clauses, facts.traits)
+    if _queries(request) == _queries(found.request):
+        before = dataclasses.replace(
+            found, question=question, request=request, filtering=filtered
+        )
+        failed = before.filter_failure
+        return dataclasses.replace(before, refusal=failed) if failed else chosen(before)
+    matching = frozenset(matching_hosts(request, facts))
+    facts = dataclasses.replace(facts, candidates=matching, cut_off=frozenset())
+    # How many servers have room was not read for all of these hosts.
+    single = dataclasses.replace(question, count=1)
+    before = dataclasses.replace(
+        before, question=single, request=request, facts=facts, filtering=filtered
+    )
+    return dataclasses.replace(before, refusal=before.filter_failure)
+
+
+def _queries(request: Request | None) -> tuple[str, ...]:
+    asked = (request, request.fallback) if request else ()
+    return tuple(each.query() for each in asked if each)
+
+
+def kept_out_by(
+    found: Explanation, hosts: Iterable[Provider]
+) -> Mapping[tuple[str, ...], tuple[Provider, ...]]:
+    """Return hosts by the filters that keep them out; by none, Placement does."""
+    kept = found.filtering.kept_out
+    groups: dict[tuple[str, ...], list[Provider]] = {}
+    for host in hosts:
+        names = tuple(name for name, roots in kept.items() if host.uuid in roots)
+        groups.setdefault(names, []).append(host)
+    return {names: tuple(each) for names, each in groups.items()}
+
+
+def differing(found: Explanation) -> tuple[tuple[Provider, ...], tuple[Provider, ...]]:
+    """Return the candidates that ``--set`` lets in, and those that it keeps out.
+
+    None where one of the two is refused as a whole.
+    """
+    before = found.without_set
+    if before is None or before.refusal or found.refusal:
+        return (), ()
+    with_set, without = found.candidates, before.candidates
+    gained, lost = set(with_set) - set(without), set(without) - set(with_set)
+    return (
+        tuple(host for host in with_set if host in gained),
+        tuple(host for host in without if host in lost),
+    )
