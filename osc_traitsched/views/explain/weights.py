@@ -16,7 +16,8 @@ _TAKEN = {
     weight.NONE: "no host has any {missing}",
     weight.ALIKE: "{missing} is the same on all hosts",
     weight.REPORTED: "all hosts report {missing}, and the same",
-    weight.ALL_IO: "each task under way counts as I/O",
+    weight.ALL_IO: "each task under way is I/O, and no host was given a server in the"
+    " last minute",
     weight.DEFAULT: "{missing} is the release's default",
     weight.ZERO: "{missing} counts as zero where there is none",
     weight.FIRST_REQUEST: "no request was scheduled since nova-scheduler started",

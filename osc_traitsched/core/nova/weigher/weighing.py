@@ -65,12 +65,18 @@ def io_ops(
 ) -> Weights:
     """Weigh by tasks that take disk and network (io_ops.py).
 
-    They are some of the tasks under way (nova/compute/stats.py, ``io_workload``), so
-    that a host without any has none of them.
+    They are some of the tasks under way, and the servers that are being built, which
+    have no task when the host is given them (nova/compute/stats.py, ``io_workload``).
+    One that is built goes on counting until the host next counts all its servers, after
+    a minute at most. So only a host without any server has none for sure.
     """
     raw = [r.current_workload if (r := h.compute.report) else 0 for h in hosts]
-    busy = frozenset(h.compute.uuid for h, tasks in zip(hosts, raw) if tasks)
-    return Weights(raw, Assumption("", "num_io_ops", ALL_IO, busy) if busy else None)
+    used = frozenset(
+        host.compute.uuid
+        for host, tasks in zip(hosts, raw)
+        if tasks or (host.compute.report and host.compute.report.running_vms)
+    )
+    return Weights(raw, Assumption("", "num_io_ops", ALL_IO, used) if used else None)
 
 
 def num_instances(

@@ -15,7 +15,8 @@ NONE = "none"
 ALIKE = "alike"
 #: every host reports it, since the scheduler raises otherwise, and it is the same,
 REPORTED = "reported"
-#: each task under way is one of those that count as I/O,
+#: each task under way is one of those that count as I/O, and no build of the last
+#: minute still does,
 ALL_IO = "all-io"
 #: it is the release's default,
 DEFAULT = "default"

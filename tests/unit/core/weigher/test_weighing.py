@@ -53,11 +53,13 @@ def test_without_a_ratio_vcpus_are_those_of_the_release_s_default(release, free)
     assert assumed == Assumption("", "cpu_allocation_ratio", "default", frozenset("a"))
 
 
-def test_a_host_without_a_task_has_no_io_and_one_with_tasks_may_have_less():
+def test_a_host_without_servers_has_no_io_and_of_others_it_is_assumed():
     assert raw("IoOpsWeigher", host("a"), host("b")) == [0, 0]
-    found, assumed = weights("IoOpsWeigher", [host("a"), host("b", current_workload=3)])
-    assert found == [0, 3]
-    assert assumed == Assumption("", "num_io_ops", "all-io", frozenset("b"))
+    # Of c's server it is not known whether it was built just now.
+    hosts = [host("a"), host("b", current_workload=3), host("c", running_vms=1)]
+    found, assumed = weights("IoOpsWeigher", hosts)
+    assert found == [0, 3, 0]
+    assert assumed == Assumption("", "num_io_ops", "all-io", frozenset("bc"))
 
 
 def test_versions_and_numbers_of_servers_are_as_reported():
