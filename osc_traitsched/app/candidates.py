@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from osc_traitsched.app import request
+from osc_traitsched.app import own_filters, request
+from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.explain.choice import ranked
@@ -28,6 +29,7 @@ class Candidates:
     They are in the order in which nova-scheduler tries them; those of equal weight by
     name.
 
+    :ivar question: what was asked, with what ran in Nova
     :ivar ranking: their weights; each is taken to pass all filters
     :ivar filtering: what the host filters say of all compute nodes
     :ivar kept_out: the hosts that Placement gives, and that a filter keeps out
@@ -38,6 +40,7 @@ class Candidates:
         hosts are left out
     """
 
+    question: Question
     hosts: tuple[Candidate, ...]
     filtering: Filtering
     ranking: Ranking
@@ -61,13 +64,17 @@ class Candidates:
         )
 
 
-def candidates(cloud: Cloud, question: Question) -> Candidates:
+def candidates(
+    cloud: Cloud, question: Question, own: OwnSources | None = None
+) -> Candidates:
     """Ask Placement what Nova would ask, run the host filters, and return the hosts.
 
+    :param own: filters and weighers that run in Nova, beside those here
     :raises Refusal: when Nova refuses the server, be it that a host filter fails
     :raises NotForProject: for a flavor or an image that the project may not use
     :raises PlacementRefuses: when Placement takes no such request
     :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
+    :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
     :raises CloudBroke: when a service can't be read
     """
     accepted = request.accepted(cloud, question)
@@ -79,6 +86,7 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
         snapshot = snapshot.restricted_to(node.uuid for node in question.nodes)
     vanished = answer.body["provider_summaries"].keys() - snapshot.by_uuid.keys()
     given = candidate.candidates(answer.body, snapshot)
+    question = own_filters.answered(question, computes, own)
     found = filtering(question, computes)
     roots = {each.host.uuid for each in given}
     failure = found.refusal(roots)
@@ -91,6 +99,7 @@ def candidates(cloud: Cloud, question: Question) -> Candidates:
     order = ranked(question, those_left, candidate.capacities(answer.body))
     place = order.place_of
     return Candidates(
+        question,
         tuple(sorted(left, key=lambda each: (place[each.host.uuid], each.host.name))),
         found,
         order,

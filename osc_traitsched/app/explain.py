@@ -8,8 +8,9 @@ import functools
 import gc
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.app import fixes
+from osc_traitsched.app import fixes, own_filters
 from osc_traitsched.app.later import Later
+from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.request import check_visible, zone_refusal
 from osc_traitsched.cloud import allocation_candidates, evidence, lookup, read
 from osc_traitsched.cloud.service import Cloud, Service
@@ -63,13 +64,16 @@ def explain(
     named: Sequence[str] = (),
     want_figures: bool = False,
     want_fixes: bool | None = None,
+    own: OwnSources | None = None,
 ) -> Explanation:
     """Find out which hosts could take the request, and why the others could not.
 
     :param want_figures: of every host that lacks room, even where others take it
     :param named: patterns of the hosts whose whole story is wanted
     :param want_fixes: what would help; None for only where there is no room
+    :param own: filters and weighers that run in Nova, beside those here
     :raises NothingMatches: for a pattern that matches no host
+    :raises BadConfiguration, PluginFails, NovaPythonFails: as ``own_filters.judge``
     :raises CloudBroke: when a service can't be read
     """
     start = _start(cloud, question)
@@ -77,9 +81,10 @@ def explain(
         return start
     nodes = lookup.computes(cloud) if question.nodes is None else question.nodes
     computes = {compute.uuid: compute for compute in nodes}
-    start = dataclasses.replace(start, computes=computes)
+    asked = own_filters.answered(question, nodes, own)
+    start = dataclasses.replace(start, question=asked, computes=computes)
     try:
-        explanation, matcher = _settled(cloud, start, named, want_figures)
+        explanation, matcher = _settled(cloud, start, named, want_figures, own)
     except Refusal as refusal:
         return Explanation(question, refusal=refusal)
     except PlacementRefuses as refusal:
@@ -88,7 +93,10 @@ def explain(
     failure = explanation.filter_failure
     if failure is not None:
         return dataclasses.replace(explanation, refusal=explanation.refusal or failure)
-    explanation = chosen(explanation)
+    try:
+        explanation = chosen(explanation)
+    except Refusal as refusal:
+        return dataclasses.replace(explanation, refusal=explanation.refusal or refusal)
     if want_fixes is None:
         want_fixes = not explanation.has_room
     if not want_fixes:
@@ -123,7 +131,11 @@ def _is_unrestricted(start: Explanation) -> bool:
 
 
 def _settled(
-    cloud: Cloud, start: Explanation, named: Sequence[str], want_figures: bool
+    cloud: Cloud,
+    start: Explanation,
+    named: Sequence[str],
+    want_figures: bool,
+    own: OwnSources | None,
 ) -> tuple[Explanation, Matcher]:
     """Judge every host, and once more if Placement says otherwise of any.
 
@@ -136,12 +148,14 @@ def _settled(
     verdict = explanation.verdict
     if (verdict is None or verdict.agrees) and not explanation.is_in_doubt:
         return explanation, matcher
-    again = _read_again(cloud, start)
+    again = _read_again(cloud, start, own)
     explanation, matcher = _judged(cloud, again, named, want_figures)
     return _with_cut_off(cloud.placement, explanation), matcher
 
 
-def _read_again(cloud: Cloud, start: Explanation) -> Explanation:
+def _read_again(
+    cloud: Cloud, start: Explanation, own: OwnSources | None
+) -> Explanation:
     """Return the start with Nova's hosts and aggregates read anew.
 
     :raises Refusal: when Nova now refuses the request
@@ -155,7 +169,7 @@ def _read_again(cloud: Cloud, start: Explanation) -> Explanation:
     nodes = computes if question.nodes is None else question.nodes
     return dataclasses.replace(
         start,
-        question=question,
+        question=own_filters.answered(question, nodes, own),
         request=question.request(),
         computes={compute.uuid: compute for compute in nodes},
     )

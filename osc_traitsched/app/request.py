@@ -49,6 +49,7 @@ class ServerRequest:
     :ivar volume: the name or ID of the one that it boots from
     :ivar device_profiles: a file that says what they ask for; without it, or for
         others, Cyborg is asked
+    :ivar remote_address: where nova-api gets the request from; None if not known
     """
 
     flavor: str
@@ -66,6 +67,7 @@ class ServerRequest:
     networks: tuple[str, ...] = ()
     volume: str | None = None
     device_profiles: str | None = None
+    remote_address: str | None = None
 
     def __post_init__(self) -> None:
         if self.image is None and self.image_properties:
@@ -102,6 +104,7 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
         count=asked.count,
         on_behalf=asked.project is not None,
         is_what_if=bool(asked.flavor_properties or asked.image_properties),
+        remote_address=asked.remote_address,
     )
     if asked.names_host:
         found = dataclasses.replace(found, computes=lookup.computes(cloud))

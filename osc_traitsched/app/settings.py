@@ -48,6 +48,13 @@ class SettingsSources:
         return bool(self.nova_conf or self.environments or self.control_plane)
 
     @property
+    def conf_files(self) -> tuple[str, ...]:
+        """The nova.conf that is named or found; none for the other Python's own."""
+        if self.names_files or self.found is None:
+            return self.nova_conf
+        return self.found.nova_conf
+
+    @property
     def release(self) -> int | None:
         """Nova's release, if it is named or found."""
         found = self.found.nova_release if self.found else None

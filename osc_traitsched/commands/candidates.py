@@ -7,13 +7,18 @@ from collections.abc import Iterator
 
 from osc_traitsched.app import candidates, request
 from osc_traitsched.app.candidates import Candidates
-from osc_traitsched.commands import base, exit_code, request_args, scheduler_args
+from osc_traitsched.commands import (
+    base,
+    exit_code,
+    own_args,
+    request_args,
+    scheduler_args,
+)
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.filtering import Filtering
-from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import candidates as views
-from osc_traitsched.views import left_out, problems
+from osc_traitsched.views import left_out, own_filters, problems
 from osc_traitsched.views.explain import filters
 from osc_traitsched.views.traits import Table
 
@@ -35,6 +40,7 @@ class ListCandidates(base.Lister):
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         request_args.add_options(parser)
+        own_args.add_options(parser)
         parser.add_argument(
             "--limit",
             type=request_args.count,
@@ -75,13 +81,14 @@ class ListCandidates(base.Lister):
         cloud = self.cloud()
         asked = request_args.server_request(args)
         sources = scheduler_args.sources(args, self.app)
+        own = own_args.sources(args, sources)
         question = request.question(cloud, asked, sources)
         self.assumed = question.assumptions
         if args.print_query:
             accepted = request.accepted(cloud, question)
             return views.queries(*filter(None, (accepted, accepted.fallback)))
-        found = candidates.candidates(cloud, question)
-        for line in _warnings(found, question.assumptions):
+        found = candidates.candidates(cloud, question, own)
+        for line in _warnings(found):
             base.LOG.warning("%s", line)
         if not found.hosts:
             self.exit_code = ExitCode.NO_HOST
@@ -91,9 +98,12 @@ class ListCandidates(base.Lister):
         return views.rows(found.hosts[: args.limit], found.filtering, ranking)
 
 
-def _warnings(found: Candidates, settings: SchedulerSettings) -> Iterator[str]:
+def _warnings(found: Candidates) -> Iterator[str]:
     if found.vanished:
         yield left_out.vanished(found.vanished)
+    question, names = found.question, found.names
+    yield from own_filters.differences(question, found.filtering, names)
+    yield from filters.unread_hints(question)
     yield from views.kept_out(found.kept_out, found.filtering)
-    yield from filters.may_fail(found.may_fail, found.names)
-    yield from filters.others_on(found.others_on, settings)
+    yield from filters.may_fail(found.may_fail, names)
+    yield from filters.others_on(found.others_on, question.assumptions)

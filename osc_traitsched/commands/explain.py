@@ -8,7 +8,7 @@ import json
 import yaml
 
 from osc_traitsched.app import explain, request
-from osc_traitsched.commands import base, request_args, scheduler_args
+from osc_traitsched.commands import base, own_args, request_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.views import left_out
@@ -32,6 +32,7 @@ class Explain(base.Command):
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         request_args.add_options(parser)
+        own_args.add_options(parser)
         parser.add_argument(
             "--host",
             dest="hosts",
@@ -70,12 +71,15 @@ class Explain(base.Command):
         """Read, think, and show."""
         cloud = self.cloud()
         asked = request_args.server_request(args, args.count)
+        sources = scheduler_args.sources(args, self.app)
+        own = own_args.sources(args, sources)
         found = explain.explain(
             cloud,
-            request.question(cloud, asked, scheduler_args.sources(args, self.app)),
+            request.question(cloud, asked, sources),
             named=args.hosts,
             want_figures=args.long and args.format != "text",
             want_fixes=args.fixes,
+            own=own,
         )
         if found.facts is not None and found.facts.vanished:
             base.LOG.warning("%s", left_out.vanished(found.facts.vanished))

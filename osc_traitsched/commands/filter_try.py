@@ -5,13 +5,17 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.app import own_filters, request
-from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.commands import arguments, base, request_args, scheduler_args
+from osc_traitsched.commands import (
+    arguments,
+    base,
+    own_args,
+    request_args,
+    scheduler_args,
+)
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.filter.answer import Passes, Raises, Unknown
 from osc_traitsched.core.nova.plugin import PluginJudgment, Weighed
-from osc_traitsched.runner.process import TIMEOUT
 from osc_traitsched.views import own_filters as views
 from osc_traitsched.views.traits import Table
 
@@ -56,9 +60,8 @@ class TryFilter(base.Lister):
             asked,
             args.plugin,
             args.nova_python,
-            _conf_files(sources),
+            sources.conf_files,
             args.nova_python_timeout,
-            args.remote_address,
         )
         _check_one(trial.judgment)
         problem = views.problem(trial)
@@ -70,34 +73,7 @@ class TryFilter(base.Lister):
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("filter")
-    group.add_argument(
-        "--nova-python",
-        required=True,
-        type=arguments.some,
-        metavar="PATH|COMMAND",
-        help="a Python that has Nova in it, its virtual environment, or a command that "
-        "starts one, such as 'podman exec -i nova_scheduler python3'",
-    )
-    group.add_argument(
-        "--nova-python-timeout",
-        type=base.seconds,
-        default=TIMEOUT,
-        metavar="SECONDS",
-        help="how long it may take (default: %(default)g)",
-    )
-    group.add_argument(
-        "--remote-address",
-        type=arguments.some,
-        metavar="ADDRESS",
-        help="the address that nova-api gets the request from",
-    )
-
-
-def _conf_files(sources: SettingsSources) -> tuple[str, ...]:
-    """Return the nova.conf that is named or was kept; none for the other Python's."""
-    if sources.names_files or sources.found is None:
-        return sources.nova_conf
-    return sources.found.nova_conf
+    own_args.add_python(group, is_required=True)
 
 
 def _check_one(found: PluginJudgment) -> None:

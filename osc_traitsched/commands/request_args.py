@@ -56,6 +56,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the server group it is to be in: name or ID",
     )
     _add_parts(group)
+    group.add_argument(
+        "--remote-address",
+        type=arguments.some,
+        metavar="ADDRESS",
+        help="the address that nova-api gets the request from; only filters of your "
+        "own look at it",
+    )
     for what in ("flavor", "image"):
         group.add_argument(
             f"--{what}-property",
@@ -139,6 +146,7 @@ def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
         networks=tuple(args.networks),
         volume=args.volume,
         device_profiles=args.device_profiles,
+        remote_address=args.remote_address,
     )
 
 

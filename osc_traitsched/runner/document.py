@@ -19,15 +19,19 @@ from osc_traitsched.core.nova.filter.answer import (
     Raises,
     Unknown,
 )
+from osc_traitsched.core.nova.filter.reasons import OWN
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
 from osc_traitsched.core.nova.plugin import (
+    TOGETHER,
     NovaPythonFails,
     PluginFails,
     PluginJudgment,
     PluginName,
+    PluginRun,
     Weighed,
     Weights,
 )
+from osc_traitsched.core.nova.weigher.own import OwnWeigher
 
 Body = Mapping[str, Any]
 
@@ -47,6 +51,8 @@ def question(
     plugins: Iterable[tuple[PluginName, str | None]],
     nova_conf: Iterable[tuple[str, str]] | None = None,
     aggregates: Iterable[snapshot.Aggregate] = (),
+    options: Mapping[str, str] | None = None,
+    all_lines: bool = True,
 ) -> Body:
     """Return what the runner is asked.
 
@@ -54,12 +60,27 @@ def question(
     :param nova_conf: name and text of each file; None for the other Python's own
     :param aggregates: for the IDs and hosts of those that the hosts are in; without
         them these are not visible
+    :param options: what nova.conf is to say whatever it says, as ``section.option``
+    :param all_lines: whether all that is logged is wanted, or only the last line of
+        each answer that is a no
     """
     return {
         "plugins": [
-            {"name": n.text, "path": n.path, "file": n.file, "source": source}
+            {
+                "name": n.text,
+                "path": n.path,
+                "file": n.file,
+                "source": source,
+                "kind": n.kind,
+                "is_novas": n.is_novas,
+            }
             for n, source in plugins
         ],
+        "options": [
+            {**dict(zip(("section", "option"), name.split(".", 1))), "value": value}
+            for name, value in (options or {}).items()
+        ],
+        "all_lines": all_lines,
         "nova_conf": None if nova_conf is None else _files(nova_conf),
         "aggregates": _aggregates(hosts, aggregates),
         "hosts": [_host(each) for each in hosts],
@@ -227,6 +248,44 @@ def judgment(body: Body, command: str) -> PluginJudgment:
     return PluginJudgment(body["nova"], filters, weights, logs)
 
 
+def runs(body: Body, command: str) -> tuple[PluginRun, ...]:
+    """Return what the runner answered, each class by itself.
+
+    :param command: the Python that answered, as the user named it
+    :raises PluginFails: for a plugin that can't be loaded
+    :raises NovaPythonFails: for all else that keeps it from judging
+    """
+    if "error" in body:
+        _fail(body, command)
+    return tuple(map(_run, body["plugins"]))
+
+
+def _run(body: Body) -> PluginRun:
+    name, together = body["class"], body["together"]
+    if "answers" not in body:
+        return PluginRun(body["plugin"], name, weigher=_weigher(body))
+    answers = {uuid: _answer(one) for uuid, one in body["answers"].items()}
+    if together:
+        # Which hosts are left by then, nova-scheduler alone knows.
+        answers = dict.fromkeys(answers, TOGETHER)
+    return PluginRun(body["plugin"], name, answers)
+
+
+def _weigher(body: Body) -> OwnWeigher:
+    figures = body["figures"]
+    known = {} if body["together"] else figures
+    values = {u: one["value"] for u, one in known.items() if "value" in one}
+    without = {
+        uuid: _unanswered(one) if "value" not in one else TOGETHER
+        for uuid, one in figures.items()
+        if uuid not in values
+    }
+    raw = {uuid: raw for uuid, (raw, _) in values.items()}
+    multipliers = {uuid: multiplier for uuid, (_, multiplier) in values.items()}
+    minimum, maximum = body["limits"]
+    return OwnWeigher(body["class"], raw, multipliers, minimum, maximum, without)
+
+
 def _fail(body: Body, command: str) -> None:
     if body["error"] in ("import", "no-plugin"):
         raise PluginFails(body["plugin"], body["text"])
@@ -236,7 +295,7 @@ def _fail(body: Body, command: str) -> None:
 def _answer(body: Body) -> Answer:
     if "passes" not in body:
         return _unanswered(body)
-    return PASSES if body["passes"] else Fails("\n".join(body.get("log", ())))
+    return PASSES if body["passes"] else Fails(OWN, found=tuple(body.get("log", ())))
 
 
 def _weights(body: Body) -> Weights:

@@ -161,14 +161,16 @@ def answered(asked: Any) -> Any:
         raise Failed("no-nova", f"{what} in {where}") from exc
     objects.register_all()
     read_configuration(asked["nova_conf"])
-    found = [(each, plugin_classes(each)) for each in asked["plugins"]]
+    override(asked["options"])
+    runs = runs_of(asked["plugins"])
     hosts, spec = hosts_of(asked), spec_of(asked["spec"])
     trust_the_api()
-    runs = [(each, cls) for each, classes in found for cls in classes]
-    return {
-        "nova": version.version_string(),
-        "plugins": [judged(each, cls, hosts, spec) for each, cls in runs],
-    }
+    with listening() as lines:
+        found = [judged(each, cls, hosts, spec, lines) for each, cls in runs]
+    if not asked["all_lines"]:
+        for each in found:
+            shorten(each)
+    return {"nova": version.version_string(), "plugins": found}
 
 
 def read_configuration(files: Any) -> None:
@@ -197,7 +199,41 @@ def read_configuration(files: Any) -> None:
             raise Failed("nova-conf", text) from exc
 
 
+def override(options: Any) -> None:
+    """Set options that the nova.conf may not have; those that Nova lacks are left out.
+
+    :raises Failed: for a value that an option can't have
+    """
+    from nova.conf import CONF
+    from oslo_config import cfg
+
+    for each in options:
+        group = None if each["section"] == "DEFAULT" else each["section"]
+        try:
+            CONF.set_override(each["option"], each["value"], group)
+        except (cfg.NoSuchOptError, cfg.NoSuchGroupError):
+            continue
+        except ValueError as exc:
+            raise Failed("nova-conf", told(exc)) from exc
+
+
 # What is judged with
+
+
+def runs_of(plugins: Any) -> Any:
+    """Return each plugin with each class that it stands for.
+
+    One that the settings name is left out where a class of its name is given.
+
+    :raises Failed: for what nova-scheduler could not load either
+    """
+    found = []  # type: Any
+    for each in plugins:
+        names = {cls.__name__ for _, cls in found}
+        last = each["path"].replace(":", ".").rpartition(".")[2]
+        if each["kind"] is None or last not in names:
+            found += [(each, cls) for cls in plugin_classes(each)]
+    return found
 
 
 def plugin_classes(plugin: Any) -> Any:
@@ -220,6 +256,11 @@ def plugin_classes(plugin: Any) -> Any:
             "nova.scheduler.weights.BaseHostWeigher"
         )
         raise Failed("no-plugin", text, plugin["name"])
+    kind = plugin["kind"]
+    for each in listed:
+        if kind is not None and kind_of(each) != kind:
+            text = f"{each.__name__} is a {kind_of(each)} and no {kind}"
+            raise Failed("no-plugin", text, plugin["name"])
     return listed
 
 
@@ -233,7 +274,7 @@ def plugin_object(plugin: Any) -> Any:
         module = module_of(plugin["file"], plugin["source"])
         name = path
     elif "." not in path and ":" not in path:
-        return configured(path, plugin["name"])
+        return configured(path, plugin)
     else:
         parent, _, name = path.replace(":", ".").rpartition(".")
         module = importlib.import_module(parent)
@@ -254,8 +295,10 @@ def module_of(file: str, source: str) -> Any:
     return module
 
 
-def configured(name: str, asked: str) -> Any:
+def configured(name: str, plugin: Any) -> Any:
     """Return the filter or weigher that nova.conf makes available under a bare name.
+
+    Of two the later one, as nova-scheduler does.
 
     :raises Failed: where there is none
     """
@@ -263,14 +306,28 @@ def configured(name: str, asked: str) -> Any:
     from nova.scheduler import filters, weights
 
     options = CONF.filter_scheduler
-    available = filters.HostFilterHandler().get_matching_classes(
-        options.available_filters
-    ) + weights.HostWeightHandler().get_matching_classes(options.weight_classes)
-    for each in available:
+    available = []  # type: Any
+    where = []
+    if plugin["kind"] != "weigher":
+        named = options.available_filters
+        if plugin["is_novas"]:
+            named = ["nova.scheduler.filters.all_filters"]
+        available += filters.HostFilterHandler().get_matching_classes(named)
+        where.append("available_filters")
+    if plugin["kind"] != "filter":
+        available += weights.HostWeightHandler().get_matching_classes(
+            options.weight_classes
+        )
+        where.append("weight_classes")
+    for each in reversed(available):
         if each.__name__ == name:
             return each
-    text = f"neither available_filters nor weight_classes has {name}"
-    raise Failed("no-plugin", text, asked)
+    text = (
+        f"neither {where[0]} nor {where[1]} has {name}"
+        if len(where) > 1
+        else f"{where[0]} does not have {name}"
+    )
+    raise Failed("no-plugin", text, plugin["name"])
 
 
 def kind_of(found: Any) -> Optional[str]:
@@ -505,63 +562,64 @@ def listening() -> Iterator[List[str]]:
         root.setLevel(level)
 
 
-def outcome(function: Any, *arguments: Any) -> Any:
+def outcome(lines: List[str], function: Any, *arguments: Any) -> Any:
     """Call, and return what came of it: a value, an unknown or an exception, and logs.
 
     Whatever was touched and is hidden makes the answer unknown, also where a plugin
     caught that.
+
+    :param lines: what is logged from now on is found there
     """
-    del TOUCHED[:]
-    with listening() as lines:
-        try:
-            found = {"value": function(*arguments)}
-        except NotVisible:
-            found = {}
-        except Exception as exc:
-            found = {"raises": told(exc)}
-            if type(exc).__name__ in DATABASE_ERRORS:
-                found = {"unknown": DATABASE}
+    del TOUCHED[:], lines[:]
+    try:
+        found = {"value": function(*arguments)}
+    except NotVisible:
+        found = {}
+    except Exception as exc:
+        found = {"raises": told(exc)}
+        if type(exc).__name__ in DATABASE_ERRORS:
+            found = {"unknown": DATABASE}
     if TOUCHED:
         found = {"unknown": TOUCHED[0]}
     if lines:
-        found["log"] = lines
+        found["log"] = lines[:]
     return found
 
 
-def judged(plugin: Any, cls: Any, hosts: Any, spec: Any) -> Any:
+def judged(plugin: Any, cls: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:
     """Return what one class says of all hosts.
 
     :raises Failed: where it can't even be made
     """
-    made = outcome(cls)
+    made = outcome(lines, cls)
     if "value" not in made:
         why = made.get("raises") or f"it reads {made['unknown']}"
         raise Failed("import", f"{cls.__name__}() fails: {why}", plugin["name"])
     kind = kind_of(cls)
     found = {"plugin": plugin["name"], "class": cls.__name__, "kind": kind}
-    if kind == "filter":
-        found["answers"] = filtered(made["value"], hosts, spec)
-    else:
-        found.update(weighed(made["value"], hosts, spec))
+    judge = filtered if kind == "filter" else weighed
+    found.update(judge(made["value"], hosts, spec, lines))
     return found
 
 
-def filtered(filter_: Any, hosts: Any, spec: Any) -> Any:
+def filtered(filter_: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:
     """Return a filter's answer for each host, by UUID."""
     from nova import filters
 
     if type(filter_).filter_all is filters.BaseFilter.filter_all:
-        return {
-            uuid: answer(outcome(filter_._filter_one, host, spec), bool)
+        answers = {
+            uuid: answer(outcome(lines, filter_._filter_one, host, spec), bool)
             for uuid, host in hosts.items()
         }
+        return {"answers": answers, "together": False}
     # It looks at all hosts together.
     every = list(hosts.values())
-    found = outcome(lambda: list(filter_.filter_all(every, spec)))
-    return {
+    found = outcome(lines, lambda: list(filter_.filter_all(every, spec)))
+    answers = {
         uuid: answer(dict(found), lambda left, host=host: host in left)
         for uuid, host in hosts.items()
     }
+    return {"answers": answers, "together": True}
 
 
 def answer(found: Any, passes: Any) -> Any:
@@ -571,24 +629,62 @@ def answer(found: Any, passes: Any) -> Any:
     return found
 
 
-def weighed(weigher: Any, hosts: Any, spec: Any) -> Any:
-    """Return a weigher's figures for each host, by UUID."""
+def shorten(found: Any) -> None:
+    """Leave of the log only the last line of each answer that is a no."""
+    for each in found.get("answers", {}).values():
+        log = each.pop("log", [])
+        if log and not each.get("passes", True):
+            each["log"] = log[-1:]
+    found.pop("log", None)
+
+
+def weighed(weigher: Any, hosts: Any, spec: Any, lines: List[str]) -> Any:
+    """Return a weigher's figures for each host, by UUID.
+
+    ``figures`` has for each host its weight and multiplier, or why there is none;
+    those of all hosts together are there if every host has some.
+    """
     from nova import weights
     from nova.scheduler.weights import WeighedHost
 
-    objects = [WeighedHost(host, 0.0) for host in hosts.values()]
-
-    def figures() -> Any:
+    def figures(some: Any) -> Any:
+        objects = [WeighedHost(host, 0.0) for host in some]
         raw = [float(each) for each in weigher.weigh_objects(objects, spec)]
-        low, high = weigher.minval, weigher.maxval
-        normal = list(weights.normalize(raw, minval=low, maxval=high))
         times = [float(weigher.weight_multiplier(each.obj)) for each in objects]
-        return [dict(zip(hosts, each)) for each in (raw, normal, times)]
+        return list(zip(raw, times))
 
-    found = outcome(figures)
-    if "value" in found:
-        names = ("raw", "normalized", "multiplier")
-        found.update(zip(names, found.pop("value")))
+    together = type(weigher).weigh_objects is not weights.BaseWeigher.weigh_objects
+    limits = weigher.minval, weigher.maxval
+    if together:
+        whole = outcome(lines, figures, hosts.values())
+        values = whole.get("value") or [None] * len(hosts)
+        each = {
+            uuid: dict(whole, value=value) if value else dict(whole)
+            for uuid, value in zip(hosts, values)
+        }
+        log = whole.get("log", [])
+    else:
+        each = {uuid: outcome(lines, figures, [h]) for uuid, h in hosts.items()}
+        each = {
+            u: dict(f, value=f["value"][0]) if "value" in f else f
+            for u, f in each.items()
+        }
+        log = [line for one in each.values() for line in one.get("log", [])]
+    for one in each.values():
+        one.pop("log", None)
+    found = {"figures": each, "limits": limits, "together": together}  # type: Any
+    if log:
+        found["log"] = log[:MOST_LINES]
+    failed = [one for one in each.values() if "value" not in one]
+    if failed:
+        found.update(failed[0])
+        return found
+    raw = [one["value"][0] for one in each.values()]
+    low, high = weigher.minval, weigher.maxval
+    normal = weights.normalize(raw, minval=low, maxval=high) if raw else []
+    found["raw"] = dict(zip(each, raw))
+    found["normalized"] = dict(zip(each, normal))
+    found["multiplier"] = {uuid: one["value"][1] for uuid, one in each.items()}
     return found
 
 

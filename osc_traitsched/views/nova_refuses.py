@@ -222,6 +222,10 @@ _RULES = {
     "values-differ": _Rule(
         "{} say different things", "make both say the same, or take one of the two off"
     ),
+    "weigher-raises": _Rule(
+        "a weigher ends the request with an exception, by {}",
+        "correct it, or take it out of [filter_scheduler]weight_classes",
+    ),
     "weigher-not-in-release": _Rule(
         "nova-scheduler does not start: the release has no weigher {}",
         "take {} out of [filter_scheduler]weight_classes",

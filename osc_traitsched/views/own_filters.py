@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
+from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.nova.filter.answer import (
     Answer,
     Fails,
@@ -20,11 +21,15 @@ from osc_traitsched.core.nova.plugin import (
     PluginJudgment,
     Weighed,
 )
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.text import count, quoted, visible
+from osc_traitsched.views.text import count, quoted, ranges, visible
 from osc_traitsched.views.traits import Table
 
 _FAILS_REQUESTS = "nova-scheduler would fail the whole request"
+
+#: The answers for programs.
+ANSWERS = {Passes: "yes", Fails: "no", Unknown: "unknown", Raises: "exception"}
 
 _WORDS = {Passes: "passes", Fails: "fails", Unknown: "unknown", Raises: "raises"}
 
@@ -112,6 +117,47 @@ def problem(trial: Trial) -> str:
         if isinstance(weights, Unknown):
             return f"it can't weigh these hosts: {reason(weights)}"
     return ""
+
+
+def differences(
+    question: Question, filtering: Filtering, names: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield a line for each filter of which Nova's own says something else.
+
+    :param names: of the hosts that matter, by the UUIDs of their nodes
+    """
+    version = question.own.version if question.own else ""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for each in filtering.differences:
+        if each.host in names:
+            words = _WORDS[type(each.novas)], _WORDS[type(each.ours)]
+            found.setdefault((each.filter, *words), []).append(names[each.host])
+    for (name, novas, ours), hosts in found.items():
+        yield (
+            f"Of {ranges(hosts)} the {name} of Nova {version} says {quoted(novas)}, "
+            f"and the one here {quoted(ours)}. Nova is believed."
+        )
+
+
+def difference_items(
+    question: Question, filtering: Filtering, names: Mapping[str, str]
+) -> dict[str, Any] | None:
+    """Return the same for programs; None where nothing ran in Nova."""
+    if question.own is None:
+        return None
+    return {
+        "nova": question.own.version,
+        "compared": sorted(question.own.novas),
+        "differences": [
+            {
+                "filter": each.filter,
+                "host": names.get(each.host, each.host),
+                "here": ANSWERS[type(each.ours)],
+                "nova": ANSWERS[type(each.novas)],
+            }
+            for each in filtering.differences
+        ],
+    }
 
 
 def plugin_fails(error: PluginFails) -> str:

@@ -126,10 +126,94 @@ def test_without_an_address_it_is_unknown_whom_the_filter_keeps_out(cloud, boot)
     assert all(row["reason"] == reason for row in done.json)
 
 
-PRINTED = list(blocks(PAGE, "filter try"))
+def asked(cloud, verb, *more):
+    return shell.run(
+        cloud.environment,
+        *("trait-sched", verb, "small", "raw", "-f", "json"),
+        *("--nova-python", str(environment.python())),
+        *more,
+    )
 
 
-@pytest.mark.parametrize("block", PRINTED, ids=lambda block: str(block.number))
+OWN = [f"--own={FOLDER / name}.py:{CLASSES[name]}" for name in (SOURCE, PRIORITY)]
+HERE = ("--remote-address", "127.0.0.1")
+
+
+@pytest.fixture(params=["of the settings", "named"])
+def running(request, cloud, tmp_path):
+    """The options that run the examples: by the scheduler's nova.conf, or named."""
+    if request.param == "of the settings":
+        return ("--nova-conf", str(cloud.nova_conf), *HERE)
+    rules = tmp_path / "rules.conf"
+    rules.write_text(
+        "[source_network_filter]\nrules = 127.0.0.0/8=cmp1\n"
+        "[aggregate_priority_weigher]\nweight_multiplier = 3.0\n"
+        "[filter_scheduler]\nenabled_filters = ComputeFilter\nweight_classes =\n"
+    )
+    return ("--nova-conf", str(rules), *HERE, *OWN)
+
+
+def test_explain_and_candidates_with_the_filters_agree_with_the_scheduler(
+    cloud, boot, running
+):
+    done = asked(cloud, "explain", *running)
+    assert (done.code, done.err) == (0, "")
+    found = done.json
+    assert found["candidates"] == ["cmp10", "cmp11"]
+    assert found["picks"] == [boot.host]
+    (condition,) = [
+        each for each in found["clauses"] if each["id"] == "SourceNetworkFilter"
+    ]
+    assert (condition["alone"], condition["only"]) == (2, 10)
+    of_hosts = {each["host"]: each["filters"] for each in found["hosts"]}
+    texts = {each["text"] for filters in of_hosts.values() for each in filters}
+    logged = logs.said(cloud, boot.request, SOURCE)
+    assert texts == {
+        f"is kept out by SourceNetworkFilter ({line.partition(': ')[2]})"
+        for line in logged
+    }
+    assert {line.partition(": ")[0] for line in logged} == {
+        host for host, filters in of_hosts.items() if filters
+    }
+    done = asked(cloud, "candidates", *running, "--weights")
+    assert done.code == 0
+    assert [row["host"] for row in done.json] == ["cmp11", "cmp10"]
+    assert [row["weight"] for row in done.json] == [3.0, 0.0]
+
+
+def test_the_filters_here_say_what_that_novas_own_say(cloud, boot):
+    done = asked(
+        cloud,
+        "explain",
+        "--with-nova",
+        *("--flavor-property", "capabilities:hypervisor_type=QEMU"),
+        *("--flavor-property", "capabilities:vcpus_total=<in> nothing"),
+    )
+    found = done.json["in_nova"]
+    assert len(found["compared"]) == 5
+    assert found["differences"] == []
+    counts = {each["filter"]: each["no"] for each in done.json["filters"]}
+    assert counts["ComputeCapabilitiesFilter"] == 12
+
+
+def test_a_filter_that_can_not_run_is_one_line(cloud, boot, tmp_path):
+    (tmp_path / "wrong.py").write_text("import nothing_like_this\n")
+    for plugin, line in (
+        (f"{tmp_path}/wrong.py:F", "No module named 'nothing_like_this' (line 1)"),
+        (f"{tmp_path}/missing.py:F", "missing.py"),
+    ):
+        done = asked(cloud, "explain", "--own", plugin)
+        assert (done.code, done.out) == (1, "")
+        (text,) = done.err.splitlines()
+        assert line in text
+
+
+PRINTED = [*blocks(PAGE, "filter try"), *blocks(PAGE, "explain")]
+
+
+@pytest.mark.parametrize(
+    "block", PRINTED, ids=lambda block: f"{block.scene} {block.number}"
+)
 def test_what_the_page_prints_is_what_a_cloud_answers(cloud, boot, tmp_path, block):
     shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
     (tmp_path / "rules.conf").write_text(RULES)
@@ -138,7 +222,7 @@ def test_what_the_page_prints_is_what_a_cloud_answers(cloud, boot, tmp_path, blo
     assert not block.differs_from(done.out), done.out + done.err
 
 
-def test_the_page_prints_the_rules_and_three_trials():
+def test_the_page_prints_the_rules_three_trials_and_an_explanation():
     text = (environment.REPOSITORY / PAGE).read_text()
     assert all(f"   {line}\n" in text for line in RULES.splitlines())
-    assert len(PRINTED) == 3
+    assert len(PRINTED) == 4

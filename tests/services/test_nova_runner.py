@@ -10,9 +10,17 @@ import pytest
 
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.node_report import NodeReport
-from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.answer import (
+    PASSES,
+    Fails,
+    Passes,
+    Raises,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.reasons import OWN
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
 from osc_traitsched.core.nova.plugin import (
+    TOGETHER,
     NovaPythonFails,
     PluginFails,
     PluginName,
@@ -206,6 +214,19 @@ class Pci(weights.BaseHostWeigher):
         return len(host_state.pci_stats.pools)
 
 
+class PciOfSome(weights.BaseHostWeigher):
+    def _weigh_object(self, host_state, weight_properties):
+        return 1 if host_state.host != "cmp0" else len(host_state.pci_stats.pools)
+
+
+class WeighsAllTogether(weights.BaseHostWeigher):
+    def _weigh_object(self, host_state, weight_properties):
+        return 1
+
+    def weigh_objects(self, weighed_obj_list, weight_properties):
+        return [1 for each in weighed_obj_list]
+
+
 class Broken(weights.BaseHostWeigher):
     def _weigh_object(self, host_state, weight_properties):
         return host_state.host + 1
@@ -239,18 +260,32 @@ SPEC = RequestSpec(
 )
 
 
-def judge(*plugins, hosts=HOSTS, spec=SPEC, nova_conf=()):
-    """Judge with files' texts, or with what the services' Python finds."""
+def ask(*plugins, hosts=HOSTS, spec=SPEC, nova_conf=(), **more):
+    """Ask with files' texts, or of what the services' Python finds."""
     named = []
     for each in plugins:
-        name = PluginName.read(each)
+        name = PluginName.read(each) if isinstance(each, str) else each
         in_file = {"plugins.py": PLUGINS}.get(name.file)
         if name.file is not None and in_file is None:
             in_file = (EXAMPLES / name.file).read_text()
         named.append((name, in_file))
-    asked = document.question(hosts, spec, named, nova_conf)
-    python = str(environment.python())
-    return document.judgment(process.ask(python, asked, 120.0), python)
+    asked = document.question(hosts, spec, named, nova_conf, **more)
+    return process.ask(str(environment.python()), asked, 120.0)
+
+
+def judge(*plugins, **more):
+    """Judge, as ``filter try`` does."""
+    return document.judgment(ask(*plugins, **more), str(environment.python()))
+
+
+def ran(*plugins, **more):
+    """Return what each class says, as explain asks it."""
+    answer = ask(*plugins, all_lines=False, **more)
+    return {each.name: each for each in document.runs(answer, "python")}
+
+
+def of_settings(name, kind, is_novas=False):
+    return PluginName(name, None, name, kind, is_novas)
 
 
 def one(name):
@@ -302,7 +337,8 @@ def test_a_filter_that_raises_for_a_host_judges_the_others(judgment):
 
 def test_a_filter_that_looks_at_all_hosts_together_gets_all(judgment):
     found = judgment.answers[one("KeepsLast")]
-    assert found == {UUIDS[0]: Fails(""), UUIDS[1]: Fails(""), UUIDS[2]: PASSES}
+    out = Fails(OWN)
+    assert found == {UUIDS[0]: out, UUIDS[1]: out, UUIDS[2]: PASSES}
 
 
 def test_a_weigher_has_novas_normalized_figures(judgment):
@@ -325,8 +361,9 @@ def test_the_filters_and_weighers_of_that_nova_go_by_their_names(judgment):
 def test_a_filters_log_is_its_reason():
     down, off = host(0, is_up=False), host(1, is_enabled=False, disabled_reason="disk")
     found = judge("ComputeFilter", hosts=[down, off]).answers["ComputeFilter"]
-    assert found[UUIDS[0]].reason.startswith("(cmp0, cmp0.x) has not been heard from")
-    assert found[UUIDS[1]].reason == "(cmp1, cmp1.x) is disabled, reason: disk"
+    (line,) = found[UUIDS[0]].found
+    assert line.startswith("(cmp0, cmp0.x) has not been heard from")
+    assert found[UUIDS[1]].found == ("(cmp1, cmp1.x) is disabled, reason: disk",)
 
 
 def test_a_nova_conf_configures_the_plugins():
@@ -335,7 +372,7 @@ def test_a_nova_conf_configures_the_plugins():
     found = judge(plugin, nova_conf=[("nova.conf", conf)]).answers[plugin]
     assert found[UUIDS[1]] == PASSES
     reason = "cmp0: requests from 192.0.2.0/24 go to hosts named cmp1..."
-    assert found[UUIDS[0]] == Fails(reason)
+    assert found[UUIDS[0]] == Fails(OWN, found=(reason,))
     elsewhere = dataclasses.replace(SPEC, remote_address="198.51.100.1")
     found = judge(plugin, spec=elsewhere, nova_conf=[("nova.conf", conf)])
     assert set(found.answers[plugin].values()) == {PASSES}
@@ -404,6 +441,80 @@ def test_a_function_stands_for_the_classes_that_it_returns():
     found = judge("plugins.py:everything")
     assert set(found.answers) == {"plugins.py:everything:Prints"}
     assert set(found.weights) == {"plugins.py:everything:Ram"}
+
+
+def test_a_filter_of_the_settings_is_one_that_nova_conf_makes_available():
+    novas = of_settings("ComputeFilter", "filter", is_novas=True)
+    conf = "[filter_scheduler]\navailable_filters = nova.scheduler.filters.none\n"
+    (found,) = ran(novas, nova_conf=[("nova.conf", conf)]).values()
+    assert set(found.answers.values()) == {PASSES}
+    with pytest.raises(PluginFails) as raised:
+        ran(of_settings("Mine", "filter"))
+    assert raised.value.reason == "available_filters does not have Mine"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "reason"),
+    [
+        ("nova.scheduler.weights.ram.RAMWeigher", "filter", "a weigher and no filter"),
+        (
+            "nova.scheduler.filters.compute_filter.ComputeFilter",
+            "weigher",
+            "a filter and no weigher",
+        ),
+    ],
+)
+def test_a_filter_is_no_weigher_to_the_settings(name, kind, reason):
+    with pytest.raises(PluginFails) as raised:
+        ran(of_settings(name, kind))
+    assert raised.value.reason == f"{name.rpartition('.')[2]} is {reason}"
+
+
+def test_a_class_that_is_given_takes_the_place_of_the_settings():
+    settings = (("Prints", "filter"), ("no.such.path.Ram", "weigher"))
+    named = [of_settings(*each) for each in settings]
+    assert set(ran(one("Prints"), one("Ram"), *named)) == {"Prints", "Ram"}
+
+
+def test_options_that_are_known_go_before_the_nova_conf():
+    conf = "[filter_scheduler]\nmax_instances_per_host = 5\n"
+    novas = of_settings("NumInstancesFilter", "filter", is_novas=True)
+    few = {"filter_scheduler.max_instances_per_host": "1"}
+    none = {"filter_scheduler.no_such_option": "1"}
+    for options, kind in (none, Passes), (few, Fails):
+        found = ran(novas, nova_conf=[("nova.conf", conf)], options=options)
+        kinds = {type(each) for each in found["NumInstancesFilter"].answers.values()}
+        assert kinds == {kind}
+    with pytest.raises(NovaPythonFails) as raised:
+        ran(novas, options={"filter_scheduler.max_instances_per_host": "many"})
+    assert raised.value.kind == "nova-conf"
+
+
+def test_of_a_log_the_last_line_of_a_no_is_enough():
+    conf = "[source_network_filter]\nrules = 192.0.2.0/24=cmp1\n"
+    log = "log_everything_filter.py:LogEverythingFilter"
+    source = "source_network_filter.py:SourceNetworkFilter"
+    body = ask(log, source, nova_conf=[("nova.conf", conf)], all_lines=False)
+    everything, network = (each["answers"] for each in body["plugins"])
+    assert everything[UUIDS[0]] == {"passes": True}
+    line = "cmp0: requests from 192.0.2.0/24 go to hosts named cmp1..."
+    assert network[UUIDS[0]] == {"passes": False, "log": [line]}
+
+
+def test_a_weigher_answers_for_each_host_by_itself():
+    found = ran(one("Ram"), one("PciOfSome"), one("WeighsAllTogether"))
+    ram = found["Ram"].weigher
+    assert ram.raw == dict(zip(UUIDS, (0.0, 0.0, 10.0)))
+    assert (ram.minimum, ram.maximum, set(ram.multipliers.values())) == (0, None, {2.0})
+    some = found["PciOfSome"].weigher
+    assert some.raw == {UUIDS[1]: 1.0, UUIDS[2]: 1.0}
+    assert some.without == {UUIDS[0]: Unknown("pci_stats")}
+    together = found["WeighsAllTogether"].weigher
+    assert set(together.without.values()) == {TOGETHER}
+
+
+def test_a_filter_of_all_hosts_together_has_no_answer_for_one():
+    assert set(ran(one("KeepsLast"))["KeepsLast"].answers.values()) == {TOGETHER}
 
 
 def test_a_nova_conf_that_can_not_be_read_is_named():

@@ -10,6 +10,7 @@ from osc_traitsched.core.explain.filtering import others_on
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.weigher.own import OwnWeighers
 from osc_traitsched.core.nova.weigher.ranking import Ranking, ranking
 from osc_traitsched.core.nova.weigher.weight import NONE, Assumption
 
@@ -22,6 +23,7 @@ def chosen(found: Explanation) -> Explanation:
     Where it is only assumed which filters are on, also with what others would change.
 
     :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
+    :raises Refusal: where a weigher that is none of Nova's raises an exception
     """
     question = found.question
     nodes = [
@@ -55,12 +57,14 @@ def ranked(
 
     :param capacities: Placement's, by the UUID of the provider and by class
     :raises WeighersNotInRelease: where it does not start with its weighers
+    :raises Refusal: where a weigher that is none of Nova's raises an exception
     """
     hosts = [
         _with_ratio(host, capacities.get(host.compute.uuid, {}))
         for host in host_states(nodes, question.aggregates, question.servers)
     ]
-    order = ranking(hosts, question.spec(), question.assumptions)
+    own = question.own.weighers if question.own else OwnWeighers()
+    order = ranking(hosts, question.spec(), question.assumptions, own)
     known = frozenset(h.compute.uuid for h in hosts if h.allocation_ratios)
     cpu = (each for each in order.columns if each.weigher == _CPU)
     if not known or not any(any(each.multipliers) for each in cpu):

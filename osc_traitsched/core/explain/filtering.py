@@ -34,20 +34,12 @@ from osc_traitsched.core.nova.filter.reasons import SERVICE_DISABLED
 from osc_traitsched.core.nova.filter.state import RequestSpec, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
+from osc_traitsched.core.nova.own import Difference
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import table as weighers
 
 _STAGE = "scheduler"
-
-# What hints need to have any effect.
-_HINT_FILTERS = {
-    "same_host": "SameHostFilter",
-    "different_host": "DifferentHostFilter",
-    "build_near_host_ip": "SimpleCIDRAffinityFilter",
-    "cidr": "SimpleCIDRAffinityFilter",
-    "query": "JsonFilter",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,10 +71,12 @@ class Filtering:
         hosts are named by the UUIDs of their providers
     :ivar disabled: the hosts that Placement keeps out for their disabled service;
         that ``ComputeFilter`` would do the same is not said again
+    :ivar differences: where a filter that ran in Nova says something else
     """
 
     judgment: Judgment = dataclasses.field(default_factory=lambda: Judgment((), {}))
     disabled: frozenset[str] = frozenset()
+    differences: tuple[Difference, ...] = ()
 
     def beside(
         self, clauses: Iterable[Clause], traits: Mapping[str, frozenset[str]]
@@ -207,7 +201,7 @@ class Filtering:
         if failure is None or not isinstance(failure.answer, Raises):
             return None
         answer = failure.answer
-        keys = (failure.name, answer.key, answer.value)
+        keys = tuple(filter(None, (failure.name, answer.key, answer.value)))
         return Refusal(answer.exception, "filter-raises", keys, _STAGE)
 
     def _is_said(self, uuid: str, answer: Answer) -> bool:
@@ -236,7 +230,11 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     if question.nodes is not None:
         return Filtering()
     hosts = host_states(computes, question.aggregates, question.servers)
-    return Filtering(judge_all(hosts, spec, settings))
+    judgment = judge_all(hosts, spec, settings)
+    if question.own is None:
+        return Filtering(judgment)
+    judgment, differences = question.own.joined(judgment, hosts, spec)
+    return Filtering(judgment, differences=differences)
 
 
 def _check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
@@ -278,18 +276,3 @@ def others_on(
         for name in off
     }
     return {name: roots for name, roots in judged.items() if roots}
-
-
-def unread_hints(question: Question) -> tuple[tuple[str, str], ...]:
-    """Return the hints that nothing reads, each with the filter that would.
-
-    Where there is a filter that is none of Nova's, it may read any.
-    """
-    names = enabled(question.assumptions)
-    if any(name not in FILTERS for name in names):
-        return ()
-    return tuple(
-        (hint, _HINT_FILTERS.get(hint, ""))
-        for hint in sorted(question.hints)
-        if _HINT_FILTERS.get(hint) not in names
-    )

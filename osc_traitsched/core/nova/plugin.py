@@ -8,6 +8,7 @@ from typing import Union
 
 from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.nova.filter.answer import Answer, Raises, Unknown
+from osc_traitsched.core.nova.weigher.own import OwnWeigher
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,11 +20,16 @@ class PluginName:
     :ivar path: in a file the class; else ``module.Class`` or ``module:Class``, a
         function of a module that returns classes, or the bare name of a class that
         nova.conf makes available
+    :ivar kind: ``filter`` or ``weigher`` where the settings name it as that; None
+        where the user names it
+    :ivar is_novas: it is one of Nova's own filters
     """
 
     text: str
     file: str | None
     path: str
+    kind: str | None = None
+    is_novas: bool = False
 
     @classmethod
     def read(cls, text: str) -> PluginName:
@@ -60,6 +66,27 @@ class Weighed:
 Weights = Union[Weighed, Unknown, Raises]
 
 
+#: What is said of a plugin that looks at all hosts together.
+TOGETHER = Unknown("hosts together")
+
+
+@dataclasses.dataclass(frozen=True)
+class PluginRun:
+    """What one class of a plugin's says of hosts, as nova-scheduler would ask it.
+
+    :ivar plugin: the text that names it
+    :ivar name: the class
+    :ivar answers: a filter's, by the UUID of the host's node; the reason of a ``Fails``
+        is :data:`~.filter.reasons.OWN`
+    :ivar weigher: None for a filter
+    """
+
+    plugin: str
+    name: str
+    answers: Mapping[str, Answer] = dataclasses.field(default_factory=dict)
+    weigher: OwnWeigher | None = None
+
+
 @dataclasses.dataclass(frozen=True)
 class PluginJudgment:
     """What filters and weighers say of hosts.
@@ -69,7 +96,7 @@ class PluginJudgment:
 
     :ivar nova: the version of the Nova that they ran with
     :ivar answers: of each filter, by the UUID of the host's node. The reason of a
-        ``Fails`` is what the filter logged, a line each; empty if nothing
+        ``Fails`` is :data:`~.filter.reasons.OWN`
     :ivar weights: of each weigher
     :ivar logs: what was logged, by plugin and UUID; that of a weigher under ``""``
     """

@@ -12,6 +12,7 @@ from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.filter.hints import OF_SERVERS, misshapen
 from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
+from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.core.nova.request import Request, destination
 from osc_traitsched.core.nova.request.destination import Destination
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
@@ -71,6 +72,8 @@ class Question:
     :ivar servers: the service host and the node of each server that the hints and the
         group speak of; None if there are none
     :ivar parts: ports, networks, volumes and device profiles
+    :ivar remote_address: where nova-api gets the request from; None if not known
+    :ivar own: what filters and weighers say that ran in Nova; None if none did
     """
 
     flavor: Body
@@ -89,6 +92,8 @@ class Question:
     servers: Mapping[str, tuple[str, str]] | None = None
     project_name: str = ""
     parts: Parts = NO_PARTS
+    remote_address: str | None = None
+    own: OwnAnswers | None = None
 
     def request(self) -> Request:
         """Return what Nova would ask Placement.
@@ -136,6 +141,7 @@ class Question:
             image_id=str(image.get("id", "")),
             hints=self.hints,
             group=self.group,
+            remote_address=self.remote_address,
         )
 
     def check_enabled(self) -> None:

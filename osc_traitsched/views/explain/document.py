@@ -69,6 +69,7 @@ def document(
         "allocation_request_count": sum(explanation.allocation_request_counts),
         "clauses": list(items.conditions(explanation)),
         "filters": list(items.host_filters(explanation)),
+        "in_nova": items.in_nova(explanation),
         "hosts": [items.of_host(explanation, host, ids) for host in shown],
         "computes_without_provider": [
             each.node for each in explanation.computes_without_provider

@@ -6,13 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Failure
-from osc_traitsched.core.explain.filtering import unread_hints as unread
+from osc_traitsched.core.explain.hints import unread_hints as unread
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import HostFilter
 from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import Answer, Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.judging import OWN_FILTER
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
+from osc_traitsched.core.nova.plugin import TOGETHER
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.views import own_filters
 from osc_traitsched.views.text import listed, ranges
 
 _WANTS = {
@@ -66,6 +70,15 @@ _SAID = {
 }
 
 
+#: What can't be known of filters that are none of Nova's, and what to do.
+_OF_ONES_OWN = {
+    OWN_FILTER: "it is none of Nova's (--nova-python runs it)",
+    TOGETHER: "it looks at all hosts together that nova-scheduler has left by then",
+    Unknown("context.remote_address"): "it reads where the request comes from "
+    "(--remote-address says it)",
+}
+
+
 def wanted(condition: HostFilter) -> str:
     """Return what a filter wants of hosts, with its name."""
     wants = _WANTS.get(condition.name)
@@ -96,6 +109,10 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
     :param number: of hosts, for the verb
     """
     singular = number == 1
+    if isinstance(found, Fails) and found.reason == reasons.OWN:
+        be = "is" if singular else "are"
+        why = f" ({'; '.join(found.found)})" if found.found else ""
+        return f"{be} kept out by {name}{why}"
     if isinstance(found, Fails):
         template = _SAID.get(found.reason, "{have} not what {name} wants ({key})")
         return template.format(
@@ -107,13 +124,21 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
             found=listed(found.found),
         )
     if isinstance(found, Raises):
-        value = f"{found.key}={found.value}"
+        value = _value(found)
         return (
             f"{'makes' if singular else 'make'} {name} fail: {found.exception}, {value}"
         )
     if isinstance(found, Unknown):
+        if found in _OF_ONES_OWN:
+            verb = "is not known to pass" if singular else "are not known to pass"
+            return f"{verb} {name}: {_OF_ONES_OWN[found]}"
         return f"{'depends' if singular else 'depend'} on {unknown(found)} ({name})"
     return f"{'passes' if singular else 'pass'} {name}"
+
+
+def _value(found: Raises) -> str:
+    """Return what a filter stumbles over; of one's own it is the exception's text."""
+    return f"{found.key}={found.value}" if found.key else found.value
 
 
 def unknown(found: Unknown) -> str:
@@ -130,7 +155,8 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
         for name, each in explanation.filtering.unknown(host.uuid):
             found.setdefault((name, each), []).append(host.name)
     for (name, each), hosts in found.items():
-        yield f"{name} may keep out {ranges(hosts)}: it reads {unknown(each)}."
+        why = _OF_ONES_OWN.get(each) or f"it reads {unknown(each)}"
+        yield f"{name} may keep out {ranges(hosts)}: {why}."
     names = {host.uuid: host.name for host in explanation.given}
     yield from may_fail(explanation.may_fail, names)
 
@@ -146,7 +172,7 @@ def may_fail(found: Iterable[Failure], names: Mapping[str, str]) -> Iterator[str
         hosts.setdefault(kind, []).append(names[each.uuid])
     for (name, answer, behind), on in hosts.items():
         if isinstance(answer, Raises):
-            why = f"{answer.exception}, {answer.key}={answer.value}"
+            why = f"{answer.exception}, {_value(answer)}"
         else:
             why = f"it reads {unknown(answer)}"
         keep = "keeps" if len(behind) == 1 else "keep"
@@ -156,6 +182,14 @@ def may_fail(found: Iterable[Failure], names: Mapping[str, str]) -> Iterator[str
             f"{name} may end the whole request on {ranges(on)}: {why}"
             f"{unless if behind else ''}."
         )
+
+
+def differences(explanation: Explanation) -> Iterator[str]:
+    """Yield a line for each filter of which Nova's own says something else."""
+    names = {host.uuid: host.name for host in explanation.hosts}
+    yield from own_filters.differences(
+        explanation.question, explanation.filtering, names
+    )
 
 
 def others_on(
@@ -172,12 +206,15 @@ def others_on(
         )
 
 
-def unread_hints(explanation: Explanation) -> Iterator[str]:
+def unread_hints(question: Question) -> Iterator[str]:
     """Yield a line for each hint that no filter reads."""
-    found = unread(explanation.question) if explanation.is_judged else ()
-    for hint, name in found:
-        why = f"{name} is off" if name else "no filter of Nova's reads it"
-        yield f"The hint {hint} has no effect: {why}."
+    for each in unread(question):
+        why = "no filter that is on reads it, and none of Nova's does"
+        if each.reader:
+            why = f"{each.reader} reads it, which is off"
+        elif each.without:
+            why = f"it needs the hint {each.without}"
+        yield f"The hint {each.hint} has no effect: {why}."
 
 
 def without_effect(names: Iterable[str]) -> str:

@@ -116,6 +116,7 @@ def _doubts(explanation: Explanation) -> Iterator[str]:
             "Placement gives providers that Nova does not list as hosts, and that "
             f"were not judged: {_names(explanation.unjudged_roots)}"
         )
+    yield from filters.differences(explanation)
     yield from filters.uncertain(explanation)
     others = {
         name: [host.name for host in hosts]
@@ -147,7 +148,8 @@ def _remarks(explanation: Explanation) -> Iterator[str]:
     if explanation.requested_nodes:
         only = listed(each.node for each in explanation.requested_nodes)
         yield f"Only {only} was considered; nova-scheduler skips its host filters."
-    yield from filters.unread_hints(explanation)
+    if explanation.is_judged:
+        yield from filters.unread_hints(explanation.question)
     request = explanation.request
     limit = request.limit if request else None
     of_two = " to one of Nova's two queries" if request and request.fallback else ""

@@ -19,11 +19,11 @@ from osc_traitsched.core.nova.clause import (
     Resource,
     RootTrait,
 )
-from osc_traitsched.core.nova.filter.answer import Fails, Passes, Raises, Unknown
+from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.views import own_filters
 from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import filters, fixes, weights, words
-
-_ANSWERS = {Passes: "yes", Fails: "no", Unknown: "unknown", Raises: "exception"}
+from osc_traitsched.views.own_filters import ANSWERS
 
 
 class Ids:
@@ -103,10 +103,19 @@ def _condition(clause: Condition) -> dict[str, Any]:
 def host_filters(explanation: Explanation) -> Iterator[dict[str, Any]]:
     """Yield the host filters that are on, in Nova's order, and count the answers."""
     judgment = explanation.filtering.judgment
+    own = explanation.question.own.filters if explanation.question.own else ()
     for name in judgment.names:
         found = collections.Counter(map(type, judgment.answers[name].values()))
-        counts = {word: found[each] for each, word in _ANSWERS.items()}
-        yield {"filter": name, **counts}
+        counts = {word: found[each] for each, word in ANSWERS.items()}
+        yield {"filter": name, "own": name in own or name not in FILTERS, **counts}
+
+
+def in_nova(explanation: Explanation) -> dict[str, Any] | None:
+    """Return what ran in a Nova, and where its own filters differ from those here."""
+    names = {host.uuid: host.name for host in explanation.hosts}
+    return own_filters.difference_items(
+        explanation.question, explanation.filtering, names
+    )
 
 
 def of_host(explanation: Explanation, host: Provider, ids: Ids) -> dict[str, Any]:
@@ -126,7 +135,7 @@ def of_host(explanation: Explanation, host: Provider, ids: Ids) -> dict[str, Any
         "filters": [
             {
                 "filter": name,
-                "answer": _ANSWERS[type(each)],
+                "answer": ANSWERS[type(each)],
                 "text": filters.answer(each, name),
             }
             for name, each in explanation.filtering.answers(host.uuid)

@@ -20,6 +20,7 @@ _TAKEN = {
     " last minute",
     weight.DEFAULT: "{missing} is the release's default",
     weight.ZERO: "{missing} counts as zero where there is none",
+    weight.UNSEEN: "it reads {missing}, and is taken to weigh all hosts alike",
     weight.FIRST_REQUEST: "no request was scheduled since nova-scheduler started",
 }
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 
 import pytest
 
-from osc_traitsched.app import own_filters, request
+from osc_traitsched.app import candidates, explain, own_filters, request
+from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import read
 from osc_traitsched.core.errors import BadConfiguration, Refusal
 from osc_traitsched.core.nova.filter.answer import PASSES
 from osc_traitsched.core.nova.plugin import NovaPythonFails, PluginFails
+from osc_traitsched.views.explain import document, prose
+from tests.explain_schema import CLOSED
+from tests.unit.app import test_filtered
 from tests.unit.app.recorded import CMP01, CMP02, CMP03, RecordedCloud
+from tests.unit.app.test_filtered import names
+from tests.unit.core.scheduled import COMPUTE
 
 #: Unpacks the question, and lets through the hosts of which it was told something.
 PYTHON = """import base64, json, sys, zlib
@@ -81,3 +89,198 @@ def test_what_nova_refuses_is_not_tried(cloud, question):
     refused = question.with_flavor({"hw:cpu_policy": "nonsense"})
     with pytest.raises(Refusal):
         own_filters.try_plugin(cloud, refused, "ComputeFilter", "false")
+
+
+#: Answers what each class was told to, and says what it was asked.
+ANSWERS = """import base64, json, pathlib, sys, zlib
+packed = sys.stdin.read().splitlines()[-1].split('"')[1]
+asked = json.loads(zlib.decompress(base64.b64decode(packed)))
+here = pathlib.Path(__file__).parent
+(here / "asked.json").write_text(json.dumps(asked))
+told = json.loads((here / "told.json").read_text())
+found = []
+for each in asked["plugins"]:
+    name = each["path"].rpartition(".")[2]
+    say = told[name]
+    one = {"plugin": each["name"], "class": name, "together": False}
+    answers = {h["uuid"]: say.get(h["host"], say[""]) for h in asked["hosts"]}
+    if "value" in say[""]:
+        one.update(figures=answers, limits=[None, None])
+    else:
+        one.update(answers=answers)
+    found.append(one)
+print(json.dumps({"nova": "34.0.0", "plugins": found}))
+"""
+YES = {"passes": True}
+NO = {"passes": False, "log": ["cmp01: not this one"]}
+NAMES = ("cmp01", "cmp02", "cmp03")
+
+
+class Nova:
+    """A Python with Nova in it that says of classes what it is told."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        (folder / "nova.py").write_text(ANSWERS)
+        words = (sys.executable, str(folder / "nova.py"))
+        self.command = " ".join(map(shlex.quote, words))
+
+    def says(self, **classes):
+        """Say this of hosts; the host ``_`` stands for all others."""
+        told = {
+            name: {"" if host == "_" else host: each for host, each in hosts.items()}
+            for name, hosts in classes.items()
+        }
+        (self._folder / "told.json").write_text(json.dumps(told))
+        return self
+
+    @property
+    def asked(self):
+        return json.loads((self._folder / "asked.json").read_text())
+
+    def sources(self, *plugins, **more):
+        return OwnSources(self.command, plugins, **more)
+
+
+@pytest.fixture
+def nova(tmp_path):
+    return Nova(tmp_path)
+
+
+@pytest.fixture
+def two():
+    """A cloud of which two hosts are given, and which filters are on in it."""
+    return test_filtered.cloud()
+
+
+def ask(cloud, *filters, **more):
+    return test_filtered.ask(cloud, *(filters or (COMPUTE,)), **more)
+
+
+def test_what_runs_is_what_is_named_and_what_the_settings_name(two, nova):
+    nova.says(Mine={"_": YES}, Ours={"_": YES}, Heavy={"_": {"value": [1.0, 1.0]}})
+    asked = ask(two, COMPUTE, "Ours", weighers=("our.weighers.Heavy",))
+    nodes = read.computes(two.compute)
+    found = own_filters.answered(asked, nodes, nova.sources("mine.Mine"))
+    assert [(p["path"], p["kind"], p["is_novas"]) for p in nova.asked["plugins"]] == [
+        ("mine.Mine", None, False),
+        ("Ours", "filter", False),
+        ("our.weighers.Heavy", "weigher", False),
+    ]
+    assert [*found.own.filters] == ["Mine", "Ours"]
+    assert found.own.weighers.has("our.weighers.Heavy")
+    assert not nova.asked["all_lines"]
+    assert nova.asked["options"] == [
+        {
+            "section": "filter_scheduler",
+            "option": "enabled_filters",
+            "value": "ComputeFilter,Ours",
+        },
+        {
+            "section": "filter_scheduler",
+            "option": "weight_classes",
+            "value": "our.weighers.Heavy",
+        },
+    ]
+
+
+def test_novas_own_filters_run_where_they_are_asked_for(two, nova):
+    nova.says(ComputeFilter={"_": YES})
+    nodes = read.computes(two.compute)
+    sources = nova.sources(with_nova=True)
+    found = own_filters.answered(ask(two), nodes, sources)
+    (plugin,) = nova.asked["plugins"]
+    assert (plugin["path"], plugin["is_novas"]) == (COMPUTE, True)
+    assert [*found.own.novas] == [COMPUTE]
+    assert found.own.filters == {}
+
+
+@pytest.mark.parametrize("zone", [None, "nova:cmp01"])
+def test_nothing_starts_where_there_is_nothing_to_run(two, zone):
+    broken = OwnSources("no-such-python", ("a.B",) if zone else ())
+    asked = ask(two, zone=zone)
+    nodes = read.computes(two.compute)
+    assert own_filters.answered(asked, nodes, broken) is asked
+    assert own_filters.answered(asked, nodes, None) is asked
+
+
+def text(found):
+    return "\n".join(each.text for each in prose.lines(found, (), False))
+
+
+def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova):
+    nova.says(Mine={"_": YES, "cmp01": NO})
+    sources = nova.sources("mine.Mine")
+    found = explain.explain(two, ask(two), own=sources)
+    assert [host.name for host in found.candidates] == ["cmp02"]
+    assert "cmp01 is kept out by Mine (not this one)" in text(found)
+    whole = document.document(found, found.hosts)
+    (row,) = [each for each in whole["filters"] if each["own"]]
+    counts = {"yes": 2, "no": 1, "unknown": 0, "exception": 0}
+    assert row == {"filter": "Mine", "own": True, **counts}
+    assert whole["in_nova"] == {"nova": "34.0.0", "compared": [], "differences": []}
+    assert CLOSED.is_valid(whole)
+    listed = candidates.candidates(two, ask(two), sources)
+    assert (names(listed.hosts), names(listed.kept_out)) == (["cmp02"], ["cmp01"])
+
+
+def test_what_ones_own_filter_reads_and_nobody_sees_is_said(two, nova):
+    nova.says(Mine={"_": {"unknown": "numa_topology"}})
+    found = explain.explain(two, ask(two), own=nova.sources("mine.Mine"))
+    assert found.is_uncertain
+    line = "Mine may keep out cmp01, cmp02: it reads numa_topology, which no API shows."
+    assert line in text(found)
+    nova.says(Mine={"_": {"unknown": "context.remote_address"}})
+    found = explain.explain(two, ask(two), own=nova.sources("mine.Mine"))
+    assert "(--remote-address says it)" in text(found)
+
+
+def test_without_a_python_it_is_said_how_to_run_a_filter_of_the_settings(two):
+    found = explain.explain(two, ask(two, "Ours"))
+    assert "Ours may keep out cmp01, cmp02: it is none of Nova's (" in text(found)
+
+
+def test_a_filter_of_ones_own_that_raises_ends_the_request(two, nova):
+    nova.says(Mine={"_": {"raises": "KeyError: 'rack'"}})
+    sources = nova.sources("mine.Mine")
+    found = explain.explain(two, ask(two), own=sources)
+    assert (found.refusal.exception, found.refusal.keys) == (
+        "KeyError",
+        ("Mine", "'rack'"),
+    )
+    with pytest.raises(Refusal, match="filter-raises"):
+        candidates.candidates(two, ask(two), sources)
+
+
+def test_a_weigher_of_ones_own_decides_or_ends_the_request(two, nova):
+    less, more = {"value": [1.0, 1.0]}, {"value": [2.0, 1.0]}
+    sources = nova.sources("mine.Mine")
+    for best, other in (NAMES[:2], NAMES[1::-1]):
+        nova.says(Mine={"_": less, best: more})
+        listed = candidates.candidates(two, ask(two), sources)
+        assert names(listed.hosts) == [best, other]
+    nova.says(Mine={"_": less, "cmp02": {"raises": "ValueError: x"}})
+    with pytest.raises(Refusal, match="weigher-raises"):
+        candidates.candidates(two, ask(two), sources)
+    found = explain.explain(two, ask(two), own=sources)
+    assert found.refusal.keys == ("Mine", "x")
+    nova.says(Mine={"_": less, "cmp02": {"unknown": "metrics"}})
+    found = explain.explain(two, ask(two), own=sources)
+    assert "Mine: it reads metrics, and is taken to weigh all hosts alike" in text(
+        found
+    )
+
+
+def test_where_nova_says_otherwise_that_is_said_and_nova_believed(two, nova):
+    nova.says(ComputeFilter={"_": YES, "cmp01": NO})
+    found = explain.explain(two, ask(two), own=nova.sources(with_nova=True))
+    assert [host.name for host in found.candidates] == ["cmp02"]
+    assert (
+        "Of cmp01 the ComputeFilter of Nova 34.0.0 says 'fails', and the one here "
+        "'passes'. Nova is believed."
+    ) in text(found)
+    whole = document.document(found, found.hosts)
+    assert CLOSED.is_valid(whole)
+    assert whole["in_nova"]["differences"] == [
+        {"filter": "ComputeFilter", "host": "cmp01", "here": "yes", "nova": "no"}
+    ]

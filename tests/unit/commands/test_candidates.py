@@ -95,3 +95,17 @@ def test_the_weighers_that_add_something_to_a_weight_are_named(monkeypatch):
         ("cmp02", ["DiskWeigher=1.0", "RAMWeigher=1.0"]),
         ("cmp01", ["DiskWeigher=1.0", "RAMWeigher=0.5"]),
     ]
+
+
+@pytest.mark.parametrize("option", [("--own", "a.py:A"), ("--with-nova",)])
+@pytest.mark.parametrize("verb", ["explain", "candidates"])
+def test_what_runs_in_nova_needs_a_python_with_nova(verb, option):
+    found = run(verb, "gold", "rocky", *option)
+    assert (found.code, found.out) == (ExitCode.USAGE, "")
+    assert found.err == f"{option[0]} goes with --nova-python\n"
+
+
+def test_a_hint_that_nobody_reads_is_named():
+    found, _ = listed("--hint", "rack=2")
+    (line,) = found.err.splitlines()
+    assert line.startswith("The hint rack has no effect: no filter that is on reads it")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import filter_try
-from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.reasons import OWN
 from osc_traitsched.core.nova.plugin import PluginJudgment, Weighed
 
 ERROR = Raises("KeyError", "", "'x'")
@@ -26,9 +25,9 @@ def of_weigher(weights):
 @pytest.mark.parametrize(
     ("found", "code"),
     [
-        (of_filter(PASSES, Fails(""), Unknown("pci_stats")), 0),
-        (of_filter(Fails(""), Unknown("pci_stats")), 8),
-        (of_filter(Fails(""), Fails("")), 3),
+        (of_filter(PASSES, Fails(OWN), Unknown("pci_stats")), 0),
+        (of_filter(Fails(OWN), Unknown("pci_stats")), 8),
+        (of_filter(Fails(OWN), Fails(OWN)), 3),
         (of_filter(), 3),
         (of_filter(PASSES, ERROR), 3),
         (of_weigher(Weighed({}, {}, {})), 0),
@@ -44,11 +43,3 @@ def test_several_classes_are_named_to_choose_from():
     several = PluginJudgment("34.0.0", {"m.all:B": {}}, {"m.all:A": ERROR}, {})
     with pytest.raises(BadUsage, match=r"these are 2, name one: m\.all:A, m\.all:B"):
         filter_try._check_one(several)
-
-
-def test_the_nova_conf_is_the_one_that_is_named_or_the_one_that_was_kept():
-    kept = Saved("kept", nova_conf=("/kept.conf",))
-    named = SettingsSources(nova_conf=("a.conf",), found=kept)
-    assert filter_try._conf_files(named) == ("a.conf",)
-    assert filter_try._conf_files(SettingsSources(found=kept)) == ("/kept.conf",)
-    assert filter_try._conf_files(SettingsSources()) == ()

@@ -7,12 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import FiltersNotInRelease, Refusal
-from osc_traitsched.core.explain.filtering import (
-    Failure,
-    filtering,
-    others_on,
-    unread_hints,
-)
+from osc_traitsched.core.explain.filtering import Failure, filtering, others_on
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.filter.answer import Raises
@@ -206,15 +201,6 @@ def test_filters_that_are_off_and_would_not_pass_a_host_are_named_if_only_assume
     assert found[SPECS] == {B, C}
     assert COMPUTE not in found
     assert "RetryFilter" not in found
-
-
-def test_a_hint_has_no_effect_where_its_filter_is_off():
-    hints = {"same_host": (A,), "colour": ("red",)}
-    asked = question(CLOUD, COMPUTE, hints=hints)
-    assert unread_hints(asked) == (("colour", ""), ("same_host", "SameHostFilter"))
-    asked = question(CLOUD, "SameHostFilter", hints=hints)
-    assert unread_hints(asked) == (("colour", ""),)
-    assert unread_hints(question(CLOUD, OWN, hints=hints)) == ()
 
 
 def test_what_a_filter_says_of_a_host_that_it_was_not_asked_about_is_nothing():

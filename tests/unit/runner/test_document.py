@@ -8,8 +8,10 @@ import pytest
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.reasons import OWN
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
 from osc_traitsched.core.nova.plugin import (
+    TOGETHER,
     NovaPythonFails,
     PluginFails,
     PluginName,
@@ -17,6 +19,7 @@ from osc_traitsched.core.nova.plugin import (
 )
 from osc_traitsched.core.nova.server import flavor, image
 from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.weigher.own import OwnWeigher
 from osc_traitsched.runner import document
 
 REPORT = NodeReport(
@@ -172,9 +175,10 @@ def test_a_group_has_a_limit_of_servers_a_host_if_it_is_of_anti_affinity():
 def test_the_text_of_a_file_goes_along():
     names = [(PluginName.read("a.py:A"), "class A: 1"), (PluginName.read("m:B"), None)]
     body = document.question([], SPEC, names, nova_conf=[("nova.conf", "[x]")])
+    mine = {"kind": None, "is_novas": False}
     assert body["plugins"] == [
-        {"name": "a.py:A", "path": "A", "file": "a.py", "source": "class A: 1"},
-        {"name": "m:B", "path": "m:B", "file": None, "source": None},
+        {"name": "a.py:A", "path": "A", "file": "a.py", "source": "class A: 1", **mine},
+        {"name": "m:B", "path": "m:B", "file": None, "source": None, **mine},
     ]
     assert body["nova_conf"] == [{"name": "nova.conf", "text": "[x]"}]
 
@@ -197,8 +201,8 @@ def test_a_filters_answers_are_those_of_novas_own_filters():
     )
     assert found.answers["m:F"] == {
         "u1": PASSES,
-        "u2": Fails("too\nsmall"),
-        "u3": Fails(""),
+        "u2": Fails(OWN, found=("too", "small")),
+        "u3": Fails(OWN),
         "u4": Unknown("numa_topology"),
         "u5": Raises("ValueError", "", "not a: number"),
         "u6": Raises("KeyError", "", ""),
@@ -237,3 +241,34 @@ def test_what_keeps_the_runner_from_judging_is_an_error():
     with pytest.raises(NovaPythonFails) as python:
         document.judgment(wrong, "python9")
     assert (python.value.command, python.value.kind) == ("python9", "no-nova")
+
+
+def test_options_are_told_by_section_and_name():
+    assert asked(options={"filter_scheduler.max_io_ops_per_host": "3"})["options"] == [
+        {"section": "filter_scheduler", "option": "max_io_ops_per_host", "value": "3"}
+    ]
+
+
+def run_of(**body):
+    (found,) = document.runs({"nova": "34.0.0", "plugins": [body]}, "python")
+    return found
+
+
+def test_what_a_filter_says_of_all_hosts_together_is_not_taken_for_its_answer():
+    answers = {"u1": {"passes": False}, "u2": {"passes": True}}
+    one = {"plugin": "m:F", "class": "F", "answers": answers}
+    found = run_of(**one, together=False)
+    assert (found.plugin, found.name, found.weigher) == ("m:F", "F", None)
+    assert found.answers == {"u1": Fails(OWN), "u2": PASSES}
+    assert run_of(**one, together=True).answers == {"u1": TOGETHER, "u2": TOGETHER}
+
+
+def test_a_weigher_has_figures_of_the_hosts_that_it_answers_for():
+    figures = {"u1": {"value": [2.0, 3.0]}, "u2": {"unknown": "pci_stats"}}
+    one = {"plugin": "m:W", "class": "W", "figures": figures, "limits": [0, None]}
+    without = {"u2": Unknown("pci_stats")}
+    expected = OwnWeigher("W", {"u1": 2.0}, {"u1": 3.0}, 0, None, without)
+    assert run_of(**one, together=False).weigher == expected
+    without = {"u1": TOGETHER, "u2": Unknown("pci_stats")}
+    expected = OwnWeigher("W", {}, {}, 0, None, without)
+    assert run_of(**one, together=True).weigher == expected

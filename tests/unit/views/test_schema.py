@@ -16,8 +16,9 @@ from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import reasons
-from osc_traitsched.core.nova.filter.answer import Fails
+from osc_traitsched.core.nova.filter.answer import PASSES, Fails
 from osc_traitsched.core.nova.filter.judging import Judgment
+from osc_traitsched.core.nova.own import Difference, OwnAnswers
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.weigher.column import Column
@@ -106,11 +107,16 @@ def with_everything():
     question = dataclasses.replace(
         made.question, assumptions=assumed, hints=hints, parts=parts
     )
+    name_of_filter, host = "ComputeFilter", made.hosts[0].uuid
+    no = answers[host]
+    own = OwnAnswers(question.spec(), novas={name_of_filter: {}}, version="34.0.0")
+    differences = (Difference(name_of_filter, host, PASSES, no),)
+    judgment = Judgment((name_of_filter,), {name_of_filter: answers})
     made = dataclasses.replace(
         made,
-        question=question,
+        question=dataclasses.replace(question, own=own),
         ranking=_ranking([host.uuid for host in made.hosts]),
-        filtering=Filtering(Judgment(("ComputeFilter",), {"ComputeFilter": answers})),
+        filtering=Filtering(judgment, differences=differences),
         release_impacts=(ReleaseImpact(29, gained=1, lost=0),),
         refusal=Refusal("Invalid", "unknown-value", ("hw:tpm_version",), stage="api"),
         option_impacts=(OptionImpact(name, setting, gained=1, lost=0),),

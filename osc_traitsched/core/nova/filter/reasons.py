@@ -52,3 +52,5 @@ LARGER_THAN_HOST = "larger-than-host"
 TOO_LITTLE_FREE = "too-little-free"
 #: NUMA nodes are asked for, and the hypervisor reports none; found: what it is.
 NO_NUMA_TOPOLOGY = "no-numa-topology"
+#: A filter of one's own, or one that was run in Nova; found: what it logged.
+OWN = "own-filter"

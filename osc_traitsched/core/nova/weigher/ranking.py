@@ -7,15 +7,19 @@ import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import weigher_options as options
+from osc_traitsched.core.nova.filter.answer import Unknown
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import column, table
 from osc_traitsched.core.nova.weigher.column import WITHOUT_HISTORY, Column, Term
+from osc_traitsched.core.nova.weigher.own import OwnWeighers
 from osc_traitsched.core.nova.weigher.weight import (
     ALIKE,
     FIRST_REQUEST,
     REPORTED,
+    UNSEEN,
     ZERO,
     Assumption,
     Weights,
@@ -24,6 +28,8 @@ from osc_traitsched.core.nova.weigher.weight import (
 # What sums of the same numbers can differ by, relative to them, since Nova adds them
 # in the order of its files on the disk.
 _ROUNDING = 1e-14
+
+_NONE_OF_ONES_OWN = OwnWeighers()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,14 +84,20 @@ class Ranking:
 
 
 def ranking(
-    hosts: Sequence[HostState], spec: RequestSpec, settings: SchedulerSettings
+    hosts: Sequence[HostState],
+    spec: RequestSpec,
+    settings: SchedulerSettings,
+    own: OwnWeighers = _NONE_OF_ONES_OWN,
 ) -> Ranking:
     """Return the order in which nova-scheduler tries the hosts that filters left.
 
     nova/weights.py, ``get_weighed_objects``; nova/scheduler/manager.py,
     ``_get_sorted_hosts``
 
+    :param own: weighers that are none of Nova's; one that does not answer for all
+        these hosts is taken to weigh them alike
     :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
+    :raises Refusal: where a weigher raises, which ends the request
     """
     weighers, others = table.enabled(settings)
     size = settings.value(options.HOST_SUBSET_SIZE)
@@ -93,14 +105,23 @@ def ranking(
     uuids = tuple(host.compute.uuid for host in hosts)
     if len(hosts) <= 1:
         return Ranking(uuids, (0.0,) * len(uuids), (), _only(uuids), subset_size)
-    assumed = [Assumption(other, "", ALIKE) for other in others]
+    assumed = [Assumption(each, "", ALIKE) for each in others if not own.has(each)]
     assumed += _assumed_of_all(hosts, settings)
     columns = []
-    keys = column.keys(hosts)
+    overrides = column.keys(hosts)
     for weigher in weighers:
         weights = weigher.weigh(hosts, spec, settings)
-        columns.append(column.column(weigher, weights.raw, hosts, settings, keys))
+        columns.append(column.column(weigher, weights.raw, hosts, settings, overrides))
         assumed += _assumed(weights, columns[-1])
+    for each in own.weighers:
+        part = each.column(uuids)
+        if isinstance(part, Column):
+            columns.append(part)
+        elif isinstance(part, Unknown):
+            assumed.append(Assumption(each.name, part.missing, UNSEEN))
+        else:
+            keys = (each.name, part.value)
+            raise Refusal(part.exception, "weigher-raises", keys, "scheduler")
     totals = _totals(columns, len(hosts))
     places = tuple(_places(uuids, totals, _rounding(columns)))
     return Ranking(

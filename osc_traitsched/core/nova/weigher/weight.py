@@ -22,6 +22,8 @@ ALL_IO = "all-io"
 DEFAULT = "default"
 #: it is zero,
 ZERO = "zero"
+#: it decides about a weight that is the same on all hosts,
+UNSEEN = "unseen"
 #: there was no request since nova-scheduler started.
 FIRST_REQUEST = "first-request"
 

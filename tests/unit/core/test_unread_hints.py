@@ -1,0 +1,51 @@
+"""The hints that do nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from osc_traitsched.core.explain.hints import UnreadHint, unread_hints
+from osc_traitsched.core.nova.own import OwnAnswers
+from osc_traitsched.views.explain import filters
+from tests.unit.core.scheduled import COMPUTE, OWN, question
+
+CLOUD = {"cloud": {"a": {}}}
+HINTS = {"same_host": ("a",), "colour": ("red",)}
+
+
+def asked(*enabled, hints=HINTS):
+    return question(CLOUD, *enabled, hints=hints)
+
+
+def test_a_hint_has_no_effect_where_its_filter_is_off():
+    off = UnreadHint("same_host", "SameHostFilter")
+    assert unread_hints(asked(COMPUTE)) == (UnreadHint("colour"), off)
+    assert unread_hints(asked("SameHostFilter")) == (UnreadHint("colour"),)
+
+
+def test_a_filter_of_ones_own_may_read_any_hint():
+    assert unread_hints(asked(OWN)) == ()
+    found = asked(COMPUTE)
+    ran = OwnAnswers(found.spec(), filters={OWN: {}})
+    assert unread_hints(dataclasses.replace(found, own=ran)) == ()
+    weighers = OwnAnswers(found.spec())
+    assert len(unread_hints(dataclasses.replace(found, own=weighers))) == 2
+
+
+def test_a_prefix_does_nothing_without_an_address():
+    cidr = "SimpleCIDRAffinityFilter"
+    alone = asked(cidr, hints={"cidr": ("/24",)})
+    found = UnreadHint("cidr", without="build_near_host_ip")
+    assert unread_hints(alone) == (found,)
+    both = {"cidr": ("/24",), "build_near_host_ip": ("192.0.2.1",)}
+    assert unread_hints(asked(cidr, hints=both)) == ()
+
+
+def test_each_hint_without_effect_is_a_line():
+    cidr = asked("SimpleCIDRAffinityFilter", hints={**HINTS, "cidr": ("/24",)})
+    assert list(filters.unread_hints(cidr)) == [
+        "The hint cidr has no effect: it needs the hint build_near_host_ip.",
+        "The hint colour has no effect: no filter that is on reads it, and none of "
+        "Nova's does.",
+        "The hint same_host has no effect: SameHostFilter reads it, which is off.",
+    ]
