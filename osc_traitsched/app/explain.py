@@ -238,7 +238,7 @@ def _with_nova(
 
 def _matcher(request: Request, filtered: Filtering, found: Facts) -> Matcher:
     clauses = (*request.clauses, *filtered.conditions)
-    return Matcher(clauses, request.group_policy, found)
+    return Matcher(clauses, request.group_policy, found, request.same_subtree)
 
 
 def _with_cut_off(placement: Service, found: Explanation) -> Explanation:

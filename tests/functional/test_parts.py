@@ -144,3 +144,28 @@ def test_what_is_not_there_is_one_clear_line(nova, openstack, options, said):
     assert (run.code, run.out) == (1, "")
     (line,) = run.err.splitlines()
     assert said in line
+
+
+@pytest.mark.parametrize(
+    ("parent", "expected"), [("agent", ["cmp01"]), (None, [])], ids=str
+)
+def test_the_groups_of_a_port_are_of_one_subtree(
+    nova, openstack, placement, parent, expected
+):
+    """An agent processes packets, and its bridge carries them."""
+    rate, width = f"{PORT[:-1]}1", f"{PORT[:-1]}2"
+    packets = "NET_PACKET_RATE_KILOPACKET_PER_SEC"
+    root = nova._bodies["/os-hypervisors/detail"]["hypervisors"][0]["id"]
+    agent = placement.add_host("agent", (), parent=root, inventories={packets: 100})
+    above = agent if parent else root
+    placement.add_host("bridge", (), parent=above, inventories={EGRESS: 9000})
+    groups = [
+        {"id": rate, "resources": {packets: 10}, "required": []},
+        {"id": width, "resources": {EGRESS: 9000}, "required": []},
+    ]
+    request = {"request_groups": groups, "same_subtree": [rate, width]}
+    (port,) = PARTS["/v2.0/ports"]["ports"]
+    nova._bodies["/v2.0/ports"] = {"ports": [{**port, "resource_request": request}]}
+    found = document(openstack, "--port", PORT)
+    assert found["candidates"] == expected
+    assert not any(found["disagreement"].values())

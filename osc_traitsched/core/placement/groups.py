@@ -48,15 +48,20 @@ class Wanted:
     @classmethod
     def by(cls, clauses: Iterable[Condition]) -> Wanted:
         """Return the groups of clauses; the root's traits are in none of them."""
-        parts: dict[str, list[Resource | Trait]] = {}
-        for clause in clauses:
-            if isinstance(clause, MemberOf):
-                parts.setdefault("", [])
-            elif isinstance(clause, (Resource, Trait)):
-                parts.setdefault(clause.group, []).append(clause)
-        groups = {suffix: _group(each) for suffix, each in parts.items()}
+        groups = by_suffix(clauses)
         unsuffixed = groups.pop("", None)
         return cls(frozenset(collections.Counter(groups.values()).items()), unsuffixed)
+
+
+def by_suffix(clauses: Iterable[Condition]) -> dict[str, Group]:
+    """Return the groups of clauses; the unsuffixed one where it has any."""
+    parts: dict[str, list[Resource | Trait]] = {}
+    for clause in clauses:
+        if isinstance(clause, MemberOf):
+            parts.setdefault("", [])
+        elif isinstance(clause, (Resource, Trait)):
+            parts.setdefault(clause.group, []).append(clause)
+    return {suffix: _group(each) for suffix, each in parts.items()}
 
 
 def _group(clauses: Iterable[Resource | Trait]) -> Group:

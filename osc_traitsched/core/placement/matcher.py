@@ -21,8 +21,9 @@ from osc_traitsched.core.nova.clause import (
     Trait,
 )
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement import subtree
 from osc_traitsched.core.placement.facts import Amount, Facts
-from osc_traitsched.core.placement.groups import Wanted
+from osc_traitsched.core.placement.groups import Wanted, by_suffix
 from osc_traitsched.core.placement.search import has_placement
 from osc_traitsched.core.placement.task import one_serves, task
 from osc_traitsched.core.placement.tree import Host, Mask, Offer
@@ -31,13 +32,15 @@ __all__ = ["Host", "Mask", "Matcher", "Offer", "amounts", "matching_hosts"]
 
 
 #: The traits that a request names, the amounts that are given, the sets of aggregates
-#: that it is in, whether it is shared, and the most that it gives of some classes.
+#: that it is in, whether it is shared, the most that it gives of some classes, and the
+#: place of its parent.
 _Seen = tuple[
     frozenset[str],
     tuple[bool, ...],
     tuple[bool, ...],
     bool,
     tuple[Optional[int], ...],
+    Optional[int],
 ]
 
 
@@ -48,15 +51,21 @@ class Matcher:
     several hosts, or several sets of clauses, is found out once.
 
     :param group_policy: ``isolate`` keeps suffixed groups on different providers
+    :param same_subtree: the suffixes of groups that are served within one subtree
     :ivar of_placement: the clauses that Placement looks at: all but host filters
     """
 
     def __init__(
-        self, clauses: Sequence[Condition], group_policy: str | None, facts: Facts
+        self,
+        clauses: Sequence[Condition],
+        group_policy: str | None,
+        facts: Facts,
+        same_subtree: Sequence[Sequence[str]] = (),
     ) -> None:
         self.clauses = tuple(clauses)
         self.everything: Mask = (1 << len(self.clauses)) - 1
         self._isolate = group_policy == "isolate"
+        self._same_subtree = same_subtree
         self.facts = facts
         self._names = frozenset(
             c.name for c in self.clauses if isinstance(c, (Trait, RootTrait))
@@ -107,7 +116,8 @@ class Matcher:
             for name, bit in self._filters.items()
             if root in self.facts.filtered[name]
         )
-        key = (traits, tuple([self._seen(uuid, root) for uuid in uuids]), filtered)
+        seen = tuple([self._seen(uuid, root, uuids) for uuid in uuids])
+        key = (traits, seen, filtered)
         host = self._hosts.get(key)
         if host is None:
             offers = tuple(self._offer(seen) for seen in key[1])
@@ -120,7 +130,7 @@ class Matcher:
             self._memory[host, mask] = self._try(host, mask)
         return self._memory[host, mask]
 
-    def _seen(self, uuid: str, root: str) -> _Seen:
+    def _seen(self, uuid: str, root: str, uuids: Sequence[str]) -> _Seen:
         """Return what decides about a provider, with as little work as can be.
 
         It is looked at of every provider of the cloud, and few of them differ.
@@ -132,10 +142,16 @@ class Matcher:
             tuple([uuid in members for members in self._members.values()]),
             facts.snapshot.by_uuid[uuid].root != root,
             tuple([most.get(uuid) for most in self._limits.values()]),
+            self._parent(uuid, uuids) if self._same_subtree else None,
         )
 
+    def _parent(self, uuid: str, uuids: Sequence[str]) -> int | None:
+        """Return the place of a provider's parent among those of a host."""
+        parent = self.facts.snapshot.by_uuid[uuid].parent
+        return uuids.index(parent) if parent in uuids else None
+
     def _offer(self, seen: _Seen) -> Offer:
-        traits, gives, is_in, is_shared, limits = seen
+        traits, gives, is_in, is_shared, limits, parent = seen
         given = frozenset(itertools.compress(self._amounts, gives))
         classes = {name for name, _ in given}
         return Offer(
@@ -148,6 +164,7 @@ class Matcher:
                 for (name, total), most in zip(self._totals.items(), limits)
                 if name in classes
             ),
+            parent=parent,
         )
 
     def _inside(self, is_in: Sequence[bool]) -> Mask:
@@ -169,6 +186,11 @@ class Matcher:
         wanted, usable = self._wanted[in_groups], self._usable(host, mask)
         if len(host.offers) == 1:
             return one_serves(wanted, host.offers[0], bool(usable), self._isolate)
+        if self._same_subtree:
+            groups = by_suffix(self.chosen(in_groups))
+            return subtree.has_one(
+                groups, self._same_subtree, host.offers, usable, self._isolate
+            )
         key = (host.offers, wanted, usable)
         if key not in self._placements:
             asked = task(wanted, host.offers, usable, self._isolate)
@@ -260,7 +282,7 @@ def matching_hosts(
     hosts = facts.snapshot.hosts if among is None else tuple(among)
     found: set[str] = set()
     for each in filter(None, (request, request.fallback)):
-        matcher = Matcher(each.clauses, each.group_policy, facts)
+        matcher = Matcher(each.clauses, each.group_policy, facts, each.same_subtree)
         for host in hosts:
             if matcher.meets(matcher.host(host.uuid), matcher.everything):
                 found.add(host.uuid)

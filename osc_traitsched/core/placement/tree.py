@@ -20,6 +20,8 @@ class Offer:
     :ivar is_shared: it is of another tree, and shared with this one
     :ivar limits: pairs of a class that several clauses ask for and the most that it
         can give of it at once, of amounts that it can give each alone
+    :ivar parent: its place among the host's; None for a root, and where subtrees do
+        not matter
     """
 
     traits: frozenset[str]
@@ -27,6 +29,7 @@ class Offer:
     inside: Mask
     is_shared: bool = False
     limits: frozenset[Amount] = frozenset()
+    parent: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
