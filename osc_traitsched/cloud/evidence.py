@@ -17,7 +17,7 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement import matcher
+from osc_traitsched.core.placement import matcher, packing
 from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.facts import Amount, Facts, Stock
 from osc_traitsched.core.placement.limits import demands, limits
@@ -89,6 +89,7 @@ def gather(
         candidates=given_roots(answer.body, left) & set(left.by_uuid),
         vanished=(*snapshot.named(gone), *sorted(unknown)),
         limits=limits(demands(asked), found, bulk.stock, ask),
+        fits=packing.fits(answer.body, left, bulk.stock),
     )
 
 

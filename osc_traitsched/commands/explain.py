@@ -109,4 +109,5 @@ def exit_code(found: Explanation) -> ExitCode:
         return ExitCode.CONTRADICTION
     if not found.has_room:
         return ExitCode.NO_HOST
-    return ExitCode.UNKNOWN if found.is_uncertain else ExitCode.DONE
+    is_sure = found.is_room_sure and not found.is_uncertain
+    return ExitCode.DONE if is_sure else ExitCode.UNKNOWN

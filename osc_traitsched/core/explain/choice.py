@@ -105,6 +105,6 @@ def picks(found: Explanation) -> tuple[Provider, ...]:
     None where it may not see all of them: which it sees, Placement alone knows, and
     the weights depend on all that are weighed.
     """
-    if found.ranking is None or found.cut_off_candidates or above_limit(found):
+    if found.ranking is None or found.is_cut:
         return ()
     return found.named_by(found.ranking.first)

@@ -20,10 +20,12 @@ from osc_traitsched.core.explain.verdict import (
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
 from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf
+from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement.facts import Facts, Stock
+from osc_traitsched.core.placement.packing import Room
 
 
 @dataclasses.dataclass(frozen=True)
@@ -267,12 +269,42 @@ class Explanation:
         every = self.question.aggregates
         return tuple(each for each in every if frozenset({each["uuid"]}) in asked)
 
+    @functools.cached_property
+    def room(self) -> Room:
+        """For how many such servers the candidates have room.
+
+        Fewer are sure where Nova may not see all candidates.
+        """
+        question = self.question
+        nodes = [
+            self.computes[h.uuid] for h in self.candidates if h.uuid in self.computes
+        ]
+        hosts: dict[str, HostState | None] = dict.fromkeys(
+            host.uuid for host in self.candidates
+        )
+        if self.requested_nodes is None:
+            states = host_states(nodes, question.aggregates, question.servers)
+            hosts.update((each.compute.uuid, each) for each in states)
+        else:
+            # nova-scheduler skips its filters for a host that is named.
+            question = dataclasses.replace(question, group=None)
+        unsure = {host.uuid for host in self.uncertain}
+        first = self.ranking.first if self.ranking and not self.is_cut else ()
+        found = room.of_hosts(question, self.request, self.facts, hosts, unsure, first)
+        return Room(min(found.least, 1), found.most) if self.is_cut else found
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether Nova may not see all candidates: the answer that it takes is cut."""
+        limit = self.request.limit if self.request else None
+        return bool(self.cut_off_candidates) or (
+            limit is not None and any(n > limit for n in self.allocation_request_counts)
+        )
+
     @property
     def max_servers(self) -> int:
         """How many such servers the candidates have room for, at the very most."""
-        nodes = {host.uuid: self.computes.get(host.uuid) for host in self.candidates}
-        hosts = {root: n.service_host if n else root for root, n in nodes.items()}
-        return room.max_servers(self.question, self.request, self.facts, hosts)
+        return self.room.most
 
     @property
     def has_room(self) -> bool:
@@ -280,6 +312,11 @@ class Explanation:
         if self.question.count == 1:
             return bool(self.candidates)
         return self._lacks_figures or self.max_servers >= self.question.count
+
+    @property
+    def is_room_sure(self) -> bool:
+        """Whether as many servers as were asked for find hosts, in whatever order."""
+        return self.question.count == 1 or self.room.least >= self.question.count
 
     @property
     def _lacks_figures(self) -> bool:

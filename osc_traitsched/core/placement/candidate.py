@@ -58,7 +58,7 @@ def candidates(answer: Mapping[str, Any], snapshot: Snapshot) -> tuple[Candidate
     for request in answer["allocation_requests"]:
         if not snapshot.by_uuid.keys() >= request["allocations"].keys():
             continue
-        for root in _roots(request["allocations"], snapshot):
+        for root in roots_of(request["allocations"], snapshot):
             if root in nodes and snapshot.is_host(snapshot.by_uuid[root]):
                 first.setdefault(root, request["allocations"])
     found = (
@@ -97,12 +97,12 @@ def given_roots(answer: Mapping[str, Any], snapshot: Snapshot) -> frozenset[str]
         return shown
     given: set[str] = set()
     for request in answer["allocation_requests"]:
-        given |= _roots(request["allocations"], snapshot)
+        given |= roots_of(request["allocations"], snapshot)
     hosts = {uuid for uuid in given if snapshot.is_host(snapshot.by_uuid[uuid])}
     return (shown - snapshot.sharing) | hosts
 
 
-def _roots(allocations: Iterable[str], snapshot: Snapshot) -> set[str]:
+def roots_of(allocations: Iterable[str], snapshot: Snapshot) -> set[str]:
     """Return the roots that an allocation request is for.
 
     That is the tree of those that do not share; where all share it can be any of

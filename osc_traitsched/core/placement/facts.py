@@ -53,6 +53,32 @@ class Stock:
 
 
 @dataclasses.dataclass(frozen=True)
+class Taken:
+    """What one provider gives a server.
+
+    :ivar provider: its UUID
+    """
+
+    provider: str
+    resource_class: str
+    amount: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """How many equal servers a host's allocation requests are good for.
+
+    :ivar least: that each of them can be claimed for, but for what pools give
+    :ivar is_only: there is one, so that no more servers find room
+    :ivar pools: what each takes from providers that share; None where that differs
+    """
+
+    least: int
+    is_only: bool
+    pools: frozenset[Taken] | None = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
 class Facts:
     """A snapshot, and the answers that one request's clauses need.
 
@@ -76,6 +102,7 @@ class Facts:
         them alone, since it cuts its answers at a number of its own
     :ivar filtered: for each host filter that is on the roots of the hosts that it keeps
         out, whatever Placement says of them
+    :ivar fits: of each candidate, by its root
     """
 
     snapshot: Snapshot
@@ -89,6 +116,7 @@ class Facts:
     limits: Mapping[str, Mapping[str, int]] = dataclasses.field(default_factory=dict)
     cut_off: frozenset[str] = frozenset()
     filtered: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    fits: Mapping[str, Fit] = dataclasses.field(default_factory=dict)
 
     def with_cut_off(self, roots: Iterable[str]) -> Facts:
         """Return the facts with more candidates, which Placement's answer cut off."""

@@ -65,7 +65,8 @@ def document(
         "picks": _names(picks(explanation)),
         "fallback_candidates": _names(explanation.fallback_candidates),
         "cut_off_candidates": _names(explanation.cut_off_candidates),
-        "max_servers": explanation.max_servers,
+        "min_servers": explanation.room.least,
+        "max_servers": explanation.room.most,
         "allocation_request_count": sum(explanation.allocation_request_counts),
         "clauses": list(items.conditions(explanation)),
         "filters": list(items.host_filters(explanation)),
@@ -99,7 +100,9 @@ def _verdict(explanation: Explanation) -> str:
         return "no host"
     if not explanation.has_room:
         return "no room"
-    return "unknown" if explanation.is_uncertain else "candidates"
+    if explanation.is_uncertain or not explanation.is_room_sure:
+        return "unknown"
+    return "candidates"
 
 
 def _request(explanation: Explanation) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from osc_traitsched.core.nova.clause import (
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.core.placement.packing import Room
 from osc_traitsched.views.explain import filters
 from osc_traitsched.views.options import release
 from osc_traitsched.views.text import count, ranges
@@ -239,10 +240,24 @@ def verdict(explanation: Explanation) -> str:
     wanted = explanation.question.count
     if wanted == 1:
         return f"{hosts} can take it{remark}."
-    room = f"there is room for {explanation.max_servers} such servers at most"
-    if explanation.has_room:
-        return f"{hosts} can take it{remark}; {room}."
-    return f"Not all {wanted} find a host: {hosts} can take one{remark}; {room}."
+    room = f"there is room for {_room(explanation.room)}"
+    if not explanation.has_room:
+        return (
+            f"Not all {wanted} find a host, and then Nova boots none: {hosts} can take "
+            f"one{remark}; {room}."
+        )
+    if explanation.is_room_sure:
+        return f"All {wanted} find a host: {hosts} can take one{remark}; {room}."
+    return f"Maybe all {wanted} find a host: {hosts} can take one{remark}; {room}."
+
+
+def _room(room: Room) -> str:
+    """Return for how many servers there is room, in words."""
+    if room.least == room.most:
+        return f"{count(room.most, 'such server')}"
+    if not room.least:
+        return f"{room.most} such servers at most"
+    return f"{room.least} to {room.most} such servers"
 
 
 def _down(explanation: Explanation) -> int:

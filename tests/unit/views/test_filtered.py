@@ -65,8 +65,8 @@ def test_more_servers_than_there_is_room_for_are_a_no_whatever_filters_say():
     assert exit_code(many) is ExitCode.NO_HOST
     assert verdict(many) == "no room"
     assert first(many) == (
-        "Not all 17 find a host: 0 of 3 hosts can take one, 2 more may; there is "
-        "room for 16 such servers at most."
+        "Not all 17 find a host, and then Nova boots none: 0 of 3 hosts can take one, "
+        "2 more may; there is room for 16 such servers at most."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.clause import Origin
@@ -89,23 +89,18 @@ def needed_and_off(policy: str, settings: SchedulerSettings) -> str | None:
     return name
 
 
-def most_servers(
+def servers_left(
     group: ServerGroup,
-    room: Mapping[str, int],
+    hosts: Iterable[str],
     servers: Mapping[str, tuple[str, str]],
-) -> int:
-    """Return how many more servers of a group there is room for by its policy.
+) -> dict[str, int]:
+    """Return how many more servers of a group each service host may have.
 
-    :param room: how many servers each service host could take without the group
+    :param group: one whose servers are to be apart
     :param servers: the service host and the node of each server of the group
     """
-    if group.policy == AFFINITY:
-        return max(room.values(), default=0)
-    if group.policy != ANTI_AFFINITY:
-        return sum(room.values())
     here = Counter(servers[each][0] for each in group.members & servers.keys())
-    most = group.max_server_per_host
-    return sum(max(0, min(room[host], most - here[host])) for host in room)
+    return {host: group.max_server_per_host - here[host] for host in hosts}
 
 
 def _listed(settings: SchedulerSettings, option: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from osc_traitsched.core.nova import filter_options
+from osc_traitsched.core.nova import filter_options, options
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import PASSES, Answer, Fails, Unknown
@@ -15,6 +15,14 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 Number = TypeVar("Number", int, float)
 
 MAX_IO_OPS, MAX_INSTANCES = "max_io_ops_per_host", "max_instances_per_host"
+
+#: For each of these filters its option, and the aggregate's key where it has one.
+_COUNTING = {
+    "NumInstancesFilter": (filter_options.MAX_INSTANCES, MAX_INSTANCES),
+    "AggregateNumInstancesFilter": (filter_options.MAX_INSTANCES, MAX_INSTANCES),
+    "IoOpsFilter": (filter_options.MAX_IO_OPS, MAX_IO_OPS),
+    "AggregateIoOpsFilter": (filter_options.MAX_IO_OPS, MAX_IO_OPS),
+}
 
 
 def num_instances(
@@ -59,6 +67,36 @@ def aggregate_io_ops(
     return _few_io_ops(
         host, *(limit or _by_option(settings, filter_options.MAX_IO_OPS))
     )
+
+
+def servers_left(
+    host: HostState, settings: SchedulerSettings
+) -> tuple[int | None, int | None]:
+    """Return how many more servers the filters that count let onto a host.
+
+    At least and at most, None for any number. Each new server is a task, too, and how
+    many tasks of a host count, no API shows (nova/scheduler/host_manager.py,
+    ``HostState.consume_from_request``).
+    """
+    on = settings.value(options.ENABLED_FILTERS)
+    least: list[int] = []
+    most: list[int] = []
+    for name, (option, key) in _COUNTING.items():
+        if not isinstance(on, tuple) or name not in on:
+            continue
+        own = _by_aggregates(host, key) if name.startswith("Aggregate") else None
+        limit, _ = own or _by_option(settings, option)
+        report = host.compute.report
+        if report is None:
+            least.append(0)
+            most.append(limit)
+        elif key == MAX_IO_OPS:
+            least.append(limit - report.running_vms)
+            most.append(limit)
+        else:
+            least.append(limit - report.running_vms)
+            most.append(limit - report.running_vms)
+    return min(least, default=None), min(most, default=None)
 
 
 def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
