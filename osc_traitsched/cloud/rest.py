@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Union
 from urllib import parse
 
@@ -38,7 +38,7 @@ def get(
     :raises CloudBroke: for an answer of another shape, and as ``Service.get``
     """
     body = service.get(path, params, microversion, timeout)
-    wrong = _wrong(body, shape, "the top")
+    wrong = _wrong([body], shape, ["the top"])
     if wrong is not None:
         asked = path.partition("?")[0]
         reason = f"unexpected answer to GET {asked}: not as it should be at {wrong}"
@@ -56,30 +56,37 @@ def get_if_there(service: Service, path: str, shape: Shape) -> Any:
         raise
 
 
-def _wrong(body: Any, shape: Shape, where: str) -> str | None:
-    """Return the key at which a body is not as the shape says, or None.
+def _wrong(bodies: Sequence[Any], shape: Shape, places: Sequence[str]) -> str | None:
+    """Return the key at which one of the bodies is not as the shape says, or None.
 
-    Plain loops: a large cloud's lists have a hundred thousand values.
+    All of a kind are looked at together, key by key: a large cloud's answers have
+    a hundred thousand values, and each would be a call.
+
+    :param places: the key of each body
     """
-    if isinstance(shape, dict):
-        return _wrong_key(body, shape, where)
-    if not isinstance(shape, list):
-        return None if isinstance(body, shape) else where
-    if not isinstance(body, list):
-        return where
-    for each in body:
-        wrong = _wrong(each, shape[0], where)
+    kind = type(shape) if isinstance(shape, (dict, list)) else shape
+    if not all(issubclass(each, kind) for each in set(map(type, bodies))):
+        pairs = zip(bodies, places)
+        return next(place for body, place in pairs if not isinstance(body, kind))
+    for inner, values, keys in _below(bodies, shape, places):
+        wrong = _wrong(values, inner, keys)
         if wrong is not None:
             return wrong
     return None
 
 
-def _wrong_key(body: Any, shape: dict[Any, Any], where: str) -> str | None:
-    if not isinstance(body, dict):
-        return where
-    keys = dict.fromkeys(body, shape[str]) if str in shape else shape
-    for key, inner in keys.items():
-        wrong = _wrong(body.get(key, _MISSING), inner, key)
-        if wrong is not None:
-            return wrong
-    return None
+def _below(
+    bodies: Sequence[Any], shape: Shape, places: Sequence[str]
+) -> Iterator[tuple[Shape, list[Any], list[str]]]:
+    """Yield the shapes within one, with the values that they are of and their keys."""
+    if isinstance(shape, list):
+        values = [each for body in bodies for each in body]
+        keys = [place for body, place in zip(bodies, places) for _ in body]
+        yield shape[0], values, keys
+    elif isinstance(shape, dict) and str in shape:
+        values = [each for body in bodies for each in body.values()]
+        yield shape[str], values, [key for body in bodies for key in body]
+    elif isinstance(shape, dict):
+        for key, inner in shape.items():
+            values = [body.get(key, _MISSING) for body in bodies]
+            yield inner, values, [key] * len(values)
