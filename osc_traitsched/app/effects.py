@@ -151,7 +151,7 @@ def foresee(
         isolation.queries(rows),
         _NOTHING,
         figures=True,
-        known=offers,
+        known=lambda: offers,
     )
     room = isolation.courses(clouds, rows, facts)
     ever = _ever(placement, clouds, rows, room, facts)

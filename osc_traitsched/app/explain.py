@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
-import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from osc_traitsched.app import fixes, own_filters
-from osc_traitsched.app.later import Later
+from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.later import Later, LaterOfEach
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.request import check_visible, zone_refusal
 from osc_traitsched.cloud import allocation_candidates, evidence, lookup, read
@@ -41,23 +40,7 @@ from osc_traitsched.core.placement.matcher import Matcher, amounts
 _MOST_FIGURES = 3
 
 
-@contextlib.contextmanager
-def _uncollected() -> Iterator[None]:
-    """Stop Python's search for garbage for a while.
-
-    All that is read of a large cloud is kept to the end, and looking through it
-    again and again is a third of this command's own work.
-    """
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-@_uncollected()
+@uncollected()
 def explain(
     cloud: Cloud,
     question: Question,
@@ -185,18 +168,19 @@ def _judged(
     """
     placement = cloud.placement
     request = start.request or start.question.request()
-    answer = allocation_candidates.ask(placement, request)
     computes = tuple(start.question.computes or start.computes.values())
     switched = variations(start.question, request)
     asked = [request, *(v.request for v in switched if v.request)]
     asked += comparison.other_request(start.question, request)
     requests = [each for one in asked for each in (one, one.fallback) if each]
-    # The list is taken apart here while Placement works on the next answer.
+    wanted = amounts(clause for each in requests for clause in each.clauses)
+    # These are read while Placement works on Nova's query.
     listed = Later(functools.partial(read.providers, placement))
-    offers = evidence.all_offers(placement, requests)
+    offers = LaterOfEach(functools.partial(evidence.offers, placement), wanted)
+    answer = allocation_candidates.ask(placement, request)
     snapshot = _with_nova(placement, listed.value(), start, computes)
     found = evidence.gather(
-        placement, snapshot, requests, answer, not answer.roots, offers
+        placement, snapshot, requests, answer, not answer.roots, offers.values
     )
     filtered = filtering(start.question, computes).beside(request.clauses, found.traits)
     found = dataclasses.replace(found, filtered=filtered.kept_out)

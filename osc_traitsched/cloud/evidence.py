@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.cloud import allocation_candidates, memberships, read, rest
@@ -49,7 +48,7 @@ def gather(
     requests: Iterable[Request],
     answer: Answer,
     figures: bool,
-    known: Mapping[Amount, frozenset[str]] = MappingProxyType({}),
+    known: Callable[[], Mapping[Amount, frozenset[str]]] = dict,
 ) -> Facts:
     """Read what explains Placement's answer, in requests that hosts do not add to.
 
@@ -60,7 +59,8 @@ def gather(
 
     :param requests: all that will be judged by the facts, fallbacks too
     :param figures: of all hosts, not of the candidates alone: capacity and use
-    :param known: the providers that can give an amount, where that was read before
+    :param known: returns the providers that can give an amount, where that was read
+        before; called when all else was read
     :raises PlacementRefuses: for an amount that Placement takes from no request
     :raises CloudBroke: when Placement can't be read
     """
@@ -76,14 +76,15 @@ def gather(
     gone |= snapshot.sharing - set(pools)
     unknown = answer.roots - set(snapshot.by_uuid)
     ask = functools.partial(offers, placement)
-    amounts = matcher.amounts(clauses)
-    found = {each: known[each] if each in known else ask(each) for each in amounts}
+    members = _members(placement, snapshot, clauses)
+    before, amounts = known(), matcher.amounts(clauses)
+    found = {each: before[each] if each in before else ask(each) for each in amounts}
     left = snapshot.without(gone)
     return Facts(
         snapshot=left,
         traits=traits,
         offers=found,
-        members=_members(placement, snapshot, clauses),
+        members=members,
         shared=pools,
         stock=bulk.stock,
         candidates=given_roots(answer.body, left) & set(left.by_uuid),
@@ -140,19 +141,6 @@ def _most_have(name: str, snapshot: Snapshot, bulk: Bulk) -> bool:
     if having > half or len(bulk.traits) - having > half:
         return having > half
     return trait.is_common(name) and len(snapshot.hosts) > half
-
-
-def all_offers(
-    placement: Service, requests: Iterable[Request]
-) -> dict[Amount, frozenset[str]]:
-    """Read the providers that can give each amount that is asked for.
-
-    One request for each, as :func:`offers`.
-
-    :param requests: as for :func:`gather`
-    """
-    clauses = [clause for each in requests for clause in each.clauses]
-    return {each: offers(placement, each) for each in matcher.amounts(clauses)}
 
 
 def offers(placement: Service, amount: Amount) -> frozenset[str]:

@@ -8,6 +8,7 @@ import json
 import yaml
 
 from osc_traitsched.app import explain, request
+from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.commands import base, own_args, request_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.explain.explanation import Explanation
@@ -67,6 +68,7 @@ class Explain(base.Command):
         )
         return parser
 
+    @uncollected()
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
         cloud = self.cloud()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 
 import pytest
 
@@ -84,6 +85,45 @@ def test_the_number_of_requests_is_bounded_and_does_not_grow_with_the_hosts(
         placement.create_traits("CUSTOM_ONE", "CUSTOM_TWO", "CUSTOM_THREE")
     assert costs[0] == costs[1]
     assert costs[0] <= MOST
+
+
+#: Placement's workers that one command keeps busy at most.
+AT_ONCE = 4
+
+
+@pytest.mark.parametrize("flavor", [SMALL, LARGE, PICKY], ids=lambda f: f["name"])
+def test_what_explains_the_answer_is_read_while_nova_s_query_is_answered(
+    placement, hosts, flavor
+):
+    nova = MadeUpNova(hosts(3))
+    cloud = HalfCloud(placement.url, nova)
+    get = cloud.placement.get
+    lock, meanwhile = threading.Lock(), threading.Event()
+    under_way, most, explaining = [], [], []
+
+    def listen(path, params=None, microversion=None, timeout=None):
+        with lock:
+            under_way.append(path)
+            most.append(len(under_way))
+            if path == "/resource_providers":
+                explaining.append(params)
+            # The list, those that are shared, and the three amounts.
+            if len(explaining) == 5:
+                meanwhile.set()
+        if path.startswith("/allocation_candidates?"):
+            assert meanwhile.wait(30)
+        try:
+            return get(path, params, microversion)
+        finally:
+            with lock:
+                under_way.remove(path)
+
+    cloud.placement.get = listen
+    found = explain.explain(
+        cloud, Question(flavor, IMAGE, (), SchedulerSettings.of(33))
+    )
+    assert found.agrees
+    assert max(most) <= AT_ONCE
 
 
 @pytest.mark.parametrize(
