@@ -61,6 +61,11 @@ class Children:
         arguments = ["tests.services.manage", module, *commands]
         self.start(name, arguments).wait_until_done()
 
+    def cpu_seconds(self) -> float:
+        """Return how long all children have run so far."""
+        with self._lock:
+            return sum(child.cpu_seconds() for child in self._all)
+
     def stop(self) -> None:
         """End all children, the last one first, and start none from now on."""
         with self._lock:

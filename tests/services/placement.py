@@ -63,6 +63,10 @@ class PlacementServer:
     def stop(self) -> None:
         self._children.stop()
 
+    def cpu_seconds(self) -> float:
+        """Return how long it has worked so far, with its database."""
+        return self._children.cpu_seconds()
+
     def __enter__(self) -> PlacementServer:
         return self.start()
 

@@ -76,6 +76,11 @@ class Child:
     def pid(self) -> int:
         return self._process.pid
 
+    def cpu_seconds(self) -> float:
+        """Return how long its threads have run so far; Linux alone tells that."""
+        tasks = pathlib.Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return sum(int(each.read_text().split()[0]) for each in tasks) / 1e9
+
     def wait_until_answers(self, url: str, seconds: float = PATIENCE) -> None:
         """Return when the child answers on that URL, with whatever status."""
         end = time.monotonic() + seconds
