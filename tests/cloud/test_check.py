@@ -329,6 +329,12 @@ FAULTS = [
     ),
     ("filters-image-raises", an_image_with_address_bits, "warning", ()),
     ("filters-extra-specs-off", an_extra_spec_for_aggregates, "warning", ()),
+    (
+        "filters-option-off",
+        nothing,
+        "note",
+        ("filter_scheduler.isolated_hosts=cmp00",),
+    ),
     ("filters-key-off", an_aggregate_for_a_flavor, "note", ()),
     (
         "filters-namespace",

@@ -23,6 +23,7 @@ from osc_traitsched.core.check.rules.filters_keys import (
     FiltersBadLimit,
     FiltersExtraSpecsOff,
     FiltersKeyOff,
+    FiltersOptionOff,
 )
 from osc_traitsched.core.check.rules.filters_raising import (
     FiltersImageRaises,
@@ -191,6 +192,18 @@ def _(finding: FiltersExtraSpecsOff) -> Words:
 def _not_on(name: str, setting: Setting) -> str:
     state = "is not on" if setting.given else "is assumed not to be on"
     return f"{name} {state} ({setting.source})"
+
+
+@word.register
+def _(finding: FiltersOptionOff) -> Words:
+    by = " and ".join(finding.filters)
+    verb = "are" if len(finding.filters) > 1 else "is"
+    state = "not on" if finding.enabled.given else "assumed not to be on"
+    return Words(
+        f"set ({finding.setting.source}), and without effect: {by} {verb} {state} "
+        f"({finding.enabled.source})",
+        f"add {finding.filters[-1]} to {_FILTERS}, or take the option out",
+    )
 
 
 @word.register

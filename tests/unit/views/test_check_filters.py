@@ -318,3 +318,25 @@ def test_a_key_that_is_a_zones_to_the_database_alone_is_to_be_taken_off():
         "set availability_zone instead, once this key is off: openstack aggregate "
         "unset --property Availability_Zone 4"
     )
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "filters"),
+    [
+        ("isolated_hosts", ("a",), "IsolatedHostsFilter is"),
+        (
+            "max_instances_per_host",
+            3,
+            "NumInstancesFilter and AggregateNumInstancesFilter are",
+        ),
+    ],
+)
+def test_an_option_without_effect_is_named_with_the_filters(option, value, filters):
+    problem, fix = words(cloud(given("ComputeFilter", **{option: value})))
+    assert problem == (
+        f"set (nova.conf:8), and without effect: {filters} not on (nova.conf:7)"
+    )
+    last = filters.split()[-2]
+    assert fix == (
+        f"add {last} to [filter_scheduler]enabled_filters, or take the option out"
+    )

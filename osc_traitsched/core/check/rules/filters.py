@@ -94,6 +94,9 @@ RULES = (
     Rule(
         filters_keys.FiltersBadLimit, "filters", filters_keys.bad_limit, Kind.AGGREGATE
     ),
+    Rule(
+        filters_keys.FiltersOptionOff, "filters", filters_keys.option_off, Kind.OPTION
+    ),
     Rule(filters_keys.FiltersKeyOff, "filters", filters_keys.key_off, Kind.AGGREGATE),
     Rule(
         filters_isolating.FiltersTenantSuffix,

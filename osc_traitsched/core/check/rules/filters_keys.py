@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.filtering import EXTRA_SPECS
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import filter_options, options
 from osc_traitsched.core.nova.filter import numbers
 from osc_traitsched.core.nova.filter.aggregates import FLAVOR_KEY, SCOPE
 from osc_traitsched.core.nova.filter.table import FILTERS
@@ -159,3 +159,43 @@ def bad_limit(analysis: Analysis) -> Iterator[FiltersBadLimit]:
                 yield FiltersBadLimit(
                     aggregate.name, aggregate.id, key, value, name, option
                 )
+
+
+@dataclasses.dataclass(frozen=True)
+class FiltersOptionOff(Finding):
+    """An option that somebody set for filters of which none is on.
+
+    :ivar filters: those that look at it
+    :ivar setting: the option's
+    :ivar enabled: the list of filters
+    """
+
+    rule = "filters-option-off"
+    kind = Kind.OPTION
+    severity: Severity
+    name: str
+    filters: tuple[str, ...]
+    setting: Setting
+    enabled: Setting
+
+
+def option_off(analysis: Analysis) -> Iterator[FiltersOptionOff]:
+    """Find options that only filters look at, none of which is on.
+
+    What is set to the default is no wish that would be ignored.
+    """
+    filtering, release = analysis.filtering, analysis.survey.assumptions.release
+    severity = filtering.severity(Severity.WARNING, Severity.NOTE)
+    for option in filter_options.FILTER_SCHEDULER_ROWS:
+        setting = analysis.setting(option.name)
+        readers = [
+            name
+            for name, each in FILTERS.items()
+            if option.name in each.options and each.is_in(release)
+        ]
+        is_read = filtering.has_own or any(map(filtering.is_on, readers))
+        is_set = setting.given and setting.value != option.default_in(release)
+        if is_set and not is_read:
+            yield FiltersOptionOff(
+                severity, option.name, tuple(readers), setting, filtering.setting
+            )

@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.check.rules.filters_isolating import Stray
-from osc_traitsched.core.nova import options, weigher_options
+from osc_traitsched.core.nova import filter_options, options, weigher_options
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import (
@@ -433,4 +433,40 @@ def test_what_is_isolated_has_to_be_there_by_its_very_name(option, value, stray,
     assert (found.name, found.stray) == (f"filter_scheduler.{option}", stray)
     assert found.meant == meant
     off = cloud(given("ComputeFilter", **{option: (value,)}), [], [image("i")])
-    assert ids(off, AREA) == []
+    assert ids(off, AREA) == ["filters-option-off"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "readers"),
+    [
+        ("isolated_hosts", ("a",), (ISOLATED,)),
+        ("image_properties_default_architecture", "x86_64", ("ImagePropertiesFilter",)),
+        (
+            "max_instances_per_host",
+            3,
+            ("NumInstancesFilter", "AggregateNumInstancesFilter"),
+        ),
+    ],
+)
+def test_an_option_is_without_effect_while_no_filter_looks_at_it(
+    option, value, readers
+):
+    found = one(cloud(given("ComputeFilter", **{option: value})), "filters-option-off")
+    assert (found.severity, found.filters) == (Severity.WARNING, readers)
+    assert (found.setting.source, found.enabled.source) == (
+        "nova.conf:8",
+        "nova.conf:7",
+    )
+    for name in (*readers, "MyFilter"):
+        assert ids(cloud(given(name, **{option: value})), AREA) == []
+
+
+def test_an_option_that_is_set_to_its_default_is_no_finding():
+    assert ids(cloud(given("ComputeFilter", max_instances_per_host=50)), AREA) == []
+
+
+def test_where_the_filters_are_assumed_an_option_of_theirs_is_a_note():
+    setting = Setting(3, "nova.conf:8", given=True)
+    settings = SchedulerSettings(34, {filter_options.MAX_INSTANCES: setting})
+    found = one(cloud(settings), "filters-option-off")
+    assert found.severity is Severity.NOTE
