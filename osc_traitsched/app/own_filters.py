@@ -70,7 +70,7 @@ def answered(
     :raises NovaPythonFails: when that Python can't be asked
     :raises Refusal: when nova-scheduler does not start with these settings
     """
-    if own is None or question.nodes is not None:
+    if own is None or question.is_forced:
         return question
     settings = question.assumptions
     plugins = list(_plugins(settings, own))

@@ -49,6 +49,8 @@ class ServerRequest:
     :ivar volume: the name or ID of the one that it boots from
     :ivar device_profiles: a file that says what they ask for; without it, or for
         others, Cyborg is asked
+    :ivar on_host: the service host that it is to be on; the host filters still run
+    :ivar on_node: the hypervisor that it is to be on; the same
     :ivar remote_address: where nova-api gets the request from; None if not known
     """
 
@@ -67,6 +69,8 @@ class ServerRequest:
     networks: tuple[str, ...] = ()
     volume: str | None = None
     device_profiles: str | None = None
+    on_host: str | None = None
+    on_node: str | None = None
     remote_address: str | None = None
 
     def __post_init__(self) -> None:
@@ -77,7 +81,9 @@ class ServerRequest:
 
     @property
     def names_host(self) -> bool:
-        """Whether a host or a node may be named with the zone."""
+        """Whether a host or a node may be named."""
+        if self.on_host or self.on_node:
+            return True
         return bool((self.zone or "").partition(":")[2].strip(":"))
 
 
@@ -104,6 +110,8 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
         count=asked.count,
         on_behalf=asked.project is not None,
         is_what_if=bool(asked.flavor_properties or asked.image_properties),
+        on_host=asked.on_host,
+        on_node=asked.on_node,
         remote_address=asked.remote_address,
     )
     if asked.names_host:

@@ -57,6 +57,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_parts(group)
     group.add_argument(
+        "--on-host",
+        type=arguments.some,
+        metavar="HOST",
+        help="ask for this host, as openstack server create --host does: the name of "
+        "its nova-compute; unlike with ZONE:HOST the host filters run",
+    )
+    group.add_argument(
+        "--on-node",
+        type=arguments.some,
+        metavar="NODE",
+        help="ask for this compute node, as --hypervisor-hostname does there",
+    )
+    group.add_argument(
         "--remote-address",
         type=arguments.some,
         metavar="ADDRESS",
@@ -146,6 +159,8 @@ def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
         networks=tuple(args.networks),
         volume=args.volume,
         device_profiles=args.device_profiles,
+        on_host=args.on_host,
+        on_node=args.on_node,
         remote_address=args.remote_address,
     )
 

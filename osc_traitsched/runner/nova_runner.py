@@ -465,7 +465,6 @@ def made_spec(asked: Any) -> Any:
         ignore_hosts=None,
         force_hosts=None,
         force_nodes=None,
-        requested_destination=None,
         retry=None,
         limits=objects.SchedulerLimits.from_dict({}),
     )

@@ -110,6 +110,9 @@ _RULES = {
         "a host filter ends the request with an exception, by {}",
         "correct the value, or turn the filter off",
     ),
+    "host-named-twice": _Rule(
+        "a host is named twice, by {}", "name it with --on-host or with the zone"
+    ),
     "flavor-is-disabled": _Rule("the flavor is disabled", "use another flavor"),
     "flavor-too-small": _Rule(
         "the flavor has less than the image needs, by {}", "use a larger flavor"

@@ -307,3 +307,35 @@ def test_what_would_be_without_what_is_set_is_what_the_scheduler_does(
     assert {each["host"] for each in without["let_in"]} == gained
     assert without["kept_out"] == []
     assert scene.boot(asked).host in without["picks"]
+
+
+@pytest.mark.parametrize(("host", "passes"), [("cmp03", True), ("cmp02", False)])
+def test_filters_run_on_a_host_that_is_asked_for_beside_the_zone(scene, host, passes):
+    document = scene.explain(Asked("ssd"), "--on-host", host).json
+    assert document["candidates"] == [host] * passes
+    flavor, image = scene.flavors["ssd"], scene.images["raw"]
+    boot = scene.maker.boot(flavor, image, host=host)
+    scene.maker.delete(boot)
+    assert (boot.status, boot.host) == (("ACTIVE", host) if passes else ("ERROR", None))
+    assert logs.left(scene.cloud, boot.request)[RHOSO[0]] == int(passes)
+
+
+def test_none_runs_on_a_host_that_is_named_with_the_zone(scene):
+    document = scene.explain(Asked("ssd"), "--availability-zone", "nova:cmp02").json
+    assert document["candidates"] == ["cmp02"]
+    flavor, image = scene.flavors["ssd"], scene.images["raw"]
+    boot = scene.maker.boot(flavor, image, availability_zone="nova:cmp02")
+    scene.maker.delete(boot)
+    assert (boot.status, boot.host) == ("ACTIVE", "cmp02")
+
+
+def test_nova_api_refuses_a_host_beside_the_zone_as_explain_says(scene):
+    for zone, host in (None, "cmp09"), ("nova:cmp02", "cmp02"), (None, "CMP02"):
+        named = {"availability_zone": zone} if zone else {}
+        options = [f"--availability-zone={zone}"] if zone else []
+        done = scene.explain(Asked("plain"), "--on-host", host, *options)
+        assert (done.code, done.json["refusal"]["stage"]) == (3, "api")
+        boot = scene.maker.boot(
+            scene.flavors["plain"], scene.images["raw"], host=host, **named
+        )
+        assert boot.refused

@@ -1,4 +1,4 @@
-"""Cases on hosts and nodes that are named with the availability zone.
+"""Cases on hosts and nodes that are named with the availability zone or beside it.
 
 The recorded ones have the answers of Nova's newest release.
 """
@@ -32,6 +32,16 @@ _ZONES = (
     *("az1:nohost", "az1:one:nonode", "az1::nonode", "az1:ONE"),
     *("az1:", "az1::", ":", "::", ":::", "az1:one:one:one"),
 )
+#: A zone, ``host`` and ``hypervisor_hostname``.
+_BESIDE = (
+    *(("", "one", ""), ("", "one", "one"), ("", "", "one"), ("az1", "one", "")),
+    *(("az2", "one", ""), ("nova", "one", ""), ("nova", "three", "")),
+    *(("", "two", ""), ("", "two", "n2"), ("", "", "n1"), ("az1", "two", "")),
+    *(("", "nohost", ""), ("", "one", "nonode"), ("", "", "nonode")),
+    *(("", "one", "n1"), ("", "ONE", ""), ("", "", "two")),
+    *(("az1:one", "one", ""), ("az1::n1", "", "n1"), (":one", "", "one")),
+    *(("az1:", "one", ""), ("az1:one:one:one", "one", "")),
+)
 
 
 def named() -> Iterator[dict[str, Any]]:
@@ -43,6 +53,9 @@ def named() -> Iterator[dict[str, Any]]:
     ]
     for zone in _ZONES:
         yield _case(zone, aggregates)
+    for zone, host, node in _BESIDE:
+        named = _case(zone, aggregates, f" beside {host!r} and {node!r}")
+        yield {**named, "on_host": host, "on_node": node}
     # A zone's aggregate that has the name of the default zone.
     odd = _aggregate(4, "odd", ["two"], availability_zone="nova")
     for zone in ("nova", "nova:one", "nova:three", "nova::three", "nova:nohost"):

@@ -20,6 +20,8 @@ A case is a mapping:
     the groups of each device profile, by its name
 ``all_computes_new``
     False where a nova-compute is older than 2026.2
+``on_host``, ``on_node``
+    ``host`` and ``hypervisor_hostname`` that the user asks for; empty for none
 ``name``
     one line on what the case is about
 """
@@ -81,6 +83,8 @@ def build(case: Case, release: int, database: str = SQLITE) -> request.Request:
         project_id=case.get("project_id", "project"),
         boot_from_volume=case.get("boot_from_volume", False),
         parts=given_parts.parts(case),
+        on_host=case.get("on_host"),
+        on_node=case.get("on_node"),
         computes=[
             Compute(each["uuid"], each["node"], each["host"])
             for each in case.get("computes", ())

@@ -217,7 +217,8 @@ class Filtering:
 def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     """Run the host filters that are on over compute nodes.
 
-    A host that is named with the zone is forced: no filter runs
+    A host that is named with the zone is forced: no filter runs. Where one is asked for
+    beside the zone they run on that alone
     (nova/scheduler/host_manager.py, ``get_filtered_hosts``).
 
     :raises Refusal: when nova-api or nova-scheduler refuses the question, or does not
@@ -227,8 +228,11 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     _check_policy(spec, settings)
     enabled(settings)
     weighers.enabled(settings)
-    if question.nodes is not None:
+    if question.is_forced:
         return Filtering()
+    if question.nodes is not None:
+        wanted = {node.uuid for node in question.nodes}
+        computes = [each for each in computes if each.uuid in wanted]
     hosts = host_states(computes, question.aggregates, question.servers)
     judgment = judge_all(hosts, spec, settings)
     if question.own is None:
@@ -259,7 +263,7 @@ def others_on(
     :returns: for each such filter of the release the nodes' UUIDs
     """
     spec, settings = question.spec(), question.assumptions
-    if settings.setting(ENABLED_FILTERS).given or question.nodes is not None:
+    if settings.setting(ENABLED_FILTERS).given or question.is_forced:
         return {}
     hosts = host_states(computes, question.aggregates, question.servers)
     off = (

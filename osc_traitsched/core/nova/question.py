@@ -64,14 +64,16 @@ class Question:
     :ivar count: how many such servers
     :ivar project_name: what the user named it by; empty for the user's own
     :ivar on_behalf: the project was named, and is not the user's own
-    :ivar computes: all compute nodes of the cloud where a host is named with the
-        zone; None where none is
+    :ivar computes: all compute nodes of the cloud where a host is named; None where
+        none is
     :ivar is_what_if: the flavor or the image is not what the cloud has
     :ivar hints: scheduler hints, but for the server group's
     :ivar group: the server group that it is to be in
     :ivar servers: the service host and the node of each server that the hints and the
         group speak of; None if there are none
     :ivar parts: ports, networks, volumes and device profiles
+    :ivar on_host: the service host that it is to be on, beside the zone
+    :ivar on_node: the hypervisor that it is to be on, beside the zone
     :ivar remote_address: where nova-api gets the request from; None if not known
     :ivar own: what filters and weighers say that ran in Nova; None if none did
     """
@@ -92,6 +94,8 @@ class Question:
     servers: Mapping[str, tuple[str, str]] | None = None
     project_name: str = ""
     parts: Parts = NO_PARTS
+    on_host: str | None = None
+    on_node: str | None = None
     remote_address: str | None = None
     own: OwnAnswers | None = None
 
@@ -114,6 +118,8 @@ class Question:
             assumptions=self.assumptions,
             computes=self.computes,
             parts=self.parts,
+            on_host=self.on_host,
+            on_node=self.on_node,
         )
         if self.group is None and self.hints.keys().isdisjoint(OF_SERVERS):
             return found
@@ -133,6 +139,8 @@ class Question:
             boot_from_volume=self.boot_from_volume,
             assumptions=self.assumptions,
             parts=self.parts,
+            on_host=self.on_host,
+            on_node=self.on_node,
         )
         image = self.image or {}
         return RequestSpec(
@@ -165,12 +173,20 @@ class Question:
 
     @property
     def destination(self) -> Destination:
-        """The zone, and the host that is named with it.
+        """The zone, and the host that is named with it or beside it.
 
-        :raises Refusal: for more than two colons
+        :raises Refusal: for more than two colons, and for a host that is named twice
         """
         default = str(self.assumptions.value(options.DEFAULT_ZONE) or "")
-        return destination.read(self.zone, default)
+        return destination.read(self.zone, default, self.on_host, self.on_node)
+
+    @property
+    def is_forced(self) -> bool:
+        """Whether a host is named with the zone, so that no host filter runs.
+
+        :raises Refusal: as :attr:`destination`
+        """
+        return self.nodes is not None and self.destination.is_forced
 
     @property
     def nodes(self) -> tuple[Compute, ...] | None:

@@ -112,6 +112,8 @@ def _request(explanation: Explanation) -> dict[str, Any]:
         "flavor": {"id": question.flavor.get("id"), "name": question.flavor["name"]},
         "image": image and {"id": image.get("id"), "name": image.get("name")},
         "availability_zone": question.zone,
+        "host": question.on_host,
+        "hypervisor_hostname": question.on_node,
         "project_id": question.project,
         "boot_from_volume": question.boot_from_volume,
         "count": question.count,

@@ -147,7 +147,9 @@ def _otherwise(impact: OptionImpact, explanation: Explanation) -> int:
 def _remarks(explanation: Explanation) -> Iterator[str]:
     if explanation.requested_nodes:
         only = listed(each.node for each in explanation.requested_nodes)
-        yield f"Only {only} was considered; nova-scheduler skips its host filters."
+        is_forced = explanation.question.is_forced
+        rest = "; nova-scheduler skips its host filters" if is_forced else ""
+        yield f"Only {only} was considered{rest}."
     if explanation.is_judged:
         yield from filters.unread_hints(explanation.question)
     request = explanation.request

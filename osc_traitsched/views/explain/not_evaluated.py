@@ -19,7 +19,7 @@ def items(explanation: Explanation) -> list[dict[str, str]]:
         text = f"device profiles: {problems.word(parts.profiles_unread)}"
         found.append({"kind": "device profiles", "text": text})
     found += [{"kind": "multiattach", "text": _shared(each)} for each in _many(parts)]
-    if explanation.requested_nodes is not None:
+    if explanation.request is not None and explanation.question.is_forced:
         text = "nova-scheduler skips its filters for a host that is named"
         found.insert(0, {"kind": "host filters", "text": text})
     if explanation.request is not None:
@@ -43,6 +43,9 @@ _SENTENCES = {
     kinds.FORCED_HOST: "{named}: nova-api refuses a host that is named (HTTP 403) "
     "unless the policy os_compute_api:servers:create:forced_host allows it to the "
     "user; by default it takes admin",
+    kinds.REQUESTED_DESTINATION: "{named}: nova-api refuses a host that is asked for "
+    "(HTTP 403) unless the policy compute:servers:create:requested_destination allows "
+    "it to the user; by default it takes admin",
     kinds.DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for; "
     "--device-profile FILE says it, too",
     kinds.PROJECT: "aggregates for tenants: no project is given",

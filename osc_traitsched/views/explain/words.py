@@ -196,6 +196,10 @@ def request(question: Question) -> str:
         parts.append("booted from a volume")
     if question.zone:
         parts.append(f"availability zone {question.zone}")
+    if question.on_host:
+        parts.append(f"on host {question.on_host}")
+    if question.on_node:
+        parts.append(f"on node {question.on_node}")
     if question.project:
         name, identity = question.project_name, question.project
         beside = f" ({identity})" if name and name != identity else ""

@@ -5,7 +5,9 @@ import logging
 import os
 
 import nova.conf
+import webob.exc
 from nova import exception, objects
+from nova.policies import servers
 
 _CODES = {
     "HTTPBadRequest": 400,
@@ -32,6 +34,8 @@ def refused(exc, stage):
 
 
 def _status(exc):
+    if isinstance(exc, webob.exc.HTTPException):
+        return exc.code
     for kind, code in _TABLE:
         if isinstance(exc, kind):
             return code
@@ -48,7 +52,8 @@ def function(name):
         if isinstance(node, ast.FunctionDef) and node.name == name:
             node.decorator_list, module.body = [], [node]
             found = {"CONF": nova.conf.CONF, "LOG": logging.getLogger(name)}
-            found["objects"] = objects
+            found.update(objects=objects, exc=webob.exc, _=str)
+            found["server_policies"] = servers
             exec(compile(module, name, "exec"), found)
             return found[name]
     return None

@@ -3,10 +3,12 @@
 Nothing here decides about a request. Everything that does is Nova's own code.
 """
 
+import contextlib
 import copy
 
 import networks
 import nova.version
+from nova import context as nova_context
 from nova import exception, objects
 from nova.compute import api as compute_api
 from nova.compute import utils as compute_utils
@@ -105,9 +107,44 @@ class _Conductor:
         handed_on.extend(request_spec)
 
 
+def _nodes(host, node):
+    return [
+        objects.ComputeNode(
+            uuid=each["uuid"], host=each["host"], hypervisor_hostname=each["node"]
+        )
+        for each in case.get("computes") or []
+        if (not host or each["host"] == host) and (not node or each["node"] == node)
+    ]
+
+
+class _Providers:
+    def get_provider_by_name(self, context, name):
+        if not _nodes(None, name):
+            raise exception.ResourceProviderNotFound(name_or_uuid=name)
+
+
+def _mapping_of_host(context, host):
+    if not _nodes(host, None):
+        raise exception.HostMappingNotFound(name=host)
+    return objects.HostMapping(host=host, cell_mapping=objects.CellMapping())
+
+
+def _node_of_host(context, host, node):
+    found = _nodes(host, node)
+    if not found:
+        raise exception.ComputeHostNotFound(host=host)
+    return found[0]
+
+
+@contextlib.contextmanager
+def _cell(context, cell):
+    yield context
+
+
 class API(compute_api.API):
     """nova-api's part, from the request's body on."""
 
+    placementclient = _Providers()
     compute_task_api = _Conductor()
     security_group_api = _Groups()
 
@@ -146,13 +183,7 @@ class _Placement:
 
 class _Hosts:
     def get_compute_nodes_by_host_or_node(self, context, host, node, cell=None):
-        return [
-            objects.ComputeNode(
-                uuid=each["uuid"], host=each["host"], hypervisor_hostname=each["node"]
-            )
-            for each in case.get("computes") or []
-            if (not host or each["host"] == host) and (not node or each["node"] == node)
-        ]
+        return _nodes(host, node)
 
 
 class _Driver:
@@ -183,6 +214,9 @@ def connect():
     )
     service_objects.get_minimum_version_all_cells = _oldest_compute
     networks.connect()
+    objects.HostMapping.get_by_host = _mapping_of_host
+    objects.ComputeNode.get_by_host_and_nodename = _node_of_host
+    nova_context.target_cell = _cell
     if hasattr(compute_api, "security_group_api"):
         groups = compute_api.security_group_api
         groups.populate_security_groups = _Groups().populate_security_groups

@@ -103,6 +103,7 @@ def _create(case, stage):
     zone, host, node = API.parse_availability_zone(ctxt, case.get("availability_zone"))
     if host or node:
         zone = _checked_zone(ctxt, zone, host)
+    destination = _destination(ctxt, case, host, node)
     image, devices = ends.IMAGE, []
     if case.get("volumes"):
         image = None
@@ -122,6 +123,7 @@ def _create(case, stage):
         legacy_bdm=not devices,
         supports_port_resource_request=True,
         supports_multiattach=True,
+        **destination,
     )
     stage[0] = "scheduler"
     primitive = jsonutils.loads(jsonutils.dumps(ends.handed_on[0].obj_to_primitive()))
@@ -159,6 +161,15 @@ def _checked_zone(ctxt, zone, host):
     """Return the zone that nova-api leaves; the first releases leave any."""
     check = answers.function("_validate_host_availability_zone")
     return check(ctxt, zone, host) if check else zone
+
+
+def _destination(ctxt, case, host, node):
+    """Return the host that nova-api is asked for beside the zone."""
+    body = {"host": case.get("on_host"), "hypervisor_hostname": case.get("on_node")}
+    requested = {}
+    process = answers.function("_process_hosts_for_create")
+    process(ctxt, {}, body, requested, host, node)
+    return requested
 
 
 def _flavor(body):

@@ -13,6 +13,7 @@ from osc_traitsched.core.errors import Refusal, WeighersNotInRelease
 from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import document, prose
+from tests.explain_schema import CLOSED
 from tests.unit.app import recorded
 from tests.unit.app.recorded import CMP01, CMP02, CMP03, RecordedCloud
 from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD
@@ -212,3 +213,62 @@ def both_orders(found):
     question = ask(found)
     yield candidates.candidates(found, question).ranking
     yield explain.explain(found, question).ranking
+
+
+def on_second(**asked):
+    """Return what is explained of a server on cmp02, which is down."""
+    tree = (
+        "/allocation_candidates?root_required=!COMPUTE_STATUS_DISABLED"
+        f"&resources=DISK_GB:20,MEMORY_MB:4096,VCPU:4&in_tree={CMP02}"
+    )
+    given = recorded.candidates(recorded.NEEDED, CMP02)
+    down = cloud(cmp02={"state": "down"})
+    down.placement.now_has(tree, given)
+    for trait in ("COMPUTE_IMAGE_TYPE_QCOW2", "COMPUTE_STATUS_DISABLED"):
+        path = f"/resource_providers?required={trait}"
+        down.placement.now_has(path, {"resource_providers": []})
+    question = ask(down, COMPUTE, **asked)
+    return explain.explain(down, question), candidates.candidates(down, question)
+
+
+def words(found):
+    return "\n".join(each.text for each in prose.lines(found, (), False))
+
+
+@pytest.mark.parametrize("named", [{"on_host": "cmp02"}, {"on_node": "cmp02"}])
+def test_host_filters_run_on_the_host_that_is_asked_for_beside_the_zone(named):
+    found, listed = on_second(**named)
+    assert (found.total_hosts, found.candidates) == (1, ())
+    assert found.filtering.kept_out == {COMPUTE: {CMP02}}
+    assert [*found.filtering.judgment.answers[COMPUTE]] == [CMP02]
+    assert (names(listed.hosts), names(listed.kept_out)) == ([], ["cmp02"])
+    assert "Only cmp02 was considered." in words(found)
+    whole = document.document(found, found.hosts)
+    assert CLOSED.is_valid(whole)
+    key = "host" if "on_host" in named else "hypervisor_hostname"
+    assert whole["request"][key] == "cmp02"
+    assert [each["kind"] for each in whole["not_evaluated"]] == [
+        "ports",
+        "asked host needs a policy",
+    ]
+
+
+def test_no_host_filter_runs_on_the_host_that_is_named_with_the_zone():
+    found, listed = on_second(zone="nova:cmp02")
+    assert [host.name for host in found.candidates] == names(listed.hosts) == ["cmp02"]
+    assert found.filtering.judgment.names == ()
+    assert "Only cmp02 was considered; nova-scheduler skips" in words(found)
+
+
+def test_a_host_that_is_named_twice_or_not_there_is_refused():
+    recorded_cloud = cloud()
+    for asked, exception in (
+        ({"on_host": "cmp02", "zone": "nova:cmp02"}, "HTTPBadRequest"),
+        ({"on_host": "cmp09"}, "ComputeHostNotFound"),
+    ):
+        question = ask(recorded_cloud, **asked)
+        found = explain.explain(recorded_cloud, question)
+        assert (found.refusal.exception, found.facts) == (exception, None)
+        assert "nova-api refuses it (HTTP 400)" in words(found)
+        with pytest.raises(Refusal, match=exception):
+            candidates.candidates(recorded_cloud, question)

@@ -43,7 +43,7 @@ def test_a_colon_in_the_default_zone_is_part_of_its_name():
     assert (found.checked_zone, found.is_named) == ("nova:cmp1", False)
 
 
-def asked(zone, release=34, computes=COMPUTES, **specs):
+def asked(zone, release=34, computes=COMPUTES, host=None, node=None, **specs):
     flavor = {**FLAVOR, "extra_specs": specs}
     settings = SchedulerSettings.of(release, **{"DEFAULT.default_schedule_zone": None})
     return build(
@@ -55,6 +55,8 @@ def asked(zone, release=34, computes=COMPUTES, **specs):
         boot_from_volume=True,
         assumptions=settings,
         computes=computes,
+        on_host=host,
+        on_node=node,
     )
 
 
@@ -128,3 +130,50 @@ def test_the_default_zone_is_asked_for_with_a_host_that_is_in_it():
 
 def test_a_zone_alone_takes_no_policy():
     assert not asked("az-east").not_evaluated
+
+
+def kinds(found):
+    return [each.kind for each in found.not_evaluated]
+
+
+def test_a_host_beside_the_zone_is_asked_for_by_its_tree_and_the_zone_counts():
+    found = asked("az-east", host="ironic", node="iron-b")
+    assert "in_tree=i2" in found.query()
+    assert "member_of=in%3Ae1" in found.query()
+    assert "in_tree=c1&limit=1000" in asked(None, host="cmp1").query()
+    assert "in_tree=i1" in asked(None, node="iron-a").query()
+    assert asked(None, host="ironic").limit is None
+
+
+def test_a_host_beside_the_zone_takes_another_policy():
+    assert kinds(asked(None, host="cmp1")) == ["asked host needs a policy"]
+
+
+@pytest.mark.parametrize(
+    ("named", "keys"),
+    [
+        ({"host": "cmp2"}, ("host: cmp2",)),
+        ({"node": "iron-c"}, ("node: iron-c",)),
+        ({"host": "cmp1", "node": "iron-a"}, ("host: cmp1", "node: iron-a")),
+        ({"host": "CMP1"}, ("host: CMP1",)),
+    ],
+)
+def test_nova_api_refuses_a_host_beside_the_zone_that_is_not_there(named, keys):
+    with pytest.raises(Refusal) as caught:
+        asked("az-east", **named)
+    found = caught.value
+    assert (found.exception, found.stage, found.http) == (
+        "ComputeHostNotFound",
+        "api",
+        400,
+    )
+    assert (found.reason, found.keys) == ("no-such-host", keys)
+
+
+def test_nova_api_refuses_a_host_that_is_named_twice():
+    with pytest.raises(Refusal) as caught:
+        asked("az-east:cmp1", host="cmp1")
+    found = caught.value
+    assert (found.exception, found.stage, found.http) == ("HTTPBadRequest", "api", 400)
+    assert found.keys == ("availability_zone", "host")
+    assert asked("az-east:", host="cmp1").in_tree == "c1"

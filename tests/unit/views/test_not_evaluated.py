@@ -15,6 +15,7 @@ from tests.unit.views.test_schema import explanation
 ALIAS = NotEvaluated(kinds.PCI_ALIAS, "pci_passthrough:alias", "a1:1")
 PLACED = dataclasses.replace(ALIAS, kind=kinds.PCI_ALIAS_IN_PLACEMENT)
 HOST = NotEvaluated(kinds.FORCED_HOST, "availability_zone", "cmp01")
+BESIDE = NotEvaluated(kinds.REQUESTED_DESTINATION, "host", "cmp01")
 
 
 @pytest.mark.parametrize(
@@ -23,6 +24,7 @@ HOST = NotEvaluated(kinds.FORCED_HOST, "availability_zone", "cmp01")
         (ALIAS, ("pci_passthrough:alias=a1:1: nova-api refuses", "400", "[pci]alias")),
         (PLACED, ("pci_passthrough:alias=a1:1: nova-api refuses", "400", "[pci]alias")),
         (HOST, ("cmp01", "nova-api refuses", "403", "create:forced_host")),
+        (BESIDE, ("cmp01", "nova-api refuses", "403", "create:requested_destination")),
     ],
     ids=lambda value: value.kind if isinstance(value, NotEvaluated) else "",
 )

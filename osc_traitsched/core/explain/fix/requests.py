@@ -121,7 +121,7 @@ def _let_in(
 
 def _zones(question: Question, facts: Facts, roots: Sequence[str]) -> list[str]:
     """Return the zones that Nova has these hosts in, most hosts first."""
-    if question.nodes is not None:
+    if question.is_forced:
         # The host's own zone counts, whatever is asked for.
         return []
     members = facts.snapshot.nova.members if facts.snapshot.nova else {}

@@ -24,6 +24,7 @@ from osc_traitsched.core.nova.server.flavor import read as read_flavor
 from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.core.nova.server.not_evaluated import (
     FORCED_HOST,
+    REQUESTED_DESTINATION,
     REQUESTED_HOST,
     NotEvaluated,
 )
@@ -47,6 +48,8 @@ def build(
     assumptions: SchedulerSettings,
     computes: Sequence[Compute] | None = None,
     parts: Parts = NO_PARTS,
+    on_host: str | None = None,
+    on_node: str | None = None,
 ) -> Request:
     """Return the request that Nova's scheduler makes of a flavor and an image.
 
@@ -56,9 +59,11 @@ def build(
     :param availability_zone: as a user gives it, ``zone:host`` included
     :param project_id: whose server it is, in the spelling of the aggregates
     :param boot_from_volume: the root disk is a volume made of the image
-    :param computes: all compute nodes of the cloud, for ``zone:host``; without them
-        the request is not restricted to the host, and says so
+    :param computes: all compute nodes of the cloud, for a host that is named; without
+        them the request is not restricted to it, and says so
     :param parts: ports, networks, volumes and device profiles
+    :param on_host: the service host that a user gives as ``host``
+    :param on_node: the hypervisor that a user gives as ``hypervisor_hostname``
     :raises Refusal: where nova-api or nova-scheduler refuses them together
     """
     release = assumptions.release
@@ -72,8 +77,13 @@ def build(
         boot_from_volume=boot_from_volume,
         assumptions=assumptions,
         parts=parts,
+        on_host=on_host,
+        on_node=on_node,
     )
-    named = _named(availability_zone, assumptions)
+    named = _named(availability_zone, assumptions, on_host, on_node)
+    with _at(API, release):
+        if computes is not None:
+            destination.check(named, computes)
     with _at(SCHEDULER, release):
         so_far = prefilter.run(asked, assumptions)
         request = _request(asked, so_far, assumptions)
@@ -90,6 +100,8 @@ def server(
     boot_from_volume: bool = False,
     assumptions: SchedulerSettings,
     parts: Parts = NO_PARTS,
+    on_host: str | None = None,
+    on_node: str | None = None,
 ) -> Server:
     """Return the server that nova-api lets through; the parameters are :func:`build`'s.
 
@@ -97,7 +109,7 @@ def server(
     """
     bodies = tuple(aggregates)
     with _at(API, assumptions.release):
-        named = _named(availability_zone, assumptions)
+        named = _named(availability_zone, assumptions, on_host, on_node)
         root = volume.image_of(parts)
         parts.check_networks()
         asked = Server(
@@ -115,9 +127,14 @@ def server(
         return dataclasses.replace(asked, zone=volume.zone_of(asked, assumptions))
 
 
-def _named(zone: str | None, assumptions: SchedulerSettings) -> destination.Destination:
+def _named(
+    zone: str | None,
+    assumptions: SchedulerSettings,
+    on_host: str | None,
+    on_node: str | None,
+) -> destination.Destination:
     default_zone = str(assumptions.value(options.DEFAULT_ZONE) or "")
-    return destination.read(zone, default_zone)
+    return destination.read(zone, default_zone, on_host, on_node)
 
 
 def placement_query(
@@ -131,6 +148,8 @@ def placement_query(
     assumptions: SchedulerSettings,
     computes: Sequence[Compute] | None = None,
     parts: Parts = NO_PARTS,
+    on_host: str | None = None,
+    on_node: str | None = None,
 ) -> str:
     """Return the query string of that request, each byte as Nova sends it.
 
@@ -148,6 +167,8 @@ def placement_query(
         assumptions=assumptions,
         computes=computes,
         parts=parts,
+        on_host=on_host,
+        on_node=on_node,
     ).query()
 
 
@@ -198,18 +219,19 @@ def _restricted(
 ) -> Request:
     """Return the request for the host that is named, if any is.
 
-    Naming one takes a policy
-    (nova/api/openstack/compute/servers.py, ``create``).
+    Naming one takes a policy (nova/api/openstack/compute/servers.py, ``create`` and
+    ``_process_hosts_for_create``).
     """
     if not named.is_named:
         return request
     host = ":".join(filter(None, (named.host, named.node)))
-    kinds = [FORCED_HOST]
+    kinds = [FORCED_HOST if named.is_forced else REQUESTED_DESTINATION]
+    key = "availability_zone" if named.is_forced else "host"
     if computes is None:
         kinds.append(REQUESTED_HOST)
     else:
         request = destination.restricted(request, named, computes)
-    unknown = (NotEvaluated(kind, "availability_zone", host) for kind in kinds)
+    unknown = (NotEvaluated(kind, key, host) for kind in kinds)
     not_evaluated = (*request.not_evaluated, *unknown)
     return dataclasses.replace(request, not_evaluated=not_evaluated)
 

@@ -1,4 +1,4 @@
-"""The host that an administrator names with the availability zone."""
+"""The host that an administrator names, with the availability zone or apart from it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,17 @@ _DEFAULT_ZONE = "nova"
 class Destination:
     """What ``ZONE``, ``ZONE:HOST``, ``ZONE:HOST:NODE`` or ``ZONE::NODE`` says.
 
+    Or what ``host`` and ``hypervisor_hostname`` of ``POST /servers`` say beside a zone.
+
     :ivar host: a service host; None where none is named, and maybe empty
     :ivar node: the name of a hypervisor
+    :ivar is_forced: it is named with the zone, and no host filter runs
     """
 
     zone: str
     host: str | None = None
     node: str | None = None
+    is_forced: bool = True
 
     @property
     def is_named(self) -> bool:
@@ -39,6 +43,8 @@ class Destination:
         nova/compute/api.py, ``create``; nova-api has dropped the zone of a node that
         is named without its host.
         """
+        if not self.is_forced:
+            return self.zone
         return self.zone if self.host is None and not self.node else None
 
     def zone_of(self, aggregates: Iterable[Mapping[str, object]]) -> str:
@@ -50,7 +56,7 @@ class Destination:
 
         :param aggregates: the compute API's bodies
         """
-        if not self.is_named:
+        if not self.is_named or not self.is_forced:
             return self.zone
         own = (
             str(metadata["availability_zone"])
@@ -73,13 +79,21 @@ class Destination:
         )
 
 
-def read(availability_zone: str | None, default_zone: str) -> Destination:
+def read(
+    availability_zone: str | None,
+    default_zone: str,
+    on_host: str | None = None,
+    on_node: str | None = None,
+) -> Destination:
     """Take apart what a user gives as the availability zone.
 
-    nova/compute/api.py, ``parse_availability_zone``.
+    nova/compute/api.py, ``parse_availability_zone``;
+    nova/api/openstack/compute/servers.py, ``_process_hosts_for_create``
 
     :param default_zone: where none is given; a colon in it has no meaning
-    :raises Refusal: for more than two colons
+    :param on_host: what the user gives as ``host``
+    :param on_node: what the user gives as ``hypervisor_hostname``
+    :raises Refusal: for more than two colons, and for a host that is named twice
     """
     zone, *named = (availability_zone or "").split(":")
     if len(named) > 2:
@@ -87,7 +101,25 @@ def read(availability_zone: str | None, default_zone: str) -> Destination:
     host, node = (*named, None, None)[:2]
     if len(named) == 2 and not host:
         host = None
-    return Destination(zone or default_zone, host, node)
+    if not on_host and not on_node:
+        return Destination(zone or default_zone, host, node)
+    if host or node:
+        keys = ("availability_zone", "host" if on_host else "hypervisor_hostname")
+        raise Refusal("HTTPBadRequest", "host-named-twice", keys)
+    return Destination(zone or default_zone, on_host, on_node, is_forced=False)
+
+
+def check(destination: Destination, computes: Iterable[Compute]) -> None:
+    """Accept only a host that nova-api finds; one that is forced it does not look for.
+
+    nova/compute/api.py, ``_validate_host_or_node``
+
+    :raises Refusal: for a host or a node that is not there
+    """
+    computes = tuple(computes)
+    if destination.is_forced or destination.nodes(computes):
+        return
+    raise _no_such_host("ComputeHostNotFound", destination, computes)
 
 
 def restricted(
@@ -103,7 +135,7 @@ def restricted(
     """
     nodes = destination.nodes(computes)
     if not nodes:
-        raise _no_such_host(destination, computes)
+        raise _no_such_host("NoValidHost", destination, computes)
     only = nodes[0].uuid if len(nodes) == 1 else None
     fallback = request.fallback and _in_tree(request.fallback, only)
     return dataclasses.replace(_in_tree(request, only), fallback=fallback)
@@ -114,12 +146,14 @@ def _in_tree(request: Request, only: str | None) -> Request:
     return dataclasses.replace(request, in_tree=only, limit=limit)
 
 
-def _no_such_host(destination: Destination, computes: Iterable[Compute]) -> Refusal:
+def _no_such_host(
+    exception: str, destination: Destination, computes: Iterable[Compute]
+) -> Refusal:
     host, node = destination.host, destination.node
     known = {each.service_host if host else each.node for each in computes}
     named = {"host": host, "node": node}
     return Refusal(
-        "NoValidHost",
+        exception,
         "no-such-host",
         tuple(f"{kind}: {name}" for kind, name in named.items() if name),
         nearest=near_names(host or node or "", known),

@@ -17,6 +17,7 @@ MIXED_COMPUTES = "mixed policy needs computes of victoria"
 SOUND_COMPUTES = "sound model needs computes of 2025.2"
 REQUESTED_HOST = "requested host"
 FORCED_HOST = "named host needs a policy"
+REQUESTED_DESTINATION = "asked host needs a policy"
 PROJECT = "project not given"
 
 #: Something that Nova reads and drops, with no more than a line in its log.
