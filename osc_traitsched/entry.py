@@ -125,3 +125,9 @@ class UnisolateAggregate(_Deferred):
     """openstack trait-sched unisolate."""
 
     path = "osc_traitsched.commands.unisolate:UnisolateAggregate"
+
+
+class ExplainServer(_Deferred):
+    """openstack trait-sched server explain."""
+
+    path = "osc_traitsched.commands.server_explain:ExplainServer"

@@ -38,7 +38,7 @@ def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix
         return ()
     question = explanation.question
     placement = cloud.placement
-    if facts.cut_off:
+    if facts.cut_off or question.is_kept:
         # Of answers that are cut it can't be told what a change loses.
         return _on_hosts(explanation, matcher, verdict)
     on_request = fix.on_request(question, facts, verdict)

@@ -22,6 +22,7 @@ from osc_traitsched.config import device_profile as config_profiles
 from osc_traitsched.core.errors import NotForProject, Refusal
 from osc_traitsched.core.nova import images
 from osc_traitsched.core.nova.filter import hints
+from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request, check_zone
 from osc_traitsched.core.nova.server.parts import Parts
@@ -117,7 +118,8 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
     if asked.names_host:
         found = dataclasses.replace(found, computes=lookup.computes(cloud))
     if asked.hints or asked.group is not None:
-        found = _placed(cloud, found, asked)
+        group = asked.group and server_groups.group(cloud, asked.group)
+        found = placed(cloud, found, asked.hints, group or None)
     found = found.with_flavor(asked.flavor_properties)
     found = found if image is None else found.with_image(asked.image_properties)
     return dataclasses.replace(found, parts=_parts(cloud, found, asked))
@@ -138,18 +140,23 @@ def _parts(cloud: Cloud, found: Question, asked: ServerRequest) -> Parts:
     return device_profiles.with_profiles(cloud, parts, found.flavor)
 
 
-def _placed(cloud: Cloud, found: Question, asked: ServerRequest) -> Question:
-    """Return the question with hints and group, and where the servers of both are."""
-    group = asked.group and server_groups.group(cloud, asked.group)
-    named = [uuid for hint in hints.OF_SERVERS for uuid in asked.hints.get(hint, ())]
+def placed(
+    cloud: Cloud,
+    found: Question,
+    given: Mapping[str, tuple[str, ...]],
+    group: ServerGroup | None,
+) -> Question:
+    """Return the question with hints and group, and where the servers of both are.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    named = [uuid for hint in hints.OF_SERVERS for uuid in given.get(hint, ())]
     members = group.members if group else frozenset()
     servers = server_groups.nodes_of(cloud, [*named, *members])
     if group:
         hosts = frozenset(servers[each][0] for each in members & servers.keys())
         group = dataclasses.replace(group, hosts=hosts)
-    return dataclasses.replace(
-        found, hints=asked.hints, group=group or None, servers=servers
-    )
+    return dataclasses.replace(found, hints=given, group=group, servers=servers)
 
 
 def _image(cloud: Cloud, name: str, project: str | None) -> Body:
@@ -213,10 +220,12 @@ def _is_image_for(cloud: Cloud, project: str | None, image: Body) -> bool:
 def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:
     """Return what nova-api says of the availability zone, or None if it takes it.
 
+    It is asked of new servers only.
+
     :raises CloudBroke: when Nova can't be read
     """
     zone = question.needed_zone
-    if zone is None:
+    if zone is None or question.is_kept:
         return None
     refusal = check_zone.zone_refusal(zone, lookup.zones(cloud))
     is_unlisted = refusal is not None and zone in lookup.unlisted_zones(cloud)

@@ -132,12 +132,22 @@ def image(cloud: Cloud, name: str) -> Body:
     return image_of_name.only(name, images_named(cloud, name))
 
 
+def image_of_id(cloud: Cloud, identity: str) -> Body | None:
+    """Return the body of the image of an ID; None where Glance has it no more.
+
+    :raises CloudBroke: when Glance can't be read
+    """
+    path = rest.path("images", identity)
+    found: Body | None = rest.get_if_there(cloud.image, path, _IMAGE)
+    return found
+
+
 def images_named(cloud: Cloud, name: str) -> tuple[Body, ...]:
     """Return the bodies of the one image of an ID, or else of those of a name.
 
     :raises NothingMatches: when there is none
     """
-    if _is_uuid(name):
+    if is_uuid(name):
         try:
             path = rest.path("images", name)
             return (rest.get(cloud.image, path, _IMAGE),)
@@ -154,7 +164,8 @@ def images_named(cloud: Cloud, name: str) -> tuple[Body, ...]:
     return found
 
 
-def _is_uuid(text: str) -> bool:
+def is_uuid(text: str) -> bool:
+    """Tell whether a text may be the ID of something, and not its name."""
     try:
         uuid.UUID(text)
     except ValueError:

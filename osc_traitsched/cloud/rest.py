@@ -46,10 +46,12 @@ def get(
     return body
 
 
-def get_if_there(service: Service, path: str, shape: Shape) -> Any:
+def get_if_there(
+    service: Service, path: str, shape: Shape, microversion: str | None = None
+) -> Any:
     """Return what :func:`get` does; None where the service says 404."""
     try:
-        return get(service, path, shape)
+        return get(service, path, shape, microversion=microversion)
     except errors.CloudBroke as exc:
         if exc.status == 404:
             return None

@@ -61,6 +61,17 @@ def groups(cloud: Cloud) -> tuple[ServerGroup, ...]:
     return tuple(map(_group, _groups(cloud)))
 
 
+def group_of_id(cloud: Cloud, identity: str) -> ServerGroup | None:
+    """Return the server group of an ID; None where it is deleted. One request.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    path = rest.path("os-server-groups", identity)
+    shape = {"server_group": _GROUP}
+    body = rest.get_if_there(cloud.compute, path, shape, _MICROVERSION)
+    return None if body is None else _group(body["server_group"])
+
+
 def _groups(cloud: Cloud) -> Iterator[Any]:
     """Yield the groups of all projects; these lists are paged by number."""
     offset, shape = 0, {"server_groups": [_GROUP]}

@@ -35,37 +35,13 @@ class Explain(base.Command):
         request_args.add_options(parser)
         own_args.add_options(parser)
         parser.add_argument(
-            "--host",
-            dest="hosts",
-            metavar="PATTERN",
-            action="append",
-            default=[],
-            help="show these hosts in detail: name, UUID or glob (repeat for more)",
-        )
-        parser.add_argument(
             "--count",
             type=request_args.count,
             default=1,
             metavar="N",
             help="ask for this many servers (default: 1)",
         )
-        parser.add_argument(
-            "--fixes",
-            action=argparse.BooleanOptionalAction,
-            help="look for changes that would help (default: only if there is no room)",
-        )
-        parser.add_argument(
-            "--long",
-            action="store_true",
-            help="do not cut lists; with json or yaml: figures of all full hosts",
-        )
-        parser.add_argument(
-            "-f",
-            "--format",
-            choices=("text", "json", "yaml"),
-            default="text",
-            help="text for people, json or yaml for programs (default: %(default)s)",
-        )
+        add_showing(parser)
         return parser
 
     @uncollected()
@@ -96,7 +72,41 @@ class Explain(base.Command):
             lines = prose.lines(found, found.named, args.long, options, width)
             return self.where + "\n".join(painted(each, width) for each in lines)
         whole = document.document(found, found.named or found.hosts, options)
-        return json.dumps(whole) if args.format == "json" else _yaml(whole)
+        return printed(whole, args.format)
+
+
+def add_showing(parser: argparse.ArgumentParser) -> None:
+    """Add what is shown of an explanation, and how."""
+    parser.add_argument(
+        "--host",
+        dest="hosts",
+        metavar="PATTERN",
+        action="append",
+        default=[],
+        help="show these hosts in detail: name, UUID or glob (repeat for more)",
+    )
+    parser.add_argument(
+        "--fixes",
+        action=argparse.BooleanOptionalAction,
+        help="look for changes that would help (default: only if there is no room)",
+    )
+    parser.add_argument(
+        "--long",
+        action="store_true",
+        help="do not cut lists; with json or yaml: figures of all full hosts",
+    )
+    parser.add_argument(
+        "-f",
+        "--format",
+        choices=("text", "json", "yaml"),
+        default="text",
+        help="text for people, json or yaml for programs (default: %(default)s)",
+    )
+
+
+def printed(whole: object, fmt: str) -> str:
+    """Return a document in the format for programs that was asked for."""
+    return json.dumps(whole) if fmt == "json" else _yaml(whole)
 
 
 def _yaml(whole: object) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.commands import arguments, scheduler_args
 from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.existing.parts import Given
 
 #: Instead of an image: boot from a volume that has no image metadata.
 NO_IMAGE = "-"
@@ -20,13 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "image", help="an image: name or ID; - for none (boot from a volume)"
     )
     group = parser.add_argument_group("request")
-    group.add_argument(
-        "--availability-zone",
-        type=arguments.some,
-        metavar="ZONE",
-        help="ask for this availability zone; ZONE:HOST, ZONE:HOST:NODE and "
-        "ZONE::NODE also name a host, as in Nova",
-    )
+    _add_zone(group)
     group.add_argument(
         "--project",
         type=arguments.some,
@@ -40,22 +35,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--boot-from-volume", action="store_true", help="the root disk is a volume"
     )
-    group.add_argument(
-        "--hint",
-        dest="hints",
-        metavar="KEY=VALUE",
-        type=_pair,
-        action="append",
-        default=[],
-        help="a scheduler hint (repeat for more, and for more values of one)",
-    )
-    group.add_argument(
-        "--server-group",
-        type=arguments.some,
-        metavar="GROUP",
-        help="the server group it is to be in: name or ID",
-    )
     _add_parts(group)
+    _add_placing(group)
     group.add_argument(
         "--on-host",
         type=arguments.some,
@@ -76,6 +57,47 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the address that nova-api gets the request from; only filters of your "
         "own look at it",
     )
+    scheduler_args.add_options(parser)
+
+
+def add_given(parser: argparse.ArgumentParser) -> None:
+    """Add what a user can say of the request of a server that exists."""
+    group = parser.add_argument_group(
+        "request",
+        "What Nova does not show of the server's request, or what shall be otherwise.",
+    )
+    _add_zone(group)
+    _add_placing(group)
+    scheduler_args.add_options(parser)
+
+
+def _add_zone(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--availability-zone",
+        type=arguments.some,
+        metavar="ZONE",
+        help="ask for this availability zone; ZONE:HOST, ZONE:HOST:NODE and "
+        "ZONE::NODE also name a host, as in Nova",
+    )
+
+
+def _add_placing(group: argparse._ArgumentGroup) -> None:
+    """Add hints, the server group, and properties that are only imagined."""
+    group.add_argument(
+        "--hint",
+        dest="hints",
+        metavar="KEY=VALUE",
+        type=_pair,
+        action="append",
+        default=[],
+        help="a scheduler hint (repeat for more, and for more values of one)",
+    )
+    group.add_argument(
+        "--server-group",
+        type=arguments.some,
+        metavar="GROUP",
+        help="the server group it is to be in: name or ID",
+    )
     for what in ("flavor", "image"):
         group.add_argument(
             f"--{what}-property",
@@ -86,7 +108,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             help=f"as if the {what} had this property; an empty VALUE removes it "
             "(repeat for more)",
         )
-    scheduler_args.add_options(parser)
 
 
 def _add_parts(group: argparse._ArgumentGroup) -> None:
@@ -162,6 +183,20 @@ def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
         on_host=args.on_host,
         on_node=args.on_node,
         remote_address=args.remote_address,
+    )
+
+
+def given(args: argparse.Namespace) -> Given:
+    """Return what the options of :func:`add_given` say.
+
+    :raises BadUsage: for options that do not go together
+    """
+    return Given(
+        zone=args.availability_zone,
+        hints=_hints(args.hints),
+        group=args.server_group,
+        flavor_properties=dict(args.flavor_property),
+        image_properties=dict(args.image_property),
     )
 
 

@@ -209,6 +209,15 @@ def _(error: errors.NothingMatches) -> str:
 
 
 @word.register
+def _(error: errors.NoServer) -> str:
+    hidden = "; this user may not list those of other projects"
+    return (
+        f"no server matches {quoted(error.value)}: there is none, or it is deleted"
+        f"{hidden * error.own_only}"
+    )
+
+
+@word.register
 def _(error: errors.NoProvider) -> str:
     return "Placement has no provider for it, as far as Nova lists it"
 

@@ -199,13 +199,14 @@ class Maker:
         image: str,
         user: Connection | None = None,
         hints: Mapping[str, str] = NO_PROPERTIES,
-        **more: str,
+        **more: Any,
     ) -> Boot:
         """Ask Nova for a server, and return when it is decided what becomes of it.
 
         :param user: who asks, if not the administrator
         :param hints: for the scheduler
-        :param more: ``availability_zone`` or ``host``
+        :param more: ``availability_zone`` or ``host``, and whatever else Nova takes;
+            ``metadata`` can make it fail in the hypervisor
         """
         compute = (user or self.admin).compute
         body = {"name": "asked", "flavorRef": flavor.id, "imageRef": image}
@@ -235,6 +236,24 @@ class Maker:
                 return Boot("", server, body["status"], host, fault=fault)
             time.sleep(0.05)
         raise AssertionError(f"server {server} is being built for {seconds} s")
+
+    def acts(
+        self, boot: Boot, action: Mapping[str, Any], seconds: float = PATIENCE
+    ) -> Any:
+        """Do something with a server, and return its body when that is over."""
+        compute, path = self.admin.compute, f"/servers/{boot.server}"
+        answer = compute.post(f"{path}/action", json=action, microversion=COMPUTE)
+        assert answer.status_code in (200, 202), answer.text
+        # What the API only hands on has not begun at once.
+        time.sleep(0.5)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            body = compute.get(path, microversion=COMPUTE).json()["server"]
+            is_busy = body["status"] in ("BUILD", "MIGRATING")
+            if not (body["OS-EXT-STS:task_state"] or is_busy):
+                return body
+            time.sleep(0.1)
+        raise AssertionError(f"server {boot.server} is busy for {seconds} s: {body}")
 
     def delete(self, boot: Boot, seconds: float = PATIENCE) -> None:
         """Delete a server, and return when what it used is free again."""

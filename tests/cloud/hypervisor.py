@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from nova import exception
 from nova.virt import fake
 
 
@@ -19,8 +20,31 @@ class Hypervisor(fake.MediumFakeDriver):
         resources = super().get_available_resource(nodename)
         return {**resources, "uuid": _identity(nodename)}
 
+    def spawn(self, context: Any, instance: Any, *others: Any, **named: Any) -> None:
+        if _fails(instance, "spawn"):
+            raise exception.ComputeResourcesUnavailable(reason="made to fail")
+        if _fails(instance, "abort"):
+            raise exception.BuildAbortException(
+                instance_uuid=instance.uuid, reason="made to fail"
+            )
+        super().spawn(context, instance, *others, **named)
+
+    def check_can_live_migrate_destination(
+        self, context: Any, instance: Any, *others: Any, **named: Any
+    ) -> Any:
+        if _fails(instance, "move"):
+            raise exception.MigrationPreCheckError(reason="made to stay")
+        return super().check_can_live_migrate_destination(
+            context, instance, *others, **named
+        )
+
     def get_nodenames_by_uuid(self, refresh: bool = False) -> dict[str, str]:
         return {_identity(node): node for node in self.get_available_nodes()}
+
+
+def _fails(instance: Any, where: str) -> bool:
+    """Tell whether a server is made to fail somewhere, by its metadata."""
+    return bool(instance.metadata.get("fails") == where)
 
 
 def install() -> None:

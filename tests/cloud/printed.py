@@ -171,6 +171,30 @@ def _stacked(make: Maker) -> None:
     make.aggregate("stacked", "cmp01", ram_weight_multiplier="-1.0")
 
 
+def _failed(make: Maker) -> None:
+    """A server found no host; then one of the hosts got room for it."""
+    make.traits(GOLD, "cmp00", "cmp01")
+    image = make.image("rocky")
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"}, **_SIZE)
+    large = make.flavor("large", ram=6144)
+    make.used("cmp00", large, image)
+    away = make.boot(large, image, host="cmp01")
+    boot = make.boot(gold, image, name="web-3")
+    make.after(make.delete, boot)
+    make.delete(away)
+
+
+def _pinned(make: Maker) -> None:
+    """A server can't be moved live to the only host that it could be moved to."""
+    make.traits(GOLD, "cmp01", "cmp02")
+    image = make.image("rocky")
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    fails = {"fails": "move"}
+    boot = make.boot(gold, image, host="cmp01", name="db-1", metadata=fails)
+    make.after(make.delete, boot)
+    make.acts(boot, {"os-migrateLive": {"host": None, "block_migration": "auto"}})
+
+
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("README", "osc-traitsched", 0): _busy,
@@ -193,6 +217,8 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("weighers", "Stack or spread", 2): _stacked,
     ("weighers", "Which host is picked", 0): _unlike,
     ("weighers", "What is not visible", 0): _unlike,
+    ("servers", "A server in ERROR", 0): _failed,
+    ("servers", "A move that failed", 0): _pinned,
     ("traits", "See that it works", 0): _gold,
     ("az", "See that it works", 0): _east,
     ("image-type", "See that it works", 0): _gold,

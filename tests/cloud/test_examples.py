@@ -13,12 +13,19 @@ from tests.services import environment
 OWN_FILTERS = environment.REPOSITORY / "examples" / "nova_filters"
 
 #: Those whose answer is no; all others end with 0.
-CODES = {"trait-sched check": 7, "trait-sched mirror check": 7}
+CODES = {
+    "trait-sched check": 7,
+    "trait-sched mirror check": 7,
+    "trait-sched server explain": 3,
+}
 
 
 @pytest.fixture(scope="module")
 def scenario(prefiltering):
     with different_hosts(prefiltering) as scenario:
+        maker, flavor = scenario.maker, scenario.flavors["nobody"]
+        boot = maker.boot(flavor, scenario.images["raw"], name="web-3")
+        maker.after(maker.delete, boot)
         yield scenario
 
 

@@ -18,7 +18,11 @@ PAGES = (
     *(f"doc/source/user/prefilters/{name}.rst" for name in _PREFILTERS),
 )
 VERBS = ("explain", "candidates")
-PRINTED = [b for page in PAGES for verb in VERBS for b in blocks(page, verb)]
+SERVERS = "doc/source/user/servers.rst"
+PRINTED = [
+    *(b for page in PAGES for verb in VERBS for b in blocks(page, verb)),
+    *blocks(SERVERS, "server explain"),
+]
 
 
 def name_of(block):
@@ -37,5 +41,5 @@ def test_an_answer_is_as_printed(cloud, admin, tmp_path, block):
 
 
 def test_every_page_has_blocks_with_output():
-    assert {block.page for block in PRINTED} == set(PAGES)
+    assert {block.page for block in PRINTED} == {*PAGES, SERVERS}
     assert len(PRINTED) >= 10

@@ -92,6 +92,17 @@ class NothingMatches(BadQuestion):
         self.unasked = unasked
 
 
+class NoServer(NothingMatches):
+    """A name or an ID that no server has which this user may see.
+
+    :ivar own_only: servers of other projects are hidden from this user
+    """
+
+    def __init__(self, value: str, own_only: bool) -> None:
+        super().__init__("server", value, ())
+        self.own_only = own_only
+
+
 class NoProvider(BadQuestion):
     """A host that Nova knows and Placement does not."""
 

@@ -76,6 +76,8 @@ class Question:
     :ivar on_node: the hypervisor that it is to be on, beside the zone
     :ivar remote_address: where nova-api gets the request from; None if not known
     :ivar own: what filters and weighers say that ran in Nova; None if none did
+    :ivar is_kept: it is of a server that exists, to which neither changes of flavor and
+        image get nor what nova-api refuses of new ones
     """
 
     flavor: Body
@@ -98,6 +100,7 @@ class Question:
     on_node: str | None = None
     remote_address: str | None = None
     own: OwnAnswers | None = None
+    is_kept: bool = False
 
     def request(self) -> Request:
         """Return what Nova would ask Placement.

@@ -56,6 +56,7 @@ ERRORS = [
     errors.UnknownTrait("CUSTOM_X", False, ("CUSTOM_Y", "CUSTOM_Z")),
     errors.UnknownTrait("HW_NEW", True, ()),
     errors.NothingMatches("host", "x\n", ("y",), "compute is down"),
+    errors.NoServer("web\n", own_only=True),
     errors.NoProvider("cmp1"),
     errors.AmbiguousName("aggregate", "gold", [Namesake("u1")] * 2),
     errors.EmptyAggregate("gold"),

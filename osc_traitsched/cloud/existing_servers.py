@@ -1,0 +1,209 @@
+"""Reads one server that exists: what it is, and what was done with it."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from osc_traitsched.cloud import lists, lookup, rest
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core import errors
+from osc_traitsched.core.existing import changes
+from osc_traitsched.core.existing.changes import Changes
+from osc_traitsched.core.existing.history import (
+    Action,
+    Migration,
+    ServerState,
+    failed_action,
+    read_action,
+)
+from osc_traitsched.core.namesake import Namesake
+
+_T = TypeVar("_T")
+
+#: The first minor version that shows all that is read here: scheduler hints.
+_NEWEST = 100
+#: Train's highest, and so of every release from Train on.
+_OLDEST = 79
+
+#: So many of the last actions, and of the servers and moves since a failure, are read.
+_MOST_ACTIONS = "20"
+MOST_CHANGED = 100
+
+_SERVER: rest.Shape = {
+    "server": {
+        "id": str,
+        "name": str,
+        "status": str,
+        "tenant_id": str,
+        "flavor": {"original_name": str, "vcpus": int, "ram": int, "disk": int},
+        "image": (str, dict),
+    }
+}
+_ACTION: dict[str, rest.Shape] = {
+    "action": str,
+    "request_id": str,
+    "start_time": rest.OPTIONAL_TEXT,
+}
+_SERVICES: rest.Shape = {"services": [{"binary": str, "host": str, "state": str}]}
+_LISTED: dict[str, rest.Shape] = {"name": str, "tenant_id": str, "created": str}
+_CHANGED: rest.Shape = {"servers": [{"id": str, "created": str, "status": str}]}
+_MIGRATIONS: rest.Shape = {
+    "migrations": [
+        {
+            "instance_uuid": str,
+            "status": str,
+            "source_compute": rest.OPTIONAL_TEXT,
+            "dest_compute": rest.OPTIONAL_TEXT,
+            "migration_type": rest.OPTIONAL_TEXT,
+        }
+    ]
+}
+
+
+def minor_version(cloud: Cloud) -> int:
+    """Return the minor version of the compute API to read a server with.
+
+    The highest that the cloud has of those whose answers are known here.
+    """
+    _, _, minor = (cloud.compute_maximum or "").partition(".")
+    highest = int(minor) if minor.isdecimal() else _OLDEST
+    return min(max(highest, _OLDEST), _NEWEST)
+
+
+def server(cloud: Cloud, name: str) -> Any:
+    """Return the body of the one server of an ID, or else of a name.
+
+    Those of all projects count, for a user who may list them. One request for an ID;
+    two and a page for a name.
+
+    :raises NoServer: when there is none, or none that this user may see
+    :raises AmbiguousName: for a name that several servers have
+    :raises CloudBroke: when Nova can't be read
+    """
+    found = _of_id(cloud, name) if lookup.is_uuid(name) else None
+    if found is None:
+        found = _of_id(cloud, _named(cloud, name))
+    if found is None:
+        # It was deleted since it was listed.
+        raise errors.NoServer(name, own_only=False)
+    return found
+
+
+def _of_id(cloud: Cloud, identity: str) -> Any:
+    path = rest.path("servers", identity)
+    body = rest.get_if_there(cloud.compute, path, _SERVER, _version(cloud))
+    return None if body is None else body["server"]
+
+
+def _version(cloud: Cloud) -> str:
+    return f"2.{minor_version(cloud)}"
+
+
+def _named(cloud: Cloud, name: str) -> str:
+    # Nova takes it for a pattern, and its database perhaps any case for the same.
+    query = {"name": f"^{re.escape(name)}$"}
+    everywhere = _if_allowed(lambda: _listed(cloud, {**query, "all_tenants": "1"}))
+    listed = _listed(cloud, query) if everywhere is None else everywhere
+    found = [each for each in listed if each["name"] == name]
+    if not found:
+        raise errors.NoServer(name, own_only=everywhere is None)
+    if len(found) > 1:
+        alike = [
+            Namesake(each["id"], each["tenant_id"], created=each["created"])
+            for each in found
+        ]
+        raise errors.AmbiguousName("server", name, alike)
+    return str(found[0]["id"])
+
+
+def _listed(cloud: Cloud, query: Mapping[str, str]) -> tuple[Any, ...]:
+    path = "/servers/detail"
+    return tuple(lists.pages(cloud.compute, path, "servers", _LISTED, query))
+
+
+def action_that_failed(cloud: Cloud, state: ServerState) -> Action | None:
+    """Return the action in which a server failed, with its steps; two requests.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    path = rest.path("servers", state.id, "os-instance-actions")
+    shape = {"instanceActions": [_ACTION]}
+    query = {"limit": _MOST_ACTIONS}
+    body = rest.get(cloud.compute, path, shape, query, _version(cloud))
+    found = failed_action(state, map(read_action, body["instanceActions"]))
+    if found is None:
+        return None
+    path = rest.path("servers", state.id, "os-instance-actions", found.request)
+    one = rest.get(
+        cloud.compute, path, {"instanceAction": _ACTION}, None, _version(cloud)
+    )
+    return read_action(one["instanceAction"])
+
+
+def moves_of(cloud: Cloud, state: ServerState) -> tuple[Migration, ...]:
+    """Return the moves of a server, the last first; none for who may not list them.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    query = {"instance_uuid": state.id, "limit": _MOST_ACTIONS}
+    body = _if_allowed(lambda: _migrations(cloud, query))
+    return tuple(
+        Migration(
+            kind=each["migration_type"] or "",
+            status=each["status"],
+            source=each["source_compute"] or "",
+            destination=each["dest_compute"] or "",
+        )
+        for each in body or ()
+    )
+
+
+def changes_since(
+    cloud: Cloud, state: ServerState, since: datetime.datetime
+) -> Changes:
+    """Return what changed in the cloud since a server failed; three requests.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    then = since.strftime("%Y-%m-%dT%H:%M:%SZ")
+    query = {"changes-since": then, "limit": str(MOST_CHANGED)}
+    services = _if_allowed(lambda: _services(cloud))
+    servers = _if_allowed(lambda: _changed(cloud, query))
+    moves = _if_allowed(lambda: _migrations(cloud, query))
+    read = {"services": services, "servers": servers, "migrations": moves}
+    went, was = changes.down(services or (), since)
+    made, deleted = changes.servers(servers or (), since, state.id)
+    return Changes(
+        went_down=went,
+        was_down=was,
+        made=made,
+        deleted=deleted,
+        moves=changes.moves(moves or (), state.id),
+        is_cut=any(len(each or ()) >= MOST_CHANGED for each in (servers, moves)),
+        unread=tuple(name for name, each in read.items() if each is None),
+    )
+
+
+def _services(cloud: Cloud) -> Any:
+    return rest.get(cloud.compute, "/os-services", _SERVICES)["services"]
+
+
+def _changed(cloud: Cloud, query: Mapping[str, str]) -> Any:
+    query = {**query, "all_tenants": "1"}
+    return rest.get(cloud.compute, "/servers/detail", _CHANGED, query)["servers"]
+
+
+def _migrations(cloud: Cloud, query: Mapping[str, str]) -> Any:
+    version = f"2.{_OLDEST}"
+    path = "/os-migrations"
+    return rest.get(cloud.compute, path, _MIGRATIONS, query, version)["migrations"]
+
+
+def _if_allowed(read: Callable[[], _T]) -> _T | None:
+    try:
+        return read()
+    except errors.Forbidden:
+        return None

@@ -1,0 +1,252 @@
+"""The request that a server was made by, put together from what Nova shows of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from osc_traitsched.core.nova.question import Body
+
+#: The first minor versions of the compute API that show a part.
+GROUPS, ZONE, PROPERTIES, HINTS = 71, 96, 98, 100
+
+
+class Source(enum.Enum):
+    """Where a part of a request is from; the values are those of documents."""
+
+    SERVER = "server"
+    """Nova keeps it with the server."""
+
+    NOW = "image now"
+    """Glance, which has the image as it is now."""
+
+    GIVEN = "option"
+    """The user says so."""
+
+    NOT_SHOWN = "not shown"
+    """This cloud's compute API does not show it, and it is taken for not asked."""
+
+    GONE = "gone"
+    """It was kept by something that is deleted."""
+
+    NOT_READ = "not read"
+    """It is not looked at."""
+
+
+class Name(enum.Enum):
+    """The parts of a request; the values are those of documents."""
+
+    FLAVOR = "flavor"
+    IMAGE = "image"
+    PROPERTIES = "image properties"
+    MORE = "image traits and format"
+    ZONE = "availability zone"
+    HOST = "named host"
+    HINTS = "scheduler hints"
+    GROUP = "server group"
+    PROJECT = "project"
+    PORTS = "ports"
+    VOLUMES = "volumes"
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One part of the request of a server.
+
+    :ivar value: in the words of the API; None where there is none, or none is known
+    :ivar since: the first minor version of the compute API that shows it; None where
+        all do, or none does
+    """
+
+    name: Name
+    source: Source
+    value: str | None = None
+    since: int | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is what the request had, for all that is known."""
+        return self.source in (Source.SERVER, Source.GIVEN, Source.NOW)
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """What the user says of the request, which goes before what Nova shows.
+
+    :ivar zone: as a user gives it to Nova, ``zone:host`` included; None for nothing
+    :ivar group: a name or an ID of a server group
+    :ivar flavor_properties: extra specs; an empty value takes a key away
+    :ivar image_properties: as the extra specs
+    """
+
+    zone: str | None = None
+    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    group: str | None = None
+    flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+#: What Nova itself adds to what a server keeps of its image when it starts it
+#: (nova/virt/libvirt/driver.py, ``_register_all_undefined_instance_details``): its
+#: request never had it.
+_ADDED = frozenset(
+    f"hw_{what}"
+    for what in (
+        "cdrom_bus",
+        "disk_bus",
+        "input_bus",
+        "machine_type",
+        "pointer_model",
+        "vif_model",
+        "video_model",
+    )
+)
+
+#: How the properties begin that Nova shows with a server.
+_STANDARD = ("hw_", "img_", "os_")
+#: Those of Glance's own keys that begin so, too.
+_OF_GLANCE = frozenset(["os_hash_algo", "os_hash_value", "os_hidden"])
+
+
+def flavor(body: Any) -> Body:
+    """Return the server's own copy of its flavor, as the API gives flavors.
+
+    :raises KeyError: where it has no extra specs, which a policy can hide
+    """
+    own = body["flavor"]
+    return {**own, "name": own["original_name"], "extra_specs": own["extra_specs"]}
+
+
+def image_id(body: Any) -> str | None:
+    """Return the ID of the image; None for a server that boots from a volume."""
+    found = body["image"]
+    return str(found["id"]) if found else None
+
+
+def image(body: Any, now: Body | None) -> Body | None:
+    """Return the image that the server was asked for with; None for a volume.
+
+    Nova shows standard properties only, so that required traits are not among them
+    (nova/api/openstack/compute/views/servers.py, ``_get_image``).
+
+    :param now: the image service's body; None where it has the image no more
+    """
+    if not body["image"]:
+        return None
+    found: dict[str, Any] = dict(now or {"id": body["image"]["id"], "name": None})
+    kept = body["image"].get("properties")
+    if kept is None:
+        return found
+    shown = {k: v for k, v in found.items() if not _is_shown(k)}
+    was_added = {
+        key
+        for key in _ADDED & kept.keys()
+        if now is not None and key not in now and body.get("OS-SRV-USG:launched_at")
+    }
+    return {**shown, **{k: v for k, v in kept.items() if k not in was_added}}
+
+
+def _is_shown(key: str) -> bool:
+    return key.startswith(_STANDARD) and key not in _OF_GLANCE
+
+
+def zone(body: Any, minor: int, never_placed: bool) -> str | None:
+    """Return the zone that was asked for, as far as it is shown.
+
+    A server that was on no host has in ``OS-EXT-AZ`` what it was asked for with, and
+    any other one its host's zone (nova/availability_zones.py,
+    ``get_instance_availability_zone``).
+
+    :param minor: of the compute API with which the body was read
+    """
+    if minor >= ZONE:
+        return body.get("pinned_availability_zone") or None
+    return (body.get("OS-EXT-AZ:availability_zone") or None) if never_placed else None
+
+
+def hints(body: Any) -> dict[str, tuple[str, ...]]:
+    """Return the scheduler hints that are shown, without the server group's."""
+    found = body.get("scheduler_hints") or {}
+    return {
+        key: tuple(map(str, value)) if isinstance(value, list) else (str(value),)
+        for key, value in found.items()
+        if key != "group"
+    }
+
+
+def group_id(body: Any) -> str | None:
+    """Return the ID of its server group; None for none, or where it is not shown."""
+    found: Sequence[str] = body.get("server_groups") or ()
+    return found[0] if found else None
+
+
+def parts(
+    body: Any, minor: int, now: Body | None, given: Given, never_placed: bool
+) -> tuple[Part, ...]:
+    """Return where each part of the request is from.
+
+    :param body: the server's, of the compute API
+    :param minor: of the compute API with which it was read
+    :param now: the image's, of the image service
+    """
+    knows_zone = minor >= ZONE or never_placed
+    return (
+        _given(Name.FLAVOR, body["flavor"]["original_name"], given.flavor_properties),
+        *_image_parts(body, minor, now, given),
+        _shown(
+            Name.ZONE, zone(body, minor, never_placed), knows_zone, ZONE, given.zone
+        ),
+        Part(Name.HOST, Source.GIVEN if _names_host(given) else Source.NOT_SHOWN),
+        _shown(
+            Name.HINTS,
+            _hint_text(hints(body)),
+            minor >= HINTS,
+            HINTS,
+            _hint_text(given.hints),
+        ),
+        _shown(Name.GROUP, group_id(body), minor >= GROUPS, GROUPS, given.group),
+        Part(Name.PROJECT, Source.SERVER, body["tenant_id"]),
+        Part(Name.PORTS, Source.NOT_READ),
+        Part(Name.VOLUMES, Source.NOT_READ),
+    )
+
+
+def _names_host(given: Given) -> bool:
+    return bool((given.zone or "").partition(":")[2].strip(":"))
+
+
+def _given(name: Name, value: str | None, changes: Mapping[str, str]) -> Part:
+    return Part(name, Source.GIVEN if changes else Source.SERVER, value)
+
+
+def _shown(
+    name: Name, value: str | None, is_shown: bool, since: int, given: str | None
+) -> Part:
+    if given:
+        return Part(name, Source.GIVEN, given)
+    source = Source.SERVER if is_shown else Source.NOT_SHOWN
+    return Part(name, source, value, since)
+
+
+def _image_parts(
+    body: Any, minor: int, now: Body | None, given: Given
+) -> tuple[Part, ...]:
+    identity = image_id(body)
+    if identity is None:
+        return (Part(Name.IMAGE, Source.SERVER),)
+    name = str((now or {}).get("name") or identity)
+    elsewhere = Source.GONE if now is None else Source.NOW
+    kept = Source.SERVER if minor >= PROPERTIES else elsewhere
+    changed = Source.GIVEN if given.image_properties else None
+    return (
+        Part(Name.IMAGE, Source.SERVER if now is not None else Source.GONE, name),
+        Part(Name.PROPERTIES, changed or kept, since=PROPERTIES),
+        Part(Name.MORE, changed or elsewhere),
+    )
+
+
+def _hint_text(found: Mapping[str, Sequence[str]]) -> str | None:
+    pairs = [f"{key}={value}" for key, values in found.items() for value in values]
+    return ", ".join(pairs) or None

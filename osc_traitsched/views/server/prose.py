@@ -1,0 +1,50 @@
+"""What there is to say of a server that exists, for a person."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator, Sequence
+
+from osc_traitsched.core.existing.answer import ServerAnswer
+from osc_traitsched.views.commands import Option
+from osc_traitsched.views.explain import prose
+from osc_traitsched.views.server import failure, request, words
+from osc_traitsched.views.terminal import Line, Tone
+
+
+def lines(
+    answer: ServerAnswer,
+    now: datetime.datetime,
+    everything: bool,
+    options: Sequence[Option] = (),
+    width: int = 0,
+) -> Iterator[Line]:
+    """Yield the text, line by line; names are in it as they are.
+
+    :param now: ages are told at this moment
+    :param everything: do not cut lists
+    :param options: the global ones of printed commands
+    :param width: of the terminal; 0 for none
+    """
+    explanation = answer.explanation
+    explained: Iterator[Line] = iter(())
+    tone: Tone | None = Tone.DOUBT
+    if explanation is not None:
+        explained = prose.lines(
+            explanation, explanation.named, everything, options, width
+        )
+        # The summary has the verdict.
+        tone = next(explained).tone
+    yield Line(words.summary(answer, now), tone)
+    yield from map(Line, failure.lines(answer))
+    yield from _section("Its request, put together again:", request.known(answer))
+    yield from _section("Not known of its request:", request.hidden(answer))
+    if explanation is not None:
+        yield from _section("That request now:", ())
+        yield from explained
+
+
+def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
+    yield Line("")
+    yield Line(title, Tone.TITLE)
+    yield from (Line(f"  {text}") for text in found)

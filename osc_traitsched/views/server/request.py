@@ -1,0 +1,81 @@
+"""Where each part of a server's request is from, in lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from osc_traitsched.core.existing.answer import ServerAnswer
+from osc_traitsched.core.existing.parts import Name, Part, Source
+
+#: The options that say what is not known.
+OPTIONS = {
+    Name.PROPERTIES: "--image-property",
+    Name.MORE: "--image-property",
+    Name.ZONE: "--availability-zone",
+    Name.HOST: "--availability-zone",
+    Name.HINTS: "--hint",
+    Name.GROUP: "--server-group",
+}
+
+_SOURCES = {
+    Source.SERVER: "as Nova keeps it with the server",
+    Source.NOW: "as Glance has the image now",
+    Source.GIVEN: "given by an option",
+}
+
+_HOW = {
+    Name.MORE: " (disk_format is one)",
+    Name.HOST: " ZONE:HOST",
+}
+
+_ALWAYS_HIDDEN = {
+    Name.HOST: "a host that was named with the zone: Nova never shows it",
+    Name.PORTS: "networks and ports: not looked at",
+    Name.VOLUMES: "volumes: not looked at",
+}
+
+
+def known(answer: ServerAnswer) -> Iterator[str]:
+    """Yield a line for each part that is known, and has a value."""
+    for part in answer.parts:
+        if not part.is_known or (part.value is None and part.name in _OF_VALUE):
+            continue
+        value = f" {part.value}" if part.value else ""
+        line = f"{part.name.value}{value}: {_source(part)}"
+        if part.name is Name.FLAVOR and answer.is_flavor_changed:
+            line += "; no flavor of that name is like it any more"
+        yield line
+
+
+#: The parts that are not asked for where they have no value.
+_OF_VALUE = frozenset([Name.ZONE, Name.HINTS, Name.GROUP])
+
+
+def _source(part: Part) -> str:
+    if part.name is Name.IMAGE and part.value is None:
+        return "none, it boots from a volume"
+    if part.name is Name.FLAVOR and part.source is Source.SERVER:
+        return "the server's own copy"
+    return _SOURCES[part.source]
+
+
+def hidden(answer: ServerAnswer) -> Iterator[str]:
+    """Yield a line for each part that is not known, with what can say it."""
+    for part in answer.hidden:
+        option = OPTIONS.get(part.name)
+        way = f"; {option}{_HOW.get(part.name, '')} gives it" if option else ""
+        yield f"{_why(part, answer.minor)}{way}"
+
+
+def _why(part: Part, minor: int) -> str:
+    name = part.name.value
+    if part.name in _ALWAYS_HIDDEN:
+        return _ALWAYS_HIDDEN[part.name]
+    if part.source is Source.NOT_SHOWN:
+        return (
+            f"{name}: taken for none; the compute API shows it from 2.{part.since}, "
+            f"and was read with 2.{minor}"
+        )
+    if part.name is Name.IMAGE:
+        return f"image {part.value}: it is deleted"
+    return f"{name}: gone with the image"

@@ -1,0 +1,356 @@
+"""Servers that Nova fails for one cause after another, and what is said of each."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import prettytable
+import pytest
+
+from tests.cloud import logs
+from tests.cloud.cloud import Cloud
+from tests.cloud.conftest import PREFILTERS
+from tests.cloud.factory import factory
+from tests.functional import shell
+from tests.server_schema import CLOSED
+
+GOLD = "CUSTOM_GOLD"
+HOSTS = [f"cmp0{number}" for number in range(4)]
+#: No filter of these knows server groups, and one raises for what it does not know.
+FILTERS = "ComputeFilter,ImagePropertiesFilter,JsonFilter"
+LIVE = {"os-migrateLive": {"host": None, "block_migration": "auto"}}
+
+
+@pytest.fixture(scope="module")
+def failing():
+    """A cloud of four computes without the filters of server groups."""
+    options = (*PREFILTERS, f"filter_scheduler.enabled_filters={FILTERS}")
+    with Cloud(computes=4, nova_options=options) as cloud:
+        yield cloud
+
+
+@pytest.fixture(scope="module")
+def admin(failing):
+    return failing.admin()
+
+
+@pytest.fixture(scope="module")
+def lasting(admin):
+    """Makes what all tests of this module share."""
+    with factory(admin) as maker:
+        yield maker
+
+
+@pytest.fixture(scope="module")
+def small(lasting):
+    return lasting.flavor("small")
+
+
+@pytest.fixture(scope="module")
+def raw(lasting):
+    return lasting.image("raw")
+
+
+@pytest.fixture
+def make(admin):
+    """Makes what one test needs."""
+    with factory(admin) as maker:
+        yield maker
+
+
+@pytest.fixture(scope="module")
+def explained(failing):
+    """Explains a server, with the file that the scheduler runs with."""
+
+    def run(server, *options, code=None, fmt="json"):
+        file = str(failing.nova_conf)
+        asked = ("trait-sched", "server", "explain", server, *options)
+        asked = (*asked, "--nova-conf", file, "-f", fmt)
+        done = shell.run(failing.environment, *asked)
+        assert done.err == ""
+        if fmt != "json":
+            return done.out
+        CLOSED.validate(done.json)
+        assert code is None or done.code == code
+        return done.json
+
+    return run
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A cause, what Nova shows of it, and what is said."""
+
+    cause: str
+    status: str
+    nova: str
+    summary: str
+
+
+@pytest.fixture(scope="module")
+def table(request):
+    """Gathers a row of each cause, and prints them all."""
+    rows: list[Row] = []
+    yield rows
+    shown = prettytable.PrettyTable(["cause", "status", "Nova's words", "said"])
+    shown.align = "l"
+    shown.max_width = 60
+    for row in rows:
+        shown.add_row(dataclasses.astuple(row))
+    reporter = request.config.pluginmanager.getplugin("terminalreporter")
+    reporter.write_line(f"\n{shown.get_string()}")
+
+
+@pytest.fixture
+def told(explained, table, request):
+    """Explains a server that has failed, and keeps the row."""
+
+    def run(server, *options, **expected):
+        found = explained(server, *options, **expected)
+        failure = found["failure"]
+        cause = request.node.name.replace("test_", "").replace("_", " ")
+        status = found["server"]["status"]
+        table.append(Row(cause, status, failure["text"], found["summary"]))
+        return found
+
+    return run
+
+
+def kept(maker, boot):
+    """Delete a server at the end, and return its ID."""
+    maker.after(maker.delete, boot)
+    return boot.server
+
+
+# Builds
+
+
+def test_a_trait_that_no_host_has(make, told, raw):
+    make.traits(GOLD)
+    boot = make.boot(make.flavor("gold", {f"trait:{GOLD}": "required"}), raw)
+    found = told(kept(make, boot), code=3)
+    assert found["failure"]["stage"] == "no allocation candidates"
+    assert found["failure"]["text"] == "No valid host was found."
+    assert (found["failure"]["from"], found["failure"]["attempts"]) == ("fault", [])
+    assert found["failure"]["action"] == "create"
+    assert found["now"]["conflicts"] == [[f"required:{GOLD}"]]
+    assert found["summary"].endswith(" Now: no host can take it: 0 of 4.")
+
+
+def test_no_room(make, told, raw):
+    boot = make.boot(make.flavor("huge", ram=80000), raw)
+    found = told(kept(make, boot), code=3)
+    assert found["failure"]["stage"] == "no allocation candidates"
+    assert found["now"]["conflicts"] == [["resources:MEMORY_MB"]]
+
+
+def test_filters_take_all(make, told, small, raw):
+    query = json.dumps(["=", "$host", "nowhere"])
+    boot = make.boot(small, raw, hints={"query": query})
+    found = told(kept(make, boot), code=3)
+    assert found["failure"]["stage"] == "no host left"
+    assert found["now"]["request"]["hints"] == [{"hint": "query", "values": [query]}]
+    assert found["now"]["conflicts"] == [["JsonFilter"]]
+
+
+def test_a_filter_raises(make, told, small, raw):
+    boot = make.boot(small, raw, hints={"query": json.dumps(["~", "$host", "x"])})
+    found = told(kept(make, boot), code=3)
+    assert found["failure"]["stage"] == "service failed"
+    assert found["now"]["verdict"] == "refused"
+
+
+def test_the_named_host_is_full(make, told, small, raw):
+    make.used("cmp01", make.flavor("most", ram=7680), raw)
+    boot = make.boot(small, raw, availability_zone="nova:cmp01")
+    server = kept(make, boot)
+    found = told(server, code=0)
+    assert found["failure"]["stage"] == "no allocation candidates"
+    host = part(found, "named host")
+    assert (host["known"], host["option"]) == (False, "--availability-zone")
+    said = told(server, "--availability-zone", "nova:cmp01", code=3)
+    assert said["now"]["total_hosts"] == 1
+
+
+def test_every_attempt_fails(make, told, small, raw):
+    boot = make.boot(small, raw, metadata={"fails": "spawn"})
+    found = told(kept(make, boot), code=0)
+    assert found["failure"]["stage"] == "retries exhausted"
+    assert len(set(found["failure"]["attempts"])) == 3
+    assert "made to fail" in found["failure"]["text"]
+    # Nova calls each of them a success.
+    assert found["failure"]["failed_steps"] == []
+
+
+def test_nova_compute_gives_up(make, told, small, raw):
+    boot = make.boot(small, raw, metadata={"fails": "abort"})
+    found = told(kept(make, boot), code=0)
+    assert found["failure"]["stage"] == "compute failed"
+    (host,) = found["failure"]["attempts"]
+    assert f"nova-compute of {host} failed" in found["summary"]
+
+
+def test_the_policy_of_the_group_is_refused(make, told, small, raw):
+    group = make.group("anti-affinity")
+    boot = make.boot(small, raw, hints={"group": group})
+    found = told(kept(make, boot), code=3)
+    assert found["failure"]["stage"] == "refused"
+    assert found["now"]["refusal"]["exception"] == "UnsupportedPolicyException"
+    assert part(found, "server group")["value"] == group
+
+
+def test_the_hosts_of_the_zone_are_disabled(make, told, small, raw):
+    make.aggregate("east", "cmp02", "cmp03", availability_zone="east")
+    make.disabled("cmp02", "disk")
+    boot = make.boot(small, raw, availability_zone="east", name="first")
+    assert kept(make, boot)
+    assert boot.status == "ACTIVE"
+    make.disabled("cmp03", "")
+    body = make.acts(boot, {"migrate": None})
+    assert body["status"] == "ACTIVE"
+    found = told(boot.server, code=3)
+    assert found["failure"]["stage"] == "reason not kept"
+    assert part(found, "availability zone")["value"] == "east"
+    failing = {host["host"]: host["failing"] for host in found["now"]["hosts"]}
+    assert failing["cmp03"] == ["root_required:!COMPUTE_STATUS_DISABLED"]
+
+
+def part(found, name):
+    (each,) = (each for each in found["request"] if each["part"] == name)
+    return each
+
+
+# Moves of servers that stay as they were
+
+
+def test_a_resize_without_a_host(make, told, small, raw):
+    make.traits(GOLD)
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    boot = make.boot(small, raw)
+    server = kept(make, boot)
+    body = make.acts(boot, {"resize": {"flavorRef": gold.id}})
+    assert (body["status"], "fault" in body) == ("ACTIVE", False)
+    found = told(server)
+    assert found["failure"]["stage"] == "reason not kept"
+    assert found["failure"]["from"] == "step"
+    assert found["failure"]["action"] == "resize"
+    assert found["moves"][0]["status"] == "error"
+
+
+def test_a_live_migration_whose_checks_fail(make, told, small, raw):
+    boot = make.boot(small, raw, metadata={"fails": "move"})
+    server = kept(make, boot)
+    body = make.acts(boot, LIVE)
+    assert (body["status"], "fault" in body) == ("ACTIVE", False)
+    found = told(server)
+    failure = found["failure"]
+    assert (failure["stage"], failure["action"]) == ("checks failed", "live-migration")
+    assert len(set(failure["attempts"])) == 3
+    (check,) = (each for each in failure["failed_steps"] if "check" in each["step"])
+    assert check["host"] == failure["attempts"][-1]
+    assert check["text"] == "Migration pre-check error: made to stay"
+
+
+def test_a_live_migration_without_a_host(make, told, raw):
+    make.traits(GOLD, "cmp00")
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    boot = make.boot(gold, raw)
+    server = kept(make, boot)
+    make.acts(boot, LIVE)
+    found = told(server)
+    assert found["failure"]["stage"] == "no host left"
+    assert found["server"]["host"] == "cmp00"
+
+
+def test_an_unshelving_without_a_host(make, told, raw):
+    make.traits(GOLD, "cmp00")
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    boot = make.boot(gold, raw)
+    server = kept(make, boot)
+    assert make.acts(boot, {"shelve": None})["status"] == "SHELVED_OFFLOADED"
+    make.takes(GOLD, "cmp00")
+    body = make.acts(boot, {"unshelve": None})
+    assert (body["status"], "fault" in body) == ("SHELVED_OFFLOADED", False)
+    found = told(server, code=3)
+    assert found["failure"]["stage"] == "no allocation candidates"
+    assert found["failure"]["action"] == "unshelve"
+    assert found["now"]["conflicts"] == [[f"required:{GOLD}"]]
+
+
+def test_a_rebuild_with_an_image_that_its_host_is_not_for(make, told, small, raw):
+    make.traits(GOLD)
+    image = make.image("of-gold", **{f"trait:{GOLD}": "required"})
+    boot = make.boot(small, raw)
+    server = kept(make, boot)
+    body = make.acts(boot, {"rebuild": {"imageRef": image}})
+    assert body["status"] == "ERROR"
+    found = told(server)
+    assert found["failure"]["stage"] == "refused"
+    assert found["failure"]["action"] == "rebuild"
+
+
+# The request that is put together again
+
+
+BOOTS = (
+    ("small", "raw", {}, {}),
+    ("gold", "raw", {}, {}),
+    ("gold", "of-silver", {}, {}),
+    ("small", "raw", {}, {"availability_zone": "east"}),
+    ("gold", "of-silver", {"query": '["=", "$host", "x"]'}, {}),
+    ("gold", "raw", {"same_host": "bad0e7de-0000-4000-8000-000000000000"}, {}),
+    ("groups", "raw", {}, {"availability_zone": "east"}),
+    ("small", "video", {}, {}),
+)
+
+
+def test_it_asks_placement_what_nova_asked(make, failing, explained, small, raw):
+    make.traits(GOLD)
+    make.traits("CUSTOM_SILVER")
+    make.aggregate("east", "cmp02", "cmp03", availability_zone="east")
+    make.aggregate("golden", "cmp03", **{f"trait:{GOLD}": "required"})
+    spread = {"resources1:VCPU": "1", f"trait1:{GOLD}": "required"}
+    flavors = {
+        "small": small,
+        "gold": make.flavor("gold", {f"trait:{GOLD}": "required"}),
+        "groups": make.flavor("groups", spread),
+    }
+    images = {
+        "raw": raw,
+        "of-silver": make.image("of-silver", **{"trait:CUSTOM_SILVER": "required"}),
+        "video": make.image("video", hw_video_model="virtio", os_distro="x"),
+    }
+    for flavor, image, hints, more in BOOTS:
+        boot = make.boot(flavors[flavor], images[image], hints=hints, **more)
+        server = kept(make, boot)
+        now = explained(server, "--no-fixes")["now"]
+        assert [now["query"]] == logs.queries(failing, boot.request), (flavor, image)
+
+
+def test_flavor_and_image_may_be_gone(make, failing, explained, admin):
+    make.traits(GOLD)
+    with factory(admin) as meanwhile:
+        flavor = meanwhile.flavor("gold", {f"trait:{GOLD}": "required"})
+        boot = meanwhile.boot(flavor, meanwhile.image("gone", hw_video_model="virtio"))
+    server = kept(make, boot)
+    found = explained(server, code=3)
+    assert found["flavor_changed"]
+    assert part(found, "image")["source"] == "gone"
+    assert part(found, "image properties")["source"] == "server"
+    assert not part(found, "image traits and format")["known"]
+    said = explained(server, "--image-property", "disk_format=raw", "--no-fixes")
+    assert [said["now"]["query"]] == logs.queries(failing, boot.request)
+
+
+def test_a_change_of_the_flavor_does_not_help_a_server_with_a_copy_of_it(
+    make, explained, admin, raw
+):
+    make.traits(GOLD)
+    with factory(admin) as meanwhile:
+        flavor = meanwhile.flavor("gold", {f"trait:{GOLD}": "required"})
+        server = kept(make, make.boot(flavor, raw))
+        is_there = explained(server, code=3)["now"]["fixes"]
+    is_gone = explained(server, code=3)["now"]["fixes"]
+    assert {fix["target"] for fix in is_there} == {"hosts", "request"}
+    assert {fix["target"] for fix in is_gone} == {"hosts"}

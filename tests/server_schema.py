@@ -1,0 +1,31 @@
+"""The schema of server explain's document, with no other fields allowed."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import jsonschema
+
+from osc_traitsched.views.server import document
+from tests import explain_schema
+
+SCHEMA: dict[str, Any] = json.loads(
+    (pathlib.Path(document.__file__).parent / "schema.json").read_text("utf-8")
+)
+
+
+class Closed:
+    """What this release prints, with explain's document inside."""
+
+    _own = jsonschema.Draft202012Validator(explain_schema.closed(SCHEMA))
+
+    def validate(self, found: dict[str, Any]) -> None:
+        """Raise ValidationError for a document that is otherwise."""
+        self._own.validate({**found, "now": None})
+        if found["now"] is not None:
+            explain_schema.CLOSED.validate(found["now"])
+
+
+CLOSED = Closed()

@@ -1,0 +1,143 @@
+"""One server by its name or its ID, of recorded answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.cloud import existing_servers
+from osc_traitsched.core.errors import (
+    AmbiguousName,
+    CloudBroke,
+    Forbidden,
+    NoServer,
+)
+from osc_traitsched.core.existing.history import moment, read_state
+from osc_traitsched.views import problems
+from tests.unit.app.recorded import OTHER, OWN, RecordedCloud
+
+ID, OTHER_ID = (f"5e000000-0000-4000-8000-00000000000{n}" for n in "12")
+GONE = CloudBroke("compute", "Instance could not be found.", 404)
+NOT_ALLOWED = Forbidden("compute", "Policy doesn't allow it")
+SINCE = moment("2026-11-22T12:00:00Z")
+
+
+def body(identity=ID, name="web", project=OWN, **more):
+    return {
+        "id": identity,
+        "name": name,
+        "status": "ERROR",
+        "tenant_id": project,
+        "created": "2026-11-22T12:00:00Z",
+        "flavor": {"original_name": "gold", "vcpus": 1, "ram": 1, "disk": 1},
+        "image": "",
+        **more,
+    }
+
+
+def listed(pattern, everywhere="1"):
+    tenants = f"&all_tenants={everywhere}" if everywhere else ""
+    return f"/servers/detail?name={pattern}{tenants}"
+
+
+def cloud(**bodies):
+    return RecordedCloud(compute=bodies.pop("compute", bodies))
+
+
+def test_an_id_takes_one_request():
+    found = cloud(compute={f"/servers/{ID}": {"server": body()}})
+    assert existing_servers.server(found, ID)["id"] == ID
+    assert len(found.compute.asked) == 1
+
+
+def test_a_name_is_no_pattern():
+    alike = {"servers": [body(OTHER_ID, "webx"), body(name="web.1")]}
+    found = cloud(
+        compute={
+            listed(r"^web\.1$"): alike,
+            f"/servers/{ID}": {"server": body(name="web.1")},
+        }
+    )
+    assert existing_servers.server(found, "web.1")["id"] == ID
+
+
+def test_a_name_that_two_servers_have_is_ambiguous():
+    found = cloud(
+        compute={listed("^web$"): {"servers": [body(), body(OTHER_ID, project=OTHER)]}}
+    )
+    with pytest.raises(AmbiguousName) as wrong:
+        existing_servers.server(found, "web")
+    assert [(e.id, e.owner) for e in wrong.value.found] == [
+        (ID, OWN),
+        (OTHER_ID, OTHER),
+    ]
+
+
+def test_a_server_that_is_gone_is_no_server():
+    pattern = ID.replace("-", r"\-")
+    gone = {f"/servers/{ID}": GONE, listed(f"^{pattern}$"): {"servers": []}}
+    with pytest.raises(NoServer, match=ID):
+        existing_servers.server(cloud(compute=gone), ID)
+    listed_once = {listed("^web$"): {"servers": [body()]}, f"/servers/{ID}": GONE}
+    with pytest.raises(NoServer, match="web"):
+        existing_servers.server(cloud(compute=listed_once), "web")
+
+
+def test_who_may_not_list_all_projects_servers_has_the_own_ones():
+    found = cloud(
+        compute={
+            listed("^web$"): NOT_ALLOWED,
+            listed("^web$", ""): {"servers": [body()]},
+            f"/servers/{ID}": {"server": body()},
+        }
+    )
+    assert existing_servers.server(found, "web")["id"] == ID
+
+
+@pytest.mark.parametrize("own_only", [False, True])
+def test_whoever_may_not_list_all_is_told_so_where_there_is_none(own_only):
+    none = {"servers": []}
+    everywhere = NOT_ALLOWED if own_only else none
+    found = cloud(compute={listed("^web$"): everywhere, listed("^web$", ""): none})
+    with pytest.raises(NoServer) as nothing:
+        existing_servers.server(found, "web")
+    assert ("of other projects" in problems.word(nothing.value)) == own_only
+
+
+@pytest.mark.parametrize(
+    ("maximum", "minor"),
+    [("2.79", 79), ("2.96", 96), ("2.100", 100), ("2.104", 100), (None, 79)],
+)
+def test_the_highest_microversion_is_taken_that_is_known_here(maximum, minor):
+    found = cloud()
+    found.compute_maximum = maximum
+    assert existing_servers.minor_version(found) == minor
+
+
+def test_what_a_user_may_not_list_is_named_and_the_rest_is_read():
+    then = "changes-since=2026-11-22T12:00:00Z&limit=100"
+    down = {"binary": "nova-compute", "host": "cmp02", "state": "down"}
+    found = cloud(
+        compute={
+            "/os-services": {
+                "services": [{**down, "updated_at": "2026-11-22T13:00:00.0"}]
+            },
+            f"/servers/detail?{then}&all_tenants=1": {"servers": []},
+            f"/os-migrations?{then}": NOT_ALLOWED,
+        }
+    )
+    changed = existing_servers.changes_since(found, read_state(body()), SINCE)
+    assert (changed.went_down, changed.unread) == (("cmp02",), ("migrations",))
+    assert not changed.is_cut
+
+
+def test_a_full_page_may_not_be_all():
+    then = "changes-since=2026-11-22T12:00:00Z&limit=100"
+    many = {"id": "x", "created": "2026-11-22T11:00:00Z", "status": "ACTIVE"}
+    found = cloud(
+        compute={
+            "/os-services": {"services": []},
+            f"/servers/detail?{then}&all_tenants=1": {"servers": [many] * 100},
+            f"/os-migrations?{then}": {"migrations": []},
+        }
+    )
+    assert existing_servers.changes_since(found, read_state(body()), SINCE).is_cut
