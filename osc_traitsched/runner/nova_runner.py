@@ -37,6 +37,9 @@ NEW_SERVER = "00000000-0000-0000-0000-000000000000"
 #: Everything hidden that was touched since the last answer, in order.
 TOUCHED = []  # type: List[str]
 
+#: What gives all filters of Nova's own.
+ALL_FILTERS = "nova.scheduler.filters.all_filters"
+
 DATABASE = "Nova's database"
 #: What Nova and oslo.db raise where there is no database to read from.
 DATABASE_ERRORS = frozenset(
@@ -311,7 +314,7 @@ def configured(name: str, plugin: Any) -> Any:
     if plugin["kind"] != "weigher":
         named = options.available_filters
         if plugin["is_novas"]:
-            named = ["nova.scheduler.filters.all_filters"]
+            named = [ALL_FILTERS]
         available += filters.HostFilterHandler().get_matching_classes(named)
         where.append("available_filters")
     if plugin["kind"] != "filter":
@@ -325,8 +328,10 @@ def configured(name: str, plugin: Any) -> Any:
     text = (
         f"neither {where[0]} nor {where[1]} has {name}"
         if len(where) > 1
-        else f"{where[0]} does not have {name}"
+        else f"{where[0]} does not have {name} (--own gives its class)"
     )
+    if plugin["is_novas"]:
+        text = f"this Nova has no filter {name}"
     raise Failed("no-plugin", text, plugin["name"])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.functional.nova import Nova
@@ -10,6 +12,7 @@ NO_IMAGE = ("-", "--nova-release", "2026.1")
 UNKNOWN = {"resources:CUSTOM_FOO": "1"}
 #: Nova takes no such number.
 MALFORMED = {"hw:numa_nodes": "many"}
+SLEEP = "sh -c 'sleep 9'"
 TOO_MUCH = {"resources:VCPU": "1000"}
 
 
@@ -46,3 +49,41 @@ def test_a_person_is_told_the_refusal_alone(candidates):
     run = candidates(UNKNOWN)
     assert (run.code, run.out) == (3, "")
     assert run.err.endswith("No such resource class CUSTOM_FOO.\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--own", "f.py:F"), "--own goes with --nova-python"),
+        (
+            ("--own", "no-such.py:F", "--nova-python", "python3"),
+            "no-such.py: No such file or directory",
+        ),
+        (
+            ("--own", "no-such.py", "--nova-python", "python3"),
+            "'no-such.py' can't be loaded: no class is named: FILE.py:CLASS",
+        ),
+        (
+            ("--own", "m:F", "--nova-python", "no-such-python"),
+            "'no-such-python' can't be started: No such file or directory",
+        ),
+        (
+            ("--own", "m:F", "--nova-python", SLEEP, "--nova-python-timeout", "1"),
+            "\"sh -c 'sleep 9'\" took longer than 1 seconds",
+        ),
+        (
+            ("--own", "m:F", "--nova-python", sys.executable),
+            f"'{sys.executable}' has no Nova: no module nova in",
+        ),
+        (
+            ("--on-host", "cmp02"),
+            "nova-api refuses it (HTTP 400): Nova lists no compute node with host",
+        ),
+    ],
+)
+def test_what_can_not_be_asked_is_one_line(candidates, options, line):
+    run = candidates({}, *options)
+    assert run.code != 0
+    assert run.out == ""
+    (said,) = run.err.splitlines()
+    assert said.startswith(line)

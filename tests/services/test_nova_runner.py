@@ -448,9 +448,19 @@ def test_a_filter_of_the_settings_is_one_that_nova_conf_makes_available():
     conf = "[filter_scheduler]\navailable_filters = nova.scheduler.filters.none\n"
     (found,) = ran(novas, nova_conf=[("nova.conf", conf)]).values()
     assert set(found.answers.values()) == {PASSES}
+
+
+@pytest.mark.parametrize(
+    ("is_novas", "reason"),
+    [
+        (False, "available_filters does not have Mine (--own gives its class)"),
+        (True, "this Nova has no filter Mine"),
+    ],
+)
+def test_a_filter_of_the_settings_that_is_not_there_is_named(is_novas, reason):
     with pytest.raises(PluginFails) as raised:
-        ran(of_settings("Mine", "filter"))
-    assert raised.value.reason == "available_filters does not have Mine"
+        ran(of_settings("Mine", "filter", is_novas))
+    assert raised.value.reason == reason
 
 
 @pytest.mark.parametrize(

@@ -117,9 +117,10 @@ def _told(run: PluginRun, hosts: Mapping[str, HostState]) -> Mapping[str, Answer
 def _without_name(answer: Answer, host: HostState) -> Answer:
     if not isinstance(answer, Fails):
         return answer
+    # The last is how Nova's own filters write a HostState.
+    starts = (f"{host.host}: ", f"{host.node}: ", f"({host.host}, {host.node}) ")
     found = []
     for line in answer.found:
-        starts = (f"{name}: " for name in (host.host, host.node))
         start = next(filter(line.startswith, starts), "")
         found.append(line[len(start) :])
     return dataclasses.replace(answer, found=tuple(found))
