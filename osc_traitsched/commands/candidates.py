@@ -19,7 +19,7 @@ from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.views import candidates as views
 from osc_traitsched.views import left_out, own_filters, problems
-from osc_traitsched.views.explain import filters
+from osc_traitsched.views.explain import filters, weights
 from osc_traitsched.views.traits import Table
 
 
@@ -107,3 +107,4 @@ def _warnings(found: Candidates) -> Iterator[str]:
     yield from views.kept_out(found.kept_out, found.filtering)
     yield from filters.may_fail(found.may_fail, names)
     yield from filters.others_on(found.others_on, question.assumptions)
+    yield from weights.order(found.ranking)

@@ -103,7 +103,8 @@ def picks(found: Explanation) -> tuple[Provider, ...]:
     """Return the candidates any of which nova-scheduler may try first, by name.
 
     None where it may not see all of them: which it sees, Placement alone knows, and
-    the weights depend on all that are weighed.
+    the weights depend on all that are weighed. And none where that depends on earlier
+    requests, as until 21 (bug 1870096).
     """
     if found.ranking is None or found.is_cut:
         return ()

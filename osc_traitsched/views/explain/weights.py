@@ -9,6 +9,7 @@ from osc_traitsched.core.explain.choice import picks
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.weigher import weight
+from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.nova.weigher.weight import Assumption
 from osc_traitsched.views.text import ranges
 
@@ -24,14 +25,20 @@ _TAKEN = {
     weight.FIRST_REQUEST: "no request was scheduled since nova-scheduler started",
 }
 
+_HISTORY = "depends on the requests since nova-scheduler started (bug 1870096)"
+
 
 def pick(explanation: Explanation) -> str:
     """Return which host nova-scheduler tries first; empty where there is no choice.
 
     A host that a filter keeps out is not weighed, which may change the order of all.
     """
-    found = picks(explanation)
-    if len(explanation.candidates) < 2 or not found:
+    found, ranking = picks(explanation), explanation.ranking
+    if len(explanation.candidates) < 2:
+        return ""
+    if ranking is not None and not ranking.first:
+        return f"which of them nova-scheduler picks {_HISTORY}."
+    if not found:
         return ""
     names = ranges(host.name for host in found)
     one = f"one of {names}" if len(found) > 1 else names
@@ -41,6 +48,12 @@ def pick(explanation: Explanation) -> str:
     unsure = ranges(host.name for host in explanation.uncertain)
     but = f", if all filters pass {unsure}" if unsure else ""
     return f"nova-scheduler picks {one}{server}{but}."
+
+
+def order(ranking: Ranking) -> Iterator[str]:
+    """Yield what the order of candidates depends on, where they are not all alike."""
+    if ranking.remembers and len(ranking.places) > 1:
+        yield f"The order {_HISTORY}; here it is that of the first one."
 
 
 def assumed(explanation: Explanation) -> Iterator[str]:

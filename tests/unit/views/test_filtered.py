@@ -79,6 +79,22 @@ def test_the_host_that_is_tried_first_is_named():
     assert weights.pick(found(given="a")) == ""
 
 
+def test_until_ussuri_it_may_depend_on_earlier_requests_which_host_is_tried_first():
+    best = found(release=21, **BEST)
+    assert weights.pick(best) == "nova-scheduler picks b."
+    roomy = dataclasses.replace(REPORT, free_ram_mb=1, disk_available_least=90)
+    open_ = found(release=21, **{**BEST, "a": {"report": roomy}})
+    depends = "depends on the requests since nova-scheduler started (bug 1870096)"
+    assert weights.pick(open_) == f"which of them nova-scheduler picks {depends}."
+    assert [*weights.order(open_.ranking)] == [
+        f"The order {depends}; here it is that of the first one."
+    ]
+    assert [*weights.order(found(release=21).ranking)] == []
+    assert [*weights.order(found(**BEST).ranking)] == []
+    whole = document.document(open_, open_.hosts)
+    assert whole["picks"] == []
+
+
 def test_of_several_servers_it_is_the_host_of_the_first():
     explanation = found(**BEST)
     several = dataclasses.replace(explanation.question, count=2)

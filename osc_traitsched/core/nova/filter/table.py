@@ -41,7 +41,6 @@ class HostFilter:
     :ivar until: the first release that does not have it any more
     :ivar options: those of nova.conf that it reads, by their names
     :ivar reads: what it reads of a host's state
-    :ivar once: of several servers it judges the first only
     :ivar on_rebuild: it judges a rebuild with another image, too
     """
 
@@ -51,7 +50,6 @@ class HostFilter:
     until: int = NEWEST + 1
     options: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
-    once: bool = False
     on_rebuild: bool = False
 
     def is_in(self, release: int) -> bool:
@@ -60,20 +58,18 @@ class HostFilter:
 
 
 _ROWS = (
-    HostFilter("AllHostsFilter", compute.all_hosts, once=True),
-    HostFilter("ComputeFilter", compute.compute, reads=(SERVICE,), once=True),
+    HostFilter("AllHostsFilter", compute.all_hosts),
+    HostFilter("ComputeFilter", compute.compute, reads=(SERVICE,)),
     HostFilter(
         "ComputeCapabilitiesFilter",
         capabilities.compute_capabilities,
         reads=(HOST, REPORT),
-        once=True,
     ),
     HostFilter(
         "ImagePropertiesFilter",
         image.image_properties,
         options=(filter_options.DEFAULT_ARCHITECTURE,),
         reads=(REPORT, TRAITS),
-        once=True,
         on_rebuild=True,
     ),
     HostFilter(
@@ -82,38 +78,30 @@ _ROWS = (
         reads=(HOST, INSTANCES),
     ),
     HostFilter("ServerGroupAffinityFilter", groups.affinity, reads=(HOST,)),
-    HostFilter("SameHostFilter", hints.same_host, reads=(INSTANCES,), once=True),
-    HostFilter(
-        "DifferentHostFilter", hints.different_host, reads=(INSTANCES,), once=True
-    ),
-    HostFilter(
-        "SimpleCIDRAffinityFilter", hints.simple_cidr, reads=(REPORT,), once=True
-    ),
+    HostFilter("SameHostFilter", hints.same_host, reads=(INSTANCES,)),
+    HostFilter("DifferentHostFilter", hints.different_host, reads=(INSTANCES,)),
+    HostFilter("SimpleCIDRAffinityFilter", hints.simple_cidr, reads=(REPORT,)),
     HostFilter(
         "AggregateInstanceExtraSpecsFilter",
         aggregates.extra_specs,
         reads=(AGGREGATES,),
-        once=True,
     ),
     HostFilter(
         "AggregateImagePropertiesIsolation",
         image.isolation,
         options=(filter_options.IMAGE_NAMESPACE, filter_options.IMAGE_SEPARATOR),
         reads=(AGGREGATES,),
-        once=True,
         on_rebuild=True,
     ),
     HostFilter(
         "AggregateMultiTenancyIsolation",
         aggregates.multi_tenancy,
         reads=(AGGREGATES,),
-        once=True,
     ),
     HostFilter(
         "AggregateTypeAffinityFilter",
         aggregates.type_affinity,
         reads=(AGGREGATES,),
-        once=True,
     ),
     HostFilter(
         "IsolatedHostsFilter",
@@ -124,7 +112,6 @@ _ROWS = (
             filter_options.RESTRICT_ISOLATED_HOSTS,
         ),
         reads=(HOST,),
-        once=True,
         on_rebuild=True,
     ),
     HostFilter(
@@ -163,7 +150,6 @@ _ROWS = (
         until=28,
         options=(filter_options.DEFAULT_HOST_ZONE,),
         reads=(AGGREGATES,),
-        once=True,
     ),
     HostFilter(
         "AggregateCoreFilter",

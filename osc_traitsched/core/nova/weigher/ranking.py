@@ -43,6 +43,8 @@ class Ranking:
         which of them comes first is left to chance
     :ivar subset_size: of so many of the best one is picked by chance
     :ivar assumed: what has to be so for it to be true
+    :ivar remembers: the totals depend on all that was weighed since nova-scheduler
+        started; these are those of the first request
     """
 
     hosts: tuple[str, ...]
@@ -51,15 +53,39 @@ class Ranking:
     places: tuple[tuple[str, ...], ...]
     subset_size: int = 1
     assumed: tuple[Assumption, ...] = ()
+    remembers: bool = False
 
     @property
     def first(self) -> frozenset[str]:
-        """The UUIDs of the hosts any of which may be tried first."""
+        """The UUIDs of the hosts any of which may be tried first.
+
+        None where that depends on earlier requests.
+        """
+        if self.remembers and self.subset_size < len(self.hosts):
+            best = self._best_by_all
+            return best if len(best) >= self.subset_size else frozenset()
         found: set[str] = set()
         for place in self.places:
             if len(found) < self.subset_size:
                 found.update(place)
         return frozenset(found)
+
+    @property
+    def _best_by_all(self) -> frozenset[str]:
+        """The UUIDs of the hosts that no weigher has behind another one.
+
+        What was weighed before stretches or shrinks what a weigher adds, for all hosts
+        alike. So these are first in any case, unless multipliers differ by host.
+        """
+        best = set(self.hosts)
+        for each in self.columns:
+            multiplier, *others = set(each.multipliers)
+            if others or not math.isfinite(multiplier):
+                return frozenset()
+            values = [raw * multiplier for raw in each.raw]
+            highest = max(values)
+            best &= {h for h, value in zip(self.hosts, values) if value == highest}
+        return frozenset(best)
 
     @functools.cached_property
     def place_of(self) -> Mapping[str, int]:
@@ -125,7 +151,13 @@ def ranking(
     totals = _totals(columns, len(hosts))
     places = tuple(_places(uuids, totals, _rounding(columns)))
     return Ranking(
-        uuids, tuple(totals), tuple(columns), places, subset_size, tuple(assumed)
+        uuids,
+        tuple(totals),
+        tuple(columns),
+        places,
+        subset_size,
+        tuple(assumed),
+        settings.release < WITHOUT_HISTORY,
     )
 
 

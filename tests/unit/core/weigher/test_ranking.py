@@ -117,6 +117,39 @@ def test_before_victoria_the_order_rests_on_earlier_requests(release, remembers)
     assert (history in found) is remembers
 
 
+@pytest.mark.parametrize("release", [21, 22])
+def test_before_victoria_a_host_is_first_that_no_weigher_has_behind_another(release):
+    more, less = {"free_ram_mb": 8192}, {"free_ram_mb": 1024}
+    hosts = [host("a", **more), host("b", **more, free_disk_gb=9), host("c", **less)]
+    assert ranked(*hosts, release=release).first == {"a"}
+    hosts = [host("a", **more), host("b", **less), host("c", **more)]
+    assert ranked(*hosts, release=release).first == {"a", "c"}
+
+
+def test_before_victoria_earlier_requests_decide_between_memory_and_disk():
+    """Nova 20 keeps the lowest and the highest weight of each weigher."""
+    hosts = [host("a", free_ram_mb=1024), host("b", free_disk_gb=9)]
+    assert ranked(*hosts, release=22).first
+    assert ranked(*hosts, release=21).first == frozenset()
+    subset = {"release": 21, "host_subset_size": 2}
+    assert ranked(*hosts, **subset).first == {"a", "b"}
+
+
+def test_before_victoria_two_of_the_best_are_no_choice_of_three():
+    hosts = [host("a"), host("b", free_ram_mb=9), host("c")]
+    for size, first in ((1, "ac"), (2, "ac"), (3, "abc")):
+        options = {"release": 21, "host_subset_size": size}
+        assert ranked(*hosts, **options).first == set(first)
+    hosts.append(host("d", free_ram_mb=8))
+    assert ranked(*hosts, release=21, host_subset_size=3).first == frozenset()
+
+
+@pytest.mark.parametrize("text", ["2", "inf", "nan"])
+def test_before_victoria_multipliers_that_differ_leave_the_first_open(text):
+    hosts = [host("a", {"ram_weight_multiplier": text}), host("b", free_ram_mb=0)]
+    assert ranked(*hosts, release=21).first == frozenset()
+
+
 def test_a_host_that_reported_nothing_has_nothing_and_is_named():
     found = ranked(host("a", report=False), host("b"))
     assert found.places == (("b",), ("a",))
