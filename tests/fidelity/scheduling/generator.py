@@ -5,7 +5,7 @@ A case is a mapping:
 ``hosts``
     ``body``, the host's body of ``/os-hypervisors/detail`` at microversion 2.87;
     ``ratios``, its allocation ratios in Placement; ``instances``, the UUIDs of its
-    servers; ``traits``, those of its root provider; and ``hidden``, what no API shows
+    servers; and ``hidden``, what no API shows
 ``aggregates``, ``flavor``, ``image``
     the bodies of the compute API and the image API
 ``hints``, ``group``, ``project_id``, ``availability_zone``, ``boot_from_volume``
@@ -67,7 +67,6 @@ def _hosts(drawn: random.Random, servers: list[str]) -> list[Body]:
             host["body"].update(alike)
             host["ratios"] = hosts[-1]["ratios"]
             host["hidden"] = hosts[-1]["hidden"]
-            host["traits"] = hosts[-1]["traits"]
         host["instances"] = [
             waiting.pop() for _ in range(drawn.randint(0, 2)) if waiting
         ]
@@ -117,7 +116,6 @@ def _host(drawn: random.Random, number: int, hidden: bool) -> Body:
             "DISK_GB": 1.0,
         },
         "instances": [],
-        "traits": values.TRAITS.get(kind, []),
         "hidden": {**_hidden(drawn, workload, hidden), **_runs(kind)},
     }
 

@@ -86,7 +86,6 @@ def _state(host: Mapping[str, Any], aggregates: list[Mapping[str, Any]]) -> Host
         compute,
         aggregates=tuple(map(Aggregate.read, inside)),
         instances=frozenset(host["instances"]),
-        traits=frozenset(host["traits"]),
         allocation_ratios=host["ratios"],
     )
 

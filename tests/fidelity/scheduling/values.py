@@ -35,13 +35,12 @@ SCOPED = (
     *("capabilities:stats:io_workload", "capabilities:supported_instances"),
     *("capabilities:cpu_allocation_ratio", "capabilities:nodename", "capabilities:"),
 )
-#: What each kind of hypervisor reports that it runs, and the traits that go with it.
+#: What each kind of hypervisor reports that it runs.
 SUPPORTED = {
     "QEMU": ("x86_64 kvm hvm", "x86_64 qemu hvm", "i686 kvm hvm", "i686 qemu hvm"),
     "VMware vCenter Server": ("i686 vmware hvm", "x86_64 vmware hvm"),
     "ironic": ("x86_64 baremetal hvm",),
 }
-TRAITS = {"QEMU": ["COMPUTE_ARCH_X86_64"]}
 #: Image properties, each with values that it may have.
 IMAGE = {
     "hw_architecture": ("x86_64", "i686", "aarch64", "AMD64"),

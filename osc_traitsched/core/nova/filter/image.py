@@ -47,7 +47,7 @@ def image_properties(
     return Unknown(
         "supported_instances",
         _origin(spec, next(iter(asked))).key,
-        ", ".join((_hypervisor(host), *supported.architectures(host))),
+        ", ".join(filter(None, (_hypervisor(host), supported.architecture(host)))),
         may_raise=isinstance(later, Raises),
     )
 

@@ -20,14 +20,12 @@ class HostState:
     :ivar aggregates: those that its service host is in, by Nova's own list
     :ivar instances: the UUIDs of the servers of its service host, on whatever node, at
         least those that the request speaks of; None if they were not read
-    :ivar traits: of its root provider; None if they were not read
     :ivar allocation_ratios: by resource class, from Placement; None if not read
     """
 
     compute: Compute
     aggregates: tuple[Aggregate, ...] = ()
     instances: frozenset[str] | None = None
-    traits: frozenset[str] | None = None
     allocation_ratios: Mapping[str, float] | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Which servers a hypervisor runs, as far as its type and its traits tell.
+"""Which servers a hypervisor runs, as far as its type and its CPUs tell.
 
 No API shows ``supported_instances``, the list of architecture, hypervisor type and mode
 that a driver reports. Of most drivers it is known.
@@ -24,7 +24,6 @@ _FIXED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "zvm": {ARCHITECTURE: ("s390x",), TYPE: ("zvm",), MODE: ("hvm",)},
 }
 _LIBVIRT = "QEMU"
-_ARCHITECTURE_TRAIT = "COMPUTE_ARCH_"
 #: What libvirt's driver for QEMU may call a server's hypervisor.
 _LIBVIRT_TYPES = ("kqemu", "kvm", "qemu", "xen")
 
@@ -49,28 +48,23 @@ def supports(host: HostState, asked: Mapping[str, str]) -> bool | None:
     return None if None in found else True
 
 
-def architectures(host: HostState) -> tuple[str, ...]:
-    """Return the architectures that a node of libvirt's runs for sure, by Nova's names.
+def architecture(host: HostState) -> str:
+    """Return the node's own architecture, by Nova's name; empty where it is not known.
 
-    Its own is one: a server that names none gets that. From 28 on nova-compute sets a
-    trait for each that the virtualization it is configured for can run. QEMU may
-    emulate others, which the scheduler lets through, too.
+    That it runs for sure: a server that names none gets it. QEMU may emulate others,
+    which the scheduler lets through, too. The trait that nova-compute sets for each
+    that libvirt knows from 28 on proves none: it is never taken away again.
 
-    nova/virt/libvirt/driver.py, ``_get_cpu_info``, ``_get_cpu_emulation_arch_traits``
-    and ``_get_instance_capabilities``
+    nova/virt/libvirt/driver.py, ``_get_cpu_info``, ``_get_instance_capabilities`` and
+    ``_get_cpu_emulation_arch_traits``
     """
-    found = {
-        trait[len(_ARCHITECTURE_TRAIT) :].lower()
-        for trait in host.traits or ()
-        if trait.startswith(_ARCHITECTURE_TRAIT)
-    }
     cpu_info = (host.compute.report and host.compute.report.cpu_info) or {}
     own = cpu_info.get("arch")
-    return tuple(sorted(found | ({own} if isinstance(own, str) else set())))
+    return own if isinstance(own, str) else ""
 
 
 def _has_architecture(host: HostState, value: str) -> bool | None:
-    return True if value in architectures(host) else None
+    return True if value == architecture(host) else None
 
 
 def _has_type(host: HostState, value: str) -> bool | None:

@@ -26,7 +26,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: What a filter reads of a host.
 AGGREGATES, REPORT, SERVICE, HOST = "aggregates", "report", "service", "host"
-INSTANCES, TRAITS, RATIOS = "instances", "traits", "allocation_ratios"
+INSTANCES, RATIOS = "instances", "allocation_ratios"
 
 Judge = Callable[[HostState, RequestSpec, SchedulerSettings], Answer]
 
@@ -69,7 +69,7 @@ _ROWS = (
         "ImagePropertiesFilter",
         image.image_properties,
         options=(filter_options.DEFAULT_ARCHITECTURE,),
-        reads=(REPORT, TRAITS),
+        reads=(REPORT,),
         on_rebuild=True,
     ),
     HostFilter(

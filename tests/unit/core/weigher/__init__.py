@@ -38,7 +38,6 @@ def host(name, *metadata, instances=frozenset(), ratios=None, report=True, **col
         Compute(name, name, name, report=found),
         tuple(aggregates),
         instances,
-        frozenset(),
         {"VCPU": 1.0} if ratios is None else ratios,
     )
 
