@@ -11,6 +11,26 @@ import openstack
 from osc_traitsched.cloud.connection import HttpCloud
 from tests.services.pages import after
 
+#: What a nova-compute of libvirt's reports of its node.
+FIGURES: Mapping[str, Any] = {
+    "vcpus": 64,
+    "vcpus_used": 0,
+    "memory_mb": 65536,
+    "free_ram_mb": 57344,
+    "local_gb": 900,
+    "local_gb_used": 0,
+    "free_disk_gb": 900,
+    "disk_available_least": None,
+    "running_vms": 0,
+    "current_workload": 0,
+    "hypervisor_type": "QEMU",
+    "hypervisor_version": 8002001,
+    "host_ip": "10.0.0.1",
+    "cpu_info": {"arch": "x86_64"},
+}
+#: What there is of one that has not reported yet.
+NO_FIGURES: Mapping[str, Any] = dict.fromkeys(FIGURES)
+
 
 class MadeUpNova:
     """Answers for the compute API where it is not what a test is about.
@@ -62,6 +82,7 @@ def _node(name: str, identity: str) -> dict[str, Any]:
         "service": {"host": name, "disabled_reason": None},
         "state": "up",
         "status": "enabled",
+        **FIGURES,
     }
 
 

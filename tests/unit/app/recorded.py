@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from urllib import parse
 
+from tests.services.nova import FIGURES
 from tests.services.pages import after
 
 CMP01, CMP02, CMP03, GPU = (f"c000000{n}-0000-4000-8000-000000000000" for n in "1234")
@@ -146,6 +147,7 @@ def _node(uuid):
         "service": {"host": NAMES[uuid], "id": uuid, "disabled_reason": None},
         "state": "up",
         "status": "enabled",
+        **FIGURES,
     }
 
 

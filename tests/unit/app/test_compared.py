@@ -9,7 +9,8 @@ from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import comparison, document, prose
 from tests.explain_schema import CLOSED
-from tests.unit.app.test_filtered import REPORT, ask, cloud
+from tests.services.nova import FIGURES
+from tests.unit.app.test_filtered import ask, cloud
 from tests.unit.core.scheduled import COMPUTE, OWN, SPECS
 
 GOLD = {"aggregate_instance_extra_specs:trait:CUSTOM_GOLD": "required"}
@@ -18,8 +19,8 @@ FILTERS = options.ENABLED_FILTERS
 RAM, DISK = weigher_options.RAM, weigher_options.DISK
 SUBSET = weigher_options.HOST_SUBSET_SIZE
 FREE = {
-    "cmp01": {**REPORT, "free_ram_mb": 60000},
-    "cmp02": {**REPORT, "free_disk_gb": 950},
+    "cmp01": {**FIGURES, "free_ram_mb": 60000},
+    "cmp02": {**FIGURES, "free_disk_gb": 950},
 }
 
 

@@ -14,26 +14,11 @@ from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import document, prose
 from tests.explain_schema import CLOSED
+from tests.services.nova import FIGURES, NO_FIGURES
 from tests.unit.app import recorded
 from tests.unit.app.recorded import CMP01, CMP02, CMP03, RecordedCloud
 from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD
 
-REPORT = {
-    "vcpus": 64,
-    "vcpus_used": 0,
-    "memory_mb": 65536,
-    "free_ram_mb": 57344,
-    "local_gb": 900,
-    "local_gb_used": 0,
-    "free_disk_gb": 900,
-    "disk_available_least": None,
-    "running_vms": 0,
-    "current_workload": 0,
-    "hypervisor_type": "QEMU",
-    "hypervisor_version": 8002001,
-    "host_ip": "10.0.0.1",
-    "cpu_info": {},
-}
 LESS = {**recorded.NEEDED, "MEMORY_MB": 512}
 SMALLER = (
     "/allocation_candidates?root_required=!COMPUTE_STATUS_DISABLED"
@@ -81,7 +66,7 @@ def test_candidates_are_those_that_filters_pass_and_the_others_are_named():
 
 
 def test_candidates_are_in_the_order_in_which_they_are_tried():
-    free = cloud(cmp01=REPORT, cmp02={**REPORT, "free_ram_mb": 60000})
+    free = cloud(cmp02={**FIGURES, "free_ram_mb": 60000})
     found = candidates.candidates(free, ask(free))
     assert names(found.hosts) == ["cmp02", "cmp01"]
     assert found.ranking.first == {CMP02}
@@ -184,7 +169,7 @@ def test_no_candidate_is_sure_where_a_filter_may_end_the_request_for_another_hos
 
 
 def test_a_candidate_that_a_filter_may_keep_out_is_not_lost_by_a_change():
-    unsure = cloud(cmp02=REPORT, cmp03=REPORT)
+    unsure = cloud(cmp01=NO_FIGURES)
     question = gold(unsure, "NumInstancesFilter")
     found = explain.explain(unsure, question, want_fixes=True)
     assert [host.name for host in found.uncertain] == ["cmp01"]
@@ -197,8 +182,8 @@ def test_a_candidate_that_a_filter_may_keep_out_is_not_lost_by_a_change():
 
 def test_cpus_are_weighed_by_the_ratio_that_placement_has():
     """By the release's own ratio of 4 there would be 252 and 32 CPUs free."""
-    many = {**REPORT, "vcpus_used": 4}
-    few = {**REPORT, "vcpus": 8, "free_ram_mb": 60000}
+    many = {**FIGURES, "vcpus_used": 4}
+    few = {**FIGURES, "vcpus": 8, "free_ram_mb": 60000}
     for found in both_orders(cloud(cmp01=many, cmp02=few)):
         assert found.first == {CMP02}
         (cpus,) = [each for each in found.columns if each.weigher == "CPUWeigher"]

@@ -8,6 +8,7 @@ import pytest
 
 from osc_traitsched.commands import base
 from osc_traitsched.commands.exit_code import ExitCode
+from tests.services.nova import FIGURES, NO_FIGURES
 from tests.unit.app import test_filtered
 from tests.unit.commands.rivals import run
 from tests.unit.core.scheduled import OWN, SPECS
@@ -76,7 +77,10 @@ def test_a_request_that_a_filter_ends_has_no_host():
     assert "Traceback" not in found.err
 
 
-def test_the_weights_are_shown_where_they_are_wanted():
+def test_the_weights_are_shown_where_they_are_wanted(monkeypatch):
+    nodes = dict.fromkeys(("cmp01", "cmp02", "cmp03"), NO_FIGURES)
+    cloud = test_filtered.cloud(**nodes)
+    monkeypatch.setattr(base.Command, "cloud", lambda command: cloud)
     _, rows = listed()
     assert not {"weight", "weighers"} & rows["cmp01"].keys()
     found, rows = listed("--weights", "--limit", "1")
@@ -85,9 +89,8 @@ def test_the_weights_are_shown_where_they_are_wanted():
 
 
 def test_the_weighers_that_add_something_to_a_weight_are_named(monkeypatch):
-    report = test_filtered.REPORT
-    more = {**report, "free_ram_mb": 2 * report["free_ram_mb"]}
-    cloud = test_filtered.cloud(cmp01=report, cmp02=more)
+    more = {"free_ram_mb": 2 * FIGURES["free_ram_mb"]}
+    cloud = test_filtered.cloud(cmp02=more)
     monkeypatch.setattr(base.Command, "cloud", lambda command: cloud)
     no_cpu = ("--set", "filter_scheduler.cpu_weight_multiplier=0")
     _, rows = listed("--weights", *no_cpu)
