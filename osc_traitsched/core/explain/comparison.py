@@ -10,8 +10,12 @@ from osc_traitsched.core.explain.choice import chosen
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import filtering
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.filter.judging import enabled
+from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.weigher_options import WEIGHT_CLASSES
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import matching_hosts
 
@@ -55,12 +59,34 @@ def _without_set(question: Question) -> Question | None:
     return dataclasses.replace(question, assumptions=own)
 
 
+def _answers(question: Question, own: SchedulerSettings) -> OwnAnswers | None:
+    """Return what filters and weighers said in Nova that are on without ``--set``, too.
+
+    One that no setting has on was asked for by itself.
+    """
+    found = question.own
+    if found is None:
+        return None
+    before, now = frozenset(enabled(own)), enabled(question.assumptions)
+    return dataclasses.replace(
+        found,
+        filters={
+            name: answers
+            for name, answers in found.filters.items()
+            if name in before or name not in now
+        },
+        novas={n: answers for n, answers in found.novas.items() if n in before},
+    )
+
+
 def _answered(before: Explanation, found: Explanation, facts: Facts) -> Explanation:
     """Return the explanation without ``--set``, by what was read for the other one.
 
     :raises Refusal: where Nova refuses the request by those settings
     """
-    question = before.question
+    question = dataclasses.replace(
+        before.question, own=_answers(found.question, before.question.assumptions)
+    )
     request = question.request()
     filtered = filtering(question, found.computes.values())
     filtered = filtered.beside(request.clauses, facts.traits)
@@ -69,7 +95,9 @@ def _answered(before: Explanation, found: Explanation, facts: Facts) -> Explanat
             found, question=question, request=request, filtering=filtered
         )
         failed = before.filter_failure
-        return dataclasses.replace(before, refusal=failed) if failed else chosen(before)
+        if failed is not None or _has_other_weighers(found.question):
+            return dataclasses.replace(before, refusal=failed)
+        return chosen(before)
     matching = frozenset(matching_hosts(request, facts))
     facts = dataclasses.replace(facts, candidates=matching, cut_off=frozenset())
     # How many servers have room was not read for all of these hosts.
@@ -78,6 +106,14 @@ def _answered(before: Explanation, found: Explanation, facts: Facts) -> Explanat
         before, question=single, request=request, facts=facts, filtering=filtered
     )
     return dataclasses.replace(before, refusal=before.filter_failure)
+
+
+def _has_other_weighers(question: Question) -> bool:
+    """Tell whether weighers of one's own ran that may be off without ``--set``."""
+    is_otherwise = WEIGHT_CLASSES in question.assumptions.set_otherwise
+    return (
+        is_otherwise and question.own is not None and bool(question.own.weighers.names)
+    )
 
 
 def _queries(request: Request | None) -> tuple[str, ...]:
