@@ -11,6 +11,8 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import file, saved
 from osc_traitsched.config.places import Places
 from osc_traitsched.core.errors import BadConfiguration, OtherSettings
+from osc_traitsched.core.nova.option import Kind
+from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.releases import RELEASES
 
 
@@ -83,9 +85,19 @@ def _text(sources: SettingsSources) -> str:
             saved.NOVA_CONF: _absolute(sources.nova_conf),
             saved.ENVIRONMENTS: _absolute(sources.environments),
             saved.CONTROL_PLANE: None if plane is None else _absolute([plane])[0],
-            saved.OPTIONS: dict(sources.options),
+            saved.OPTIONS: _options(sources.options),
         }
     )
+
+
+def _options(given: Iterable[tuple[str, str]]) -> dict[str, str | list[str]]:
+    """Return options by name; all texts of one that takes several."""
+    found: dict[str, str | list[str]] = {}
+    for name, text in given:
+        before = found.get(name, [])
+        is_several = OPTIONS[name].kind is Kind.MULTI and isinstance(before, list)
+        found[name] = [*before, text] if is_several else text
+    return found
 
 
 def _absolute(paths: Iterable[str]) -> list[str]:

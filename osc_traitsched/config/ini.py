@@ -32,11 +32,17 @@ class Text:
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A value as it is written, and where."""
+    """A value as it is written, and where.
+
+    :ivar every: all that stand under the key in one file, this one too; they share it
+    """
 
     value: str
     path: str
     line: int | None = None
+    every: list[Entry] = dataclasses.field(
+        default_factory=list, compare=False, repr=False
+    )
 
     @property
     def source(self) -> str:
@@ -44,8 +50,18 @@ class Entry:
         return self.path if self.line is None else f"{self.path}:{self.line}"
 
 
-#: The last value of each section and key: no option here takes several.
+#: The last value of each section and key.
 Ini = Mapping[tuple[str, str], Entry]
+
+
+def put(
+    entries: dict[tuple[str, str], Entry], name: tuple[str, str], entry: Entry
+) -> None:
+    """Add a value under a section and key; it is the last one then."""
+    before = entries.get(name)
+    every = before.every if before else []
+    entries[name] = dataclasses.replace(entry, every=every)
+    every.append(entries[name])
 
 
 def section_and_key(name: str) -> tuple[str, str]:
@@ -92,7 +108,7 @@ class _Parser(iniparser.BaseParser):
             reason = "a value before the first [section]"
             raise BadConfiguration(self._text.path, line, reason, key)
         entry = Entry("\n".join(value), self._text.path, line)
-        self.entries[self._section, key] = entry
+        put(self.entries, (self._section, key), entry)
 
 
 def _normalized(section: str) -> str:

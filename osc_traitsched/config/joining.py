@@ -117,7 +117,7 @@ def _baseline(named: Named) -> str:
 
 
 def _by_hand(named: Named) -> ini.Ini:
-    return {
-        ini.section_and_key(name): ini.Entry(text, BY_HAND)
-        for name, text in named.given
-    }
+    found: dict[tuple[str, str], ini.Entry] = {}
+    for name, text in named.given:
+        ini.put(found, ini.section_and_key(name), ini.Entry(text, BY_HAND))
+    return found

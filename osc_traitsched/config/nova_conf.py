@@ -13,7 +13,7 @@ from oslo_config import cfg
 
 from osc_traitsched.config import file, ini, values
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova.option import Option
+from osc_traitsched.core.nova.option import Kind, Option
 from osc_traitsched.core.nova.options import OPTIONS
 from osc_traitsched.core.nova.settings import Setting
 
@@ -81,6 +81,8 @@ class _Reader:
         self, option: Option, asking: tuple[ini.Entry, ...] = ()
     ) -> Setting | None:
         """Return the setting that the files make of an option, if they do."""
+        if option.kind is Kind.MULTI:
+            return self._several(option)
         entry = self._entry(map(ini.section_and_key, option.names_in(self._release)))
         if entry is None:
             return None
@@ -94,6 +96,21 @@ class _Reader:
             reason = f"{section}{option.key} is not {exc}"
             raise BadConfiguration(entry.path, entry.line, reason, text) from exc
         return Setting(value, entry.source, given=True)
+
+    def _several(self, option: Option) -> Setting | None:
+        """Return all values of an option: files and lines add to each other."""
+        names = list(map(ini.section_and_key, option.names_in(self._release)))
+        found = [
+            entry
+            for each in reversed(self._files)
+            for name in reversed(names)
+            if name in each
+            for entry in each[name].every
+        ]
+        if not found:
+            return None
+        texts = [self._substituted(each, option.section, ()) for each in found]
+        return Setting(tuple(texts), found[-1].source, given=True)
 
     def _entry(self, names: Iterable[tuple[str, str]]) -> ini.Entry | None:
         # A later file under an old name goes before an earlier one under the new.

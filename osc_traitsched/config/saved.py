@@ -15,6 +15,7 @@ import yaml
 from osc_traitsched.config import baseline, document, ini
 from osc_traitsched.config.document import Branch
 from osc_traitsched.core.nova import options, releases
+from osc_traitsched.core.nova.option import Kind, Option
 
 RELEASE, BASELINE, NOVA_CONF = "nova_release", "baseline", "nova_conf"
 ENVIRONMENTS, CONTROL_PLANE = "environments", "control_plane"
@@ -135,20 +136,24 @@ def _path(branch: Branch) -> str:
 
 
 def _options(branch: Branch | None) -> ini.Ini:
-    found = {}
+    found: dict[tuple[str, str], ini.Entry] = {}
     for written, each in (branch.children() if branch else {}).items():
         name = options.option_named(written)
         if name is None:
             raise each.bad(f"is not one of {', '.join(options.OPTIONS)}")
         if not each.is_null:
-            entry = ini.Entry(_value(each), each.path, each.line)
-            found[ini.section_and_key(name)] = entry
+            for value in _values(each, options.OPTIONS[name]):
+                entry = ini.Entry(value, each.path, each.line)
+                ini.put(found, ini.section_and_key(name), entry)
     return found
 
 
-def _value(branch: Branch) -> str:
-    items = branch.items()
-    return _text(branch) if items is None else ",".join(map(_text, items))
+def _values(branch: Branch, option: Option) -> list[str]:
+    """Return the texts of an option: one, unless it takes several."""
+    texts = list(map(_text, _items(branch)))
+    if option.kind is Kind.MULTI or branch.items() is None:
+        return texts
+    return [",".join(texts)]
 
 
 def _texts(branch: Branch | None) -> tuple[str, ...]:

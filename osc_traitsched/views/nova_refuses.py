@@ -40,6 +40,23 @@ _RULES = {
         "CPUs are asked for twice, by {}",
         "ask by a policy or by one amount, not by both",
     ),
+    "alias-malformed": _Rule(
+        "[pci]alias has what is no alias: {}", "correct it in the nova.conf of nova-api"
+    ),
+    "alias-of-several-devices": _Rule(
+        "the PCI alias {} is for several kinds of devices, which Placement can't be "
+        "asked for",
+        "give the devices one resource_class, and define the alias once",
+    ),
+    "alias-without-ids": _Rule(
+        "the PCI alias {} has no vendor_id and product_id, and no resource_class that "
+        "counts",
+        "complete it in the nova.conf of nova-api",
+    ),
+    "no-such-alias": _Rule(
+        "[pci]alias does not define the PCI alias, by {}",
+        "name another one, or define it in the nova.conf of nova-api",
+    ),
     "empty-group": _Rule(
         "a group of {} asks for nothing that Nova knows",
         "correct the device profile, or take {} off",

@@ -42,10 +42,15 @@ def case(seed: str) -> dict[str, Any]:
         specs["hw:pmem"] = drawn.choice(labels)
     found = {"name": seed, "flavor": flavor, "image": image, **_cloud(drawn)}
     found.update(parts.by_chance(drawn))
+    if "volumes" in found:
+        found["image"] = {}
     if drawn.random() < 0.1:
         profile = parts.profile(drawn)
         specs["accel:device_profile"] = profile.pop("name")
         found.update(profile)
+    if drawn.random() < 0.15:
+        specs["pci_passthrough:alias"], options = parts.aliases(drawn)
+        found["options"].update(options)
     if drawn.random() < 0.5:
         found["options"]["cinder.cross_az_attach"] = False
     return found

@@ -92,9 +92,14 @@ def build(case: Case, release: int, database: str = SQLITE) -> request.Request:
         assumptions=SchedulerSettings(
             release=release,
             settings={
-                name: Setting(value, "the case") for name, value in given.items()
+                name: Setting(_value(value), "the case", given=True)
+                for name, value in given.items()
             },
             release_source="the case",
             all_computes_new=case.get("all_computes_new"),
         ),
     )
+
+
+def _value(found: Any) -> Any:
+    return tuple(found) if isinstance(found, list) else found

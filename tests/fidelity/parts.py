@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from typing import Any
 
@@ -23,6 +24,22 @@ _PROFILES = {
     "nowhere": None,
     "an empty group": [{"accel:function": "f"}],
 }
+_INTEL = {"vendor_id": "8086", "product_id": "1521"}
+_NVIDIA = {"vendor_id": "10de", "product_id": "1eb8", "device_type": "type-PF"}
+_BY_CLASS = {"resource_class": "gpu-b", "traits": "hw_gpu_api_vulkan,blue one"}
+_ALIASES: tuple[Any, ...] = (
+    {"name": "a1", **_INTEL},
+    {"name": "a1", **_INTEL, "numa_policy": "socket"},
+    {"name": "a2", **_NVIDIA},
+    {"name": "a2", **_NVIDIA, "product_id": "1eb9"},
+    {"name": "a2", **_NVIDIA, "device_type": "type-VF"},
+    {"name": " a3 ", **_BY_CLASS},
+    {"name": "a3", "resource_class": "PGPU", "traits": "HW_CPU_X86_AVX,CUSTOM_a"},
+    {"name": "a4", "resource_class": "CUSTOM_x", "live_migratable": "yes"},
+    *({"name": "a4", "vendor_id": "8"}, {"name": "a4"}, [], {"name": ""}, "text"),
+    {"name": "a4", "colour": "red"},
+)
+_ALIASED = ("a1:1", "a1:2", "a2:1", "a3:1,a1:1", " a3:2", "a4:1", "a9:1", "a1:0", "a1")
 _NAMES = (None, "fpga", "fpga", "fpga", "two groups", "nowhere")
 
 
@@ -141,3 +158,14 @@ def _volume(drawn: random.Random, number: int) -> dict[str, Any]:
 
 def _uuid(kind: str, number: int) -> str:
     return f"{kind}{number:06}-0000-4000-8000-{number:012x}"
+
+
+def aliases(drawn: random.Random) -> tuple[str, dict[str, Any]]:
+    """Return what a flavor asks for by PCI aliases, and the options that say them."""
+    good = drawn.random() < 0.7
+    pool = [_ALIASES[0], _ALIASES[2], _ALIASES[5]] if good else list(_ALIASES)
+    found = list(map(json.dumps, drawn.sample(pool, drawn.choice([1, 2, 3]))))
+    found += ["{"] * (not good and drawn.random() < 0.1)
+    on = drawn.random() < 0.7
+    options = {"pci.alias": found, "filter_scheduler.pci_in_placement": on}
+    return drawn.choice(_ALIASED), options

@@ -64,6 +64,7 @@ def named() -> Iterator[dict[str, Any]]:
     yield from _routed()
     yield from _devices()
     yield from _volumes()
+    yield from _aliases()
 
 
 def _routed() -> Iterator[dict[str, Any]]:
@@ -88,6 +89,27 @@ def _devices() -> Iterator[dict[str, Any]]:
     yield _case("port of two devices", ports=[port], device_profiles={"p": two})
     port = {**port, "device_profile": None}
     yield _case("port of no device", ports=[port])
+
+
+def _aliases() -> Iterator[dict[str, Any]]:
+    one = {"name": "gpu", "vendor_id": "10de", "product_id": "1eb8"}
+    other = {**one, "product_id": "1eb9", "device_type": "type-PF"}
+    by_class = {"name": "gpu", "resource_class": "big gpu", "traits": "CUSTOM_A,b c"}
+    for name, asked, aliases in (
+        ("alias", "gpu:1", [one]),
+        ("alias of two devices", "gpu:2", [one]),
+        ("alias by its class", "gpu:1", [by_class]),
+        ("alias that is not defined", "card:1", [one]),
+        ("alias that is none", "gpu:1", [{"name": "gpu", "colour": "green"}]),
+        ("alias without IDs", "gpu:1", [{"name": "gpu"}]),
+        ("alias of two kinds", "gpu:1", [{**one, "device_type": "type-PF"}, other]),
+    ):
+        texts = [json.dumps(each) for each in aliases]
+        specs = {"pci_passthrough:alias": asked}
+        on = {"pci.alias": texts, "filter_scheduler.pci_in_placement": True}
+        yield _case(name, specs, options=on)
+    off = {"pci.alias": [json.dumps(one)]}
+    yield _case("alias beside Placement", specs, options=off)
 
 
 def _volumes() -> Iterator[dict[str, Any]]:

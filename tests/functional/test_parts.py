@@ -169,3 +169,38 @@ def test_the_groups_of_a_port_are_of_one_subtree(
     found = document(openstack, "--port", PORT)
     assert found["candidates"] == expected
     assert not any(found["disagreement"].values())
+
+
+ALIAS = '{"name": "card", "vendor_id": "10de", "product_id": "1eb8"}'
+ASKED = ("--flavor-property", "pci_passthrough:alias=card:1")
+
+
+def test_the_devices_of_an_alias_are_asked_of_placement(nova, openstack, placement):
+    root = nova._bodies["/os-hypervisors/detail"]["hypervisors"][0]["id"]
+    device = "CUSTOM_PCI_10DE_1EB8"
+    placement.call("PUT", f"/resource_classes/{device}")
+    placement.add_host("gpu", (), parent=root, inventories={device: 1})
+    how = ("--set", f"pci.alias={ALIAS}")
+    on = ("--set", "filter_scheduler.pci_in_placement=true")
+    found = document(openstack, *ASKED, *how, *on)
+    assert found["candidates"] == ["cmp01"]
+    assert f"resourcespci0-0={device}%3A1" in found["query"]
+    assert not [e for e in found["not_evaluated"] if e["kind"].startswith("pci")]
+
+    beside = document(openstack, *ASKED, *how)
+    assert "CUSTOM_PCI" not in beside["query"]
+
+
+def test_an_alias_is_unknown_unless_nova_conf_is_given(nova, openstack, tmp_path):
+    found = document(openstack, *ASKED)
+    assert [e for e in found["not_evaluated"] if e["kind"].startswith("pci")]
+
+    other = ALIAS.replace("card", "cards")
+    path = tmp_path / "nova.conf"
+    path.write_text(f"[pci]\nalias = {other}\nalias = {other.replace('8', '9')}\n")
+    found = document(openstack, *ASKED, "--nova-conf", str(path))
+    assert found["refusal"]["exception"] == "PciInvalidAlias"
+    path.write_text(f"[pci]\nalias = {other}\n")
+    found = document(openstack, *ASKED, "--nova-conf", str(path))
+    assert found["refusal"]["exception"] == "PciRequestAliasNotDefined"
+    assert "did you mean cards?" in found["refusal"]["text"]

@@ -19,6 +19,8 @@ class Kind(enum.Enum):
     FLOAT = "float"
     STRING = "string"
     LIST = "list"
+    #: Of several lines and files, each with one text.
+    MULTI = "several texts"
 
 
 class Consumer(enum.Enum):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.nova import filter_options, weigher_options
 from osc_traitsched.core.nova.option import Consumer, Kind, Option
+from osc_traitsched.core.nova.releases import NEWEST
 
 ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
 TENANT = "scheduler.limit_tenants_to_placement_aggregate"
@@ -21,6 +22,7 @@ PCI_IN_PLACEMENT = "filter_scheduler.pci_in_placement"
 NO_PCPU_FALLBACK = "workarounds.disable_fallback_pcpu_query"
 DEFAULT_ZONE = "DEFAULT.default_schedule_zone"
 CROSS_AZ_ATTACH = "cinder.cross_az_attach"
+PCI_ALIAS = "pci.alias"
 COLLATION = "database_collation"
 
 _HOST_FILTERS = (
@@ -32,7 +34,7 @@ _HOST_FILTERS = (
 )
 
 # nova/conf/scheduler.py; for the last sections workarounds.py, availability_zone.py
-# and cinder.py beside it.
+# cinder.py and pci.py beside it.
 _ROWS = (
     Option(ISOLATION, Kind.BOOLEAN, False, Consumer.PREFILTER),
     Option(TENANT, Kind.BOOLEAN, False, Consumer.PREFILTER),
@@ -66,6 +68,13 @@ _ROWS = (
     Option(DEFAULT_ZONE, Kind.STRING, None, Consumer.API),
     *filter_options.DEFAULT_ROWS,
     Option(CROSS_AZ_ATTACH, Kind.BOOLEAN, True, Consumer.API),
+    Option(
+        PCI_ALIAS,
+        Kind.MULTI,
+        (),
+        Consumer.API,
+        deprecated_names=(("DEFAULT.pci_alias", NEWEST + 1),),
+    ),
     Option(
         COLLATION,
         Kind.STRING,

@@ -5,6 +5,7 @@ Nothing here decides about a request. Everything that does is Nova's own code.
 
 import contextlib
 import copy
+from urllib import parse
 
 import networks
 import nova.version
@@ -15,6 +16,7 @@ from nova.compute import utils as compute_utils
 from nova.image import glance
 from nova.network import neutron
 from nova.objects import service as service_objects
+from nova.pci import request as pci_request
 from nova.scheduler import manager
 
 RELEASE = int(nova.version.version_info.version_string().split(".")[0])
@@ -175,9 +177,42 @@ class API(compute_api.API):
         pass
 
 
+class _Drawn:
+    """Gives PCI requests IDs that are not by chance."""
+
+    def __init__(self):
+        self.number = 0
+
+    def generate_uuid(self, *_, **__):
+        self.number += 1
+        return self.id(self.number)
+
+    @staticmethod
+    def id(number):
+        return f"00000000-0000-4000-8000-{number:012x}"
+
+
+def _without_chance(query):
+    """Name the groups of PCI requests by their place in the flavor."""
+    drawn = pci_request.uuidutils.number
+    if not drawn:
+        return query
+    for number in range(drawn):
+        query = query.replace(_Drawn.id(number + 1), f"pci{number}")
+    return parse.urlencode(sorted(parse.parse_qsl(query, keep_blank_values=True)))
+
+
+def forget_aliases():
+    """Let Nova read its PCI aliases anew, and count its requests from the first."""
+    pci_request.uuidutils = _Drawn()
+    read = getattr(pci_request, "get_alias_from_config", None)
+    if hasattr(read, "cache_clear"):
+        read.cache_clear()
+
+
 class _Placement:
     def get_allocation_candidates(self, context, resources):
-        queries.append(resources.to_querystring())
+        queries.append(_without_chance(resources.to_querystring()))
         return [], {}, "1.36"
 
 

@@ -66,7 +66,6 @@ def prepare():
     """Set up what all cases share."""
     aggregates.create(CONF)
     ends.connect()
-    CONF.set_override("alias", [json.dumps(dict(ALIAS, device_type="type-PCI"))], "pci")
     try:
         policy.init(suppress_deprecation_warnings=True)
     except TypeError:
@@ -81,8 +80,10 @@ def answer(case):
     del ends.queries[:], ends.handed_on[:]
     aggregates.fill(case.get("aggregates") or [])
     stage = ["api"]
+    aliases = {"pci.alias": [json.dumps(dict(ALIAS, device_type="type-PCI"))]}
     try:
-        with overrides.overridden(CONF, case.get("options") or {}):
+        with overrides.overridden(CONF, {**aliases, **(case.get("options") or {})}):
+            ends.forget_aliases()
             _create(case, stage)
     except Exception as exc:
         expected = isinstance(exc, oslo_messaging.ExpectedException)

@@ -34,6 +34,7 @@ KINDS = {
     Kind.FLOAT: cfg.FloatOpt,
     Kind.STRING: cfg.StrOpt,
     Kind.LIST: cfg.ListOpt,
+    Kind.MULTI: cfg.MultiStrOpt,
 }
 BOOLEANS = ["true", "Off", "1", "'no'", "ye", "", "2", "$image_metadata_prefilter"]
 NUMBERS = ["1", "0", "-5", "1000", "x", "", " 77", "0x10", "'12'", "1_000"]
@@ -48,6 +49,7 @@ VALUES = {
     Kind.FLOAT: FLOATS,
     Kind.STRING: TEXTS,
     Kind.LIST: LISTS,
+    Kind.MULTI: TEXTS,
 }
 ODD = ["", "# a", "; a=b", "[other]", "workers = 1"]
 BROKEN = ["junk", "  cont", "=x", "[]", "[x"]

@@ -14,6 +14,7 @@ TYPES = {
     Kind.FLOAT: float,
     Kind.STRING: str,
     Kind.LIST: tuple,
+    Kind.MULTI: tuple,
 }
 
 

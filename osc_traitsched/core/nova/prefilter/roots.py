@@ -11,7 +11,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.clause import Clause, Origin, RootTrait, Trait
 from osc_traitsched.core.nova.releases import OLDEST
-from osc_traitsched.core.nova.server import device_profile, features, not_evaluated
+from osc_traitsched.core.nova.server import device_profile, features, not_evaluated, pci
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server, Switch
@@ -120,9 +120,14 @@ def tpm_secret_security_filter(
 def owner_nova_filter(
     so_far: SoFar, server: Server, assumptions: SchedulerSettings
 ) -> Iterator[Found]:
-    """Require Nova's own mark, once every compute service is new enough to set it."""
+    """Require Nova's own mark, once every compute service is new enough to set it.
+
+    PCI devices need it as well.
+    """
     if assumptions.all_computes_new is not False:
         yield RootTrait("OWNER_NOVA", False, ())
+        for group in pci.groups(server):
+            yield Trait(group.suffix, "OWNER_NOVA", False, (group.origin,))
 
 
 def _where(wanted: Switch, trait: str) -> Iterator[Found]:

@@ -16,6 +16,7 @@ from osc_traitsched.core.nova.server import (
     device_profile,
     extra_specs,
     outside,
+    pci,
     translation,
     volume,
 )
@@ -121,10 +122,30 @@ def server(
             boot_from_volume=boot_from_volume or root is not None,
             release=assumptions.release,
             parts=parts,
+            aliases=_aliases(assumptions),
+            pci_in_placement=bool(assumptions.value(options.PCI_IN_PLACEMENT)),
         )
         checks.check(asked)
+        return _provisioned(asked, assumptions)
+
+
+def _provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
+    """Return the server as nova-api hands it on.
+
+    nova/compute/api.py, ``_provision_instances``; 34 asks Cyborg first.
+    """
+    if asked.release >= 34:
         device_profile.check(asked)
-        return dataclasses.replace(asked, zone=volume.zone_of(asked, assumptions))
+    asked = dataclasses.replace(asked, zone=volume.zone_of(asked, assumptions))
+    device_profile.check(asked)
+    pci.check_groups(asked)
+    return asked
+
+
+def _aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
+    """Return the PCI aliases; None where nobody said any."""
+    found = assumptions.setting(options.PCI_ALIAS)
+    return found.value if found.given and isinstance(found.value, tuple) else None
 
 
 def _named(

@@ -9,22 +9,6 @@ from osc_traitsched.core.nova.server.server import Server, switched
 _BYTES_A_GB = 1024**3
 
 
-def pci_alias(server: Server) -> None:
-    """Refuse an alias that is not ``name:count``, several of them with commas.
-
-    nova/pci/request.py, ``_translate_alias_to_requests``. Whether there is such an
-    alias, nova.conf says.
-    """
-    key = "pci_passthrough:alias"
-    value = server.flavor.specs.get(key)
-    if value is None:
-        return
-    for item in value.split(","):
-        _, *counts = item.split(":")
-        if len(counts) != 1 or reading.integer(counts[0]) is None:
-            raise Refusal("ValueError", "no-name-and-count", (key,))
-
-
 def bootable(server: Server) -> None:
     """Refuse the image of an encrypted volume.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from osc_traitsched.core.nova.releases import NEWEST, OLDEST
 from osc_traitsched.core.nova.request import check_cpu, check_image, check_numa
-from osc_traitsched.core.nova.server import cpu, features, numa, outside
+from osc_traitsched.core.nova.server import cpu, features, numa, outside, pci
 from osc_traitsched.core.nova.server.server import Server
 
 _STATUS: Mapping[str, int] = {
@@ -94,7 +94,7 @@ CHECKS: tuple[Check, ...] = (
     Check(check_numa.threads_of_cells_are_named, since=22),
     # _validate_and_build_base_options, the rest
     Check(features.pci_numa_policy, since=21),
-    Check(check_image.pci_alias),
+    Check(pci.check),
     Check(outside.check_devices),
     Check(features.ephemeral_encryption, since=26),
     # _validate_flavor_image and _validate_flavor_image_nostatus

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.server import cpu, features, not_evaluated
+from osc_traitsched.core.nova.server import cpu, features, not_evaluated, pci
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
-
-_PCI_ALIAS = "pci_passthrough:alias"
 
 
 def of(server: Server, assumptions: SchedulerSettings) -> Iterator[NotEvaluated]:
@@ -25,12 +23,14 @@ def _pci_alias(
     server: Server, assumptions: SchedulerSettings
 ) -> Iterator[NotEvaluated]:
     """Yield an alias, which only nova.conf explains (nova/pci/request.py)."""
-    alias = server.flavor.specs.get(_PCI_ALIAS)
-    if alias is None:
+    alias = server.flavor.specs.get(pci.ALIAS)
+    if alias is None or server.aliases is not None:
         return
-    asked = server.release >= 27 and assumptions.value(options.PCI_IN_PLACEMENT)
+    asked = server.release >= pci.IN_PLACEMENT_SINCE and assumptions.value(
+        options.PCI_IN_PLACEMENT
+    )
     kind = not_evaluated.PCI_ALIAS_IN_PLACEMENT if asked else not_evaluated.PCI_ALIAS
-    yield NotEvaluated(kind, _PCI_ALIAS, alias)
+    yield NotEvaluated(kind, pci.ALIAS, alias)
 
 
 def _disk(server: Server) -> Iterator[NotEvaluated]:

@@ -1,4 +1,4 @@
-"""The groups that ports and device profiles bring into a request.
+"""The groups that ports, PCI aliases and device profiles bring into a request.
 
 nova/network/neutron.py, ``API.create_resource_requests``; nova/compute/api.py,
 ``_provision_instances``; nova/scheduler/utils.py,
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.clause import Origin, Resource, Trait
-from osc_traitsched.core.nova.server import device_profile
+from osc_traitsched.core.nova.server import device_profile, pci
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.group import Group
 from osc_traitsched.core.nova.server.parts import Port
@@ -29,6 +29,7 @@ def groups(server: Server) -> Iterator[Group]:
     for port in server.parts.ports:
         yield from _of_device(port, server)
         yield from _of_request(port)
+    yield from pci.groups(server)
     found = device_profile.of_name(device_profile.name_in(server), server)
     origin = server.flavor.origin(device_profile.PROFILE)
     yield from device_profile.groups(found, origin, server.release)

@@ -41,6 +41,8 @@ class Server:
     :ivar boot_from_volume: a volume is made of the image and is the root disk
     :ivar release: Nova's major version
     :ivar parts: ports, networks, volumes and device profiles
+    :ivar aliases: those of ``[pci]alias``, as texts; None where they are not known
+    :ivar pci_in_placement: Placement is asked for the devices of aliases
     """
 
     flavor: Flavor
@@ -51,6 +53,8 @@ class Server:
     boot_from_volume: bool
     release: int
     parts: Parts = NO_PARTS
+    aliases: tuple[str, ...] | None = None
+    pci_in_placement: bool = False
 
     @property
     def root_disk_is_a_volume(self) -> bool:
