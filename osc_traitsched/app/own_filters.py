@@ -90,7 +90,7 @@ def answered(
     answer = process.ask(own.nova_python, asked, own.timeout)
     runs = document.runs(answer, own.nova_python)
     novas = {each.text for each in plugins if each.is_novas}
-    found = OwnAnswers.read(spec, hosts, runs, novas, answer["nova"])
+    found = OwnAnswers.read(spec, settings, hosts, runs, novas, answer["nova"])
     return dataclasses.replace(question, own=found)
 
 

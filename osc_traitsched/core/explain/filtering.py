@@ -237,7 +237,7 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     judgment = judge_all(hosts, spec, settings)
     if question.own is None:
         return Filtering(judgment)
-    judgment, differences = question.own.joined(judgment, hosts, spec)
+    judgment, differences = question.own.joined(judgment, hosts, spec, settings)
     return Filtering(judgment, differences=differences)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.nova.filter.answer import Answer, Fails, Unknown
 from osc_traitsched.core.nova.filter.judging import OWN_FILTER, Judgment
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
+from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.plugin import PluginRun
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.own import OwnWeighers
 
 
@@ -33,6 +35,7 @@ class OwnAnswers:
     is known.
 
     :ivar spec: what was asked for
+    :ivar settings: by which Nova's own filters ran
     :ivar hosts: the hosts as they were, by the UUIDs of their nodes
     :ivar filters: those that are none of Nova's, by their classes
     :ivar weighers: those that are none of Nova's
@@ -41,6 +44,7 @@ class OwnAnswers:
     """
 
     spec: RequestSpec
+    settings: SchedulerSettings
     hosts: Mapping[str, HostState] = dataclasses.field(default_factory=dict)
     filters: Mapping[str, Mapping[str, Answer]] = dataclasses.field(
         default_factory=dict
@@ -53,6 +57,7 @@ class OwnAnswers:
     def read(
         cls,
         spec: RequestSpec,
+        settings: SchedulerSettings,
         hosts: Iterable[HostState],
         runs: Iterable[PluginRun],
         novas: Collection[str],
@@ -67,6 +72,7 @@ class OwnAnswers:
         filters = [each for each in runs if each.weigher is None]
         return cls(
             spec,
+            settings,
             states,
             {r.name: _told(r, states) for r in filters if r.plugin not in novas},
             OwnWeighers(
@@ -78,11 +84,17 @@ class OwnAnswers:
         )
 
     def joined(
-        self, ours: Judgment, hosts: Sequence[HostState], spec: RequestSpec
+        self,
+        ours: Judgment,
+        hosts: Sequence[HostState],
+        spec: RequestSpec,
+        settings: SchedulerSettings,
     ) -> tuple[Judgment, tuple[Difference, ...]]:
         """Return the answers here together with these, and where the two differ.
 
         Of Nova's own filters Nova is believed wherever it is sure.
+
+        :param settings: by which the answers here are
         """
         uuids = [each.compute.uuid for each in hosts]
         known = {u for u, h in zip(uuids, hosts) if self.hosts.get(u) == h}
@@ -93,7 +105,7 @@ class OwnAnswers:
             answers[name] = {u: found[u] if u in known else OWN_FILTER for u in uuids}
         differences = [
             Difference(name, uuid, ours.answers[name][uuid], found[uuid])
-            for name, found in self.novas.items()
+            for name, found in self._novas_by(settings, ours.names)
             for uuid in uuids
             if uuid in known and not _is_alike(ours.answers[name][uuid], found[uuid])
         ]
@@ -102,6 +114,18 @@ class OwnAnswers:
         contrary = (e for e in differences if not isinstance(e.ours, Unknown))
         new = (name for name in self.filters if name not in ours.names)
         return Judgment((*ours.names, *new), answers), tuple(contrary)
+
+    def _novas_by(
+        self, settings: SchedulerSettings, on: Collection[str]
+    ) -> Iterator[tuple[str, Mapping[str, Answer]]]:
+        """Yield the filters of Nova's that would say the same by other settings."""
+        if settings.release != self.settings.release:
+            return
+        for name, found in self.novas.items():
+            read = FILTERS[name].options
+            is_same = all(settings.value(o) == self.settings.value(o) for o in read)
+            if name in on and is_same:
+                yield name, found
 
 
 def _is_alike(ours: Answer, novas: Answer) -> bool:

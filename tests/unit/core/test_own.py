@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.explain.filtering import filtering
+from osc_traitsched.core.nova import filter_options
 from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.judging import OWN_FILTER
 from osc_traitsched.core.nova.filter.reasons import OWN
@@ -26,7 +27,9 @@ NO = Fails(OWN, found=("not this one",))
 def ran(asked, runs, nodes=None, novas=()):
     nodes = computes(CLOUD).values() if nodes is None else nodes
     states = host_states(nodes, asked.aggregates, asked.servers)
-    own = OwnAnswers.read(asked.spec(), states, runs, novas, "34.0.0")
+    own = OwnAnswers.read(
+        asked.spec(), asked.assumptions, states, runs, novas, "34.0.0"
+    )
     return dataclasses.replace(asked, own=own)
 
 
@@ -108,6 +111,32 @@ def test_where_only_nova_is_sure_it_is_no_difference():
     found = filtering(ran(asked, [run(metrics, NO, PASSES)], novas=[metrics]), nodes)
     assert found.judgment.answers[metrics] == {A: NO, B: PASSES}
     assert found.differences == ()
+
+
+LIMIT, COUNTING = filter_options.MAX_INSTANCES, "NumInstancesFilter"
+
+
+@pytest.mark.parametrize("other", [{"release": 34}, {LIMIT: 7}, {"filters": COMPUTE}])
+def test_by_other_settings_novas_own_filters_might_say_something_else(other):
+    asked = ran(
+        question(CLOUD, COUNTING), [run(COUNTING, NO, PASSES)], novas=[COUNTING]
+    )
+    nodes = computes(CLOUD).values()
+    assert filtering(asked, nodes).kept_out == {COUNTING: {A}}
+    on = other.get("filters", COUNTING)
+    settings = question(CLOUD, on, release=other.get("release", 33)).assumptions
+    if LIMIT in other:
+        settings = settings.changed(LIMIT, other[LIMIT])
+    found = filtering(dataclasses.replace(asked, assumptions=settings), nodes)
+    assert found.kept_out == {on: frozenset()}
+    assert found.differences == ()
+
+
+def test_by_options_that_it_does_not_read_novas_own_filter_says_the_same():
+    asked = ran(question(CLOUD, COMPUTE), [run(COMPUTE, NO, PASSES)], novas=[COMPUTE])
+    settings = asked.assumptions.changed(LIMIT, 7)
+    asked = dataclasses.replace(asked, assumptions=settings)
+    assert filtering(asked, computes(CLOUD).values()).kept_out == {COMPUTE: {A}}
 
 
 def test_a_reason_does_not_repeat_the_hosts_name():

@@ -26,9 +26,9 @@ def test_a_hint_has_no_effect_where_its_filter_is_off():
 def test_a_filter_of_ones_own_may_read_any_hint():
     assert unread_hints(asked(OWN)) == ()
     found = asked(COMPUTE)
-    ran = OwnAnswers(found.spec(), filters={OWN: {}})
+    ran = OwnAnswers(found.spec(), found.assumptions, filters={OWN: {}})
     assert unread_hints(dataclasses.replace(found, own=ran)) == ()
-    weighers = OwnAnswers(found.spec())
+    weighers = OwnAnswers(found.spec(), found.assumptions)
     assert len(unread_hints(dataclasses.replace(found, own=weighers))) == 2
 
 

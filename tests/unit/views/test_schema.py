@@ -109,7 +109,12 @@ def with_everything():
     )
     name_of_filter, host = "ComputeFilter", made.hosts[0].uuid
     no = answers[host]
-    own = OwnAnswers(question.spec(), novas={name_of_filter: {}}, version="34.0.0")
+    own = OwnAnswers(
+        question.spec(),
+        question.assumptions,
+        novas={name_of_filter: {}},
+        version="34.0.0",
+    )
     differences = (Difference(name_of_filter, host, PASSES, no),)
     judgment = Judgment((name_of_filter,), {name_of_filter: answers})
     made = dataclasses.replace(
