@@ -64,9 +64,10 @@ def explain(
         return start
     nodes = lookup.computes(cloud) if question.nodes is None else question.nodes
     computes = {compute.uuid: compute for compute in nodes}
-    asked = own_filters.answered(question, nodes, own)
-    start = dataclasses.replace(start, question=asked, computes=computes)
+    start = dataclasses.replace(start, computes=computes)
     try:
+        asked = own_filters.answered(question, nodes, own)
+        start = dataclasses.replace(start, question=asked)
         explanation, matcher = _settled(cloud, start, named, want_figures, own)
     except Refusal as refusal:
         return Explanation(question, refusal=refusal)

@@ -18,7 +18,11 @@ from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, host_s
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.option import Consumer, Value
 from osc_traitsched.core.nova.own import OwnAnswers
-from osc_traitsched.core.nova.plugin import PluginJudgment, PluginName
+from osc_traitsched.core.nova.plugin import (
+    NovaPythonFails,
+    PluginJudgment,
+    PluginName,
+)
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import table as weighers
@@ -89,9 +93,22 @@ def answered(
     )
     answer = process.ask(own.nova_python, asked, own.timeout)
     runs = document.runs(answer, own.nova_python)
+    if own.with_nova:
+        _check_release(answer["nova"], settings, own.nova_python)
     novas = {each.text for each in plugins if each.is_novas}
     found = OwnAnswers.read(spec, settings, hosts, runs, novas, answer["nova"])
     return dataclasses.replace(question, own=found)
+
+
+def _check_release(version: str, settings: SchedulerSettings, command: str) -> None:
+    """Accept only a Nova whose own filters are those of the cloud.
+
+    :raises NovaPythonFails: for one of another release
+    """
+    release = str(settings.release)
+    if version.partition(".")[0] != release:
+        reason = f"{version}, and the cloud's is {release} ({settings.release_source})"
+        raise NovaPythonFails(command, "other-release", reason)
 
 
 def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginName]:

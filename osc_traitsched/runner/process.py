@@ -79,7 +79,8 @@ def _answer(command: str, done: subprocess.CompletedProcess[bytes]) -> Any:
         found = json.loads(lines[-1]) if lines else None
     except ValueError:
         found = None
-    if isinstance(found, dict):
+    # A wrapper may log lines that are JSON, too.
+    if isinstance(found, dict) and not found.keys().isdisjoint(("plugins", "error")):
         return found
     said = [line.strip() for line in (err or out).splitlines() if line.strip()]
     if not said and not done.returncode:

@@ -174,6 +174,8 @@ def python_fails(error: NovaPythonFails) -> str:
         "on (podman exec -i, and no ssh -n), and does it end in a Python?",
         "no-answer": f"gave no answer: {error.reason}",
         "no-nova": f"has no Nova: {error.reason}",
+        "other-release": f"has the filters of Nova {error.reason}: --nova-release "
+        "says it, or leave out --with-nova",
         "nova-conf": f"can't read the configuration of Nova: {error.reason}",
         "request": f"makes no request spec of it: {error.reason}",
     }.get(error.kind, f"failed: {error.reason}")

@@ -125,7 +125,8 @@ class NovaPythonFails(BadQuestion):
 
     :ivar command: as the user named it
     :ivar kind: ``not-started``, ``timeout``, ``silent`` (it ended well and said
-        nothing), ``no-answer``, ``no-nova``, ``nova-conf``, ``request`` or ``internal``
+        nothing), ``no-answer``, ``no-nova``, ``other-release``, ``nova-conf``,
+        ``request`` or ``internal``
     :ivar reason: one line; may be empty
     """
 

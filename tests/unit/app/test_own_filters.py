@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shlex
 import sys
@@ -109,7 +110,7 @@ for each in asked["plugins"]:
     else:
         one.update(answers=answers)
     found.append(one)
-print(json.dumps({"nova": "34.0.0", "plugins": found}))
+print(json.dumps({"nova": "33.1.0", "plugins": found}))
 """
 YES = {"passes": True}
 NO = {"passes": False, "log": ["cmp01: not this one"]}
@@ -218,7 +219,7 @@ def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova)
     (row,) = [each for each in whole["filters"] if each["own"]]
     counts = {"yes": 2, "no": 1, "unknown": 0, "exception": 0}
     assert row == {"filter": "Mine", "own": True, **counts}
-    assert whole["in_nova"] == {"nova": "34.0.0", "compared": [], "differences": []}
+    assert whole["in_nova"] == {"nova": "33.1.0", "compared": [], "differences": []}
     assert CLOSED.is_valid(whole)
     listed = candidates.candidates(two, ask(two), sources)
     assert (names(listed.hosts), names(listed.kept_out)) == (["cmp02"], ["cmp01"])
@@ -271,12 +272,31 @@ def test_a_weigher_of_ones_own_decides_or_ends_the_request(two, nova):
     )
 
 
+def test_where_nova_scheduler_does_not_start_nothing_runs_and_that_is_the_answer(two):
+    broken = OwnSources("no-such-python", ("mine.Mine",))
+    found = explain.explain(two, ask(two, "RetryFilter"), own=broken)
+    assert found.refusal.keys == ("RetryFilter",)
+    with pytest.raises(Refusal, match="RetryFilter"):
+        candidates.candidates(two, ask(two, "RetryFilter"), broken)
+
+
+def test_novas_own_filters_are_of_the_clouds_release(two, nova):
+    nova.says(ComputeFilter={"_": YES}, Mine={"_": YES})
+    asked = ask(two)
+    other = dataclasses.replace(asked.assumptions, release=34)
+    asked = dataclasses.replace(asked, assumptions=other)
+    nodes = read.computes(two.compute)
+    own_filters.answered(asked, nodes, nova.sources("mine.Mine"))
+    with pytest.raises(NovaPythonFails, match=r"33\.1\.0, and the cloud's is 34"):
+        own_filters.answered(asked, nodes, nova.sources(with_nova=True))
+
+
 def test_where_nova_says_otherwise_that_is_said_and_nova_believed(two, nova):
     nova.says(ComputeFilter={"_": YES, "cmp01": NO})
     found = explain.explain(two, ask(two), own=nova.sources(with_nova=True))
     assert [host.name for host in found.candidates] == ["cmp02"]
     assert (
-        "Of cmp01 the ComputeFilter of Nova 34.0.0 says 'fails', and the one here "
+        "Of cmp01 the ComputeFilter of Nova 33.1.0 says 'fails', and the one here "
         "'passes'. Nova is believed."
     ) in text(found)
     whole = document.document(found, found.hosts)

@@ -20,7 +20,8 @@ SENT = (RUNNER, *sorted(EXAMPLES.glob("*.py")))
 ECHO = """import json, sys
 text = sys.stdin.read()
 print("a banner")
-print(json.dumps({"length": len(text), "last": text.splitlines()[-1][:13]}))
+last = text.splitlines()[-1][:13]
+print(json.dumps({"plugins": [], "length": len(text), "last": last}))
 """
 
 
@@ -94,7 +95,8 @@ def test_the_last_line_of_its_errors_is_why_there_is_no_answer(script):
     text = 'import sys; print("warning\\n\\nno such container", file=sys.stderr)'
     assert failure(script(text)) == ("no-answer", "no such container")
     assert failure("false") == ("no-answer", "it exited with 1")
-    assert failure(script('print("[1]")')) == ("no-answer", "[1]")
+    for line in ("[1]", '{"level": "info"}'):
+        assert failure(script(f"print({line!r})")) == ("no-answer", line)
 
 
 def test_it_may_not_take_longer_than_it_is_given(script):

@@ -115,6 +115,11 @@ def test_what_would_fail_requests_is_one_line(trial, line):
             "pass standard input on (podman exec -i, and no ssh -n), and does it end "
             "in a Python?",
         ),
+        (
+            NovaPythonFails("nova", "other-release", "34.0.0, and the cloud's is 33"),
+            "'nova' has the filters of Nova 34.0.0, and the cloud's is 33: "
+            "--nova-release says it, or leave out --with-nova",
+        ),
     ],
 )
 def test_what_keeps_them_from_judging_is_one_line(error, line):

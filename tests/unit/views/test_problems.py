@@ -26,7 +26,15 @@ WORDED = (refusals, words_of_isolation)
 BROKE = errors.CloudBroke("compute", "no rights", 400)
 EMPTIED = isolation.Course((frozenset("a"), frozenset()))
 SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
-KINDS = ("not-started", "timeout", "silent", "no-answer", "no-nova", "request")
+KINDS = (
+    "not-started",
+    "timeout",
+    "silent",
+    "no-answer",
+    "no-nova",
+    "request",
+    "other-release",
+)
 ERRORS = [
     plugin.PluginFails("a\n.py:A", "SyntaxError: \x1b"),
     *(plugin.NovaPythonFails("ssh \x1b", kind, "a\nb") for kind in KINDS),
