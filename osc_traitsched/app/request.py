@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
@@ -25,7 +25,7 @@ from osc_traitsched.core.nova.filter import hints
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request, check_zone
-from osc_traitsched.core.nova.server.parts import Parts
+from osc_traitsched.core.nova.server.parts import Parts, Port
 
 
 @dataclasses.dataclass(frozen=True)
@@ -126,13 +126,34 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
 
 
 def _parts(cloud: Cloud, found: Question, asked: ServerRequest) -> Parts:
-    """Return the ports, networks, volumes and device profiles of a server."""
-    file = asked.device_profiles
     ports = networks.ports(cloud, asked.ports)
-    boots_from = volumes.volumes(cloud, filter(None, [asked.volume]))
+    return parts_of(
+        cloud, found, ports, asked.networks, asked.volume, asked.device_profiles
+    )
+
+
+def parts_of(
+    cloud: Cloud,
+    found: Question,
+    ports: tuple[Port, ...],
+    named: Iterable[str],
+    volume: str | None,
+    file: str | None,
+) -> Parts:
+    """Return the ports, networks, volumes and device profiles of a server.
+
+    :param named: names or IDs of networks
+    :param volume: the name or ID of the one that it boots from
+    :param file: says what device profiles ask for
+    :raises BadConfiguration: for a file that can't be read
+    :raises NothingMatches: for a network or a volume that is not there
+    :raises AmbiguousName: for a name that several have
+    :raises CloudBroke: when Neutron, Cinder or Placement can't be read
+    """
+    boots_from = volumes.volumes(cloud, filter(None, [volume]))
     parts = Parts(
         ports=ports,
-        networks=networks.networks(cloud, asked.networks),
+        networks=networks.networks(cloud, named),
         volumes=boots_from,
         boots_from=boots_from[0].id if boots_from else None,
         device_profiles={} if file is None else config_profiles.read(file),

@@ -47,6 +47,7 @@ _ACTION: dict[str, rest.Shape] = {
     "request_id": str,
     "start_time": rest.OPTIONAL_TEXT,
 }
+_ATTACHED: rest.Shape = {"volumeAttachments": [{"volumeId": str}]}
 _SERVICES: rest.Shape = {"services": [{"binary": str, "host": str, "state": str}]}
 _LISTED: dict[str, rest.Shape] = {"name": str, "tenant_id": str, "created": str}
 _CHANGED: rest.Shape = {"servers": [{"id": str, "created": str, "status": str}]}
@@ -122,6 +123,23 @@ def _named(cloud: Cloud, name: str) -> str:
 def _listed(cloud: Cloud, query: Mapping[str, str]) -> tuple[Any, ...]:
     path = "/servers/detail"
     return tuple(lists.pages(cloud.compute, path, "servers", _LISTED, query))
+
+
+def root_volume(cloud: Cloud, body: Any) -> str | None:
+    """Return the ID of the volume that a server boots from; None if it can't be told.
+
+    One request. One that never got to a host has no name of its root device yet.
+
+    :param body: the server's
+    :raises CloudBroke: when Nova can't be read
+    """
+    path = rest.path("servers", body["id"], "os-volume_attachments")
+    found = rest.get(cloud.compute, path, _ATTACHED)["volumeAttachments"]
+    root = body.get("OS-EXT-SRV-ATTR:root_device_name")
+    ids = [each["volumeId"] for each in found if each.get("device") == root]
+    if len(found) == 1:
+        ids = [found[0]["volumeId"]]
+    return ids[0] if len(ids) == 1 else None
 
 
 def action_that_failed(cloud: Cloud, state: ServerState) -> Action | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -42,6 +43,19 @@ def ports(cloud: Cloud, names: Iterable[str]) -> tuple[Port, ...]:
     :raises CloudBroke: when Neutron or Placement can't be read
     """
     return tuple(_port(cloud, _named(cloud.network, "port", _PORT, n)) for n in names)
+
+
+def ports_of(cloud: Cloud, server: str) -> tuple[Port, ...]:
+    """Return the ports that are bound to a server, which are in nobody's way.
+
+    A request, and up to two for each port with two more for each routed segment.
+
+    :raises CloudBroke: when Neutron or Placement can't be read
+    """
+    wanted = {"device_id": server}
+    body = rest.get(cloud.network, "/ports", {"ports": [_PORT]}, wanted)
+    found = (_port(cloud, each) for each in body["ports"])
+    return tuple(dataclasses.replace(each, in_use=False) for each in found)
 
 
 def networks(cloud: Cloud, names: Iterable[str]) -> tuple[Network, ...]:

@@ -37,19 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     _add_parts(group)
     _add_placing(group)
-    group.add_argument(
-        "--on-host",
-        type=arguments.some,
-        metavar="HOST",
-        help="ask for this host, as openstack server create --host does: the name of "
-        "its nova-compute; unlike with ZONE:HOST the host filters run",
-    )
-    group.add_argument(
-        "--on-node",
-        type=arguments.some,
-        metavar="NODE",
-        help="ask for this compute node, as --hypervisor-hostname does there",
-    )
+    _add_destination(group)
     group.add_argument(
         "--remote-address",
         type=arguments.some,
@@ -67,6 +55,8 @@ def add_given(parser: argparse.ArgumentParser) -> None:
         "What Nova does not show of the server's request, or what shall be otherwise.",
     )
     _add_zone(group)
+    _add_destination(group)
+    _add_parts(group)
     _add_placing(group)
     scheduler_args.add_options(parser)
 
@@ -78,6 +68,23 @@ def _add_zone(group: argparse._ArgumentGroup) -> None:
         metavar="ZONE",
         help="ask for this availability zone; ZONE:HOST, ZONE:HOST:NODE and "
         "ZONE::NODE also name a host, as in Nova",
+    )
+
+
+def _add_destination(group: argparse._ArgumentGroup) -> None:
+    """Add the host that a server is to be on, beside the zone."""
+    group.add_argument(
+        "--on-host",
+        type=arguments.some,
+        metavar="HOST",
+        help="ask for this host, as openstack server create --host does: the name of "
+        "its nova-compute; unlike with ZONE:HOST the host filters run",
+    )
+    group.add_argument(
+        "--on-node",
+        type=arguments.some,
+        metavar="NODE",
+        help="ask for this compute node, as --hypervisor-hostname does there",
     )
 
 
@@ -197,6 +204,12 @@ def given(args: argparse.Namespace) -> Given:
         group=args.server_group,
         flavor_properties=dict(args.flavor_property),
         image_properties=dict(args.image_property),
+        ports=tuple(args.ports),
+        networks=tuple(args.networks),
+        volume=args.volume,
+        device_profiles=args.device_profiles,
+        on_host=args.on_host,
+        on_node=args.on_node,
     )
 
 

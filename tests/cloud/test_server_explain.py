@@ -354,3 +354,43 @@ def test_a_change_of_the_flavor_does_not_help_a_server_with_a_copy_of_it(
     is_gone = explained(server, code=3)["now"]["fixes"]
     assert {fix["target"] for fix in is_there} == {"hosts", "request"}
     assert {fix["target"] for fix in is_gone} == {"hosts"}
+
+
+# Who asks
+
+
+def test_who_is_no_administrator_is_told_why_the_own_server_failed(
+    make, failing, small, raw
+):
+    make.traits(GOLD)
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    own = make.boot(gold, raw, failing.connection_of("demo"), name="mine")
+    other = make.boot(gold, raw, name="theirs")
+    for boot in (own, other):
+        kept(make, boot)
+    variables = failing.environment_of("demo")
+    asked = ("trait-sched", "server", "explain")
+    done = shell.run(variables, *asked, "mine", "-f", "json")
+    CLOSED.validate(json.loads(done.out))
+    found = json.loads(done.out)
+    assert (done.code, found["now"]) == (1, None)
+    assert found["failure"]["stage"] == "no allocation candidates"
+    assert found["changes"]["unread"] == ["services", "servers", "migrations"]
+    assert found["problem"] == done.err.strip()
+    for name in ("theirs", other.server):
+        done = shell.run(variables, *asked, name)
+        assert (done.code, done.out) == (1, "")
+        assert done.err == (
+            f"no server matches '{name}': there is none, or it is deleted; this user "
+            "may not list those of other projects\n"
+        )
+
+
+def test_a_name_of_several_servers_is_told_with_their_ids(make, failing, small, raw):
+    boots = [make.boot(small, raw, name="twin") for _ in range(2)]
+    for boot in boots:
+        kept(make, boot)
+    done = shell.run(failing.environment, "trait-sched", "server", "explain", "twin")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("2 servers are named 'twin'; name one by its ID: ")
+    assert all(boot.server in done.err for boot in boots)

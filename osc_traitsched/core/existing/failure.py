@@ -134,6 +134,10 @@ def failure(server: ServerState, action: Action | None) -> Failure | None:
     )
 
 
+def _has_live_checks(steps: tuple[Event, ...]) -> bool:
+    return any(each.name in _LIVE_CHECKS for each in steps)
+
+
 def _of_last(step: Event, events: tuple[Event, ...]) -> Event:
     """Return a failed step with the host of the last one of its name.
 
@@ -173,6 +177,8 @@ def _stage(text: str, steps: tuple[Event, ...], events: tuple[Event, ...]) -> St
         return Stage.RETRIES
     if found.startswith(_NO_POLICY):
         return Stage.REFUSED
+    if not found and _has_live_checks(steps):
+        return Stage.CHECKS
     if any(map(_is_on_compute, steps)):
         return Stage.COMPUTE
     if not found:
@@ -190,7 +196,7 @@ def _no_host(reason: str, steps: tuple[Event, ...]) -> Stage:
         return Stage.NOT_KEPT
     if reason not in ("", _NO_HOST_LEFT):
         return Stage.REFUSED
-    if any(each.name in _LIVE_CHECKS for each in steps):
+    if _has_live_checks(steps):
         # The host that a check turns down is left out, and the next is looked for
         # (nova/conductor/tasks/live_migrate.py, ``_find_destination``).
         return Stage.CHECKS

@@ -22,6 +22,9 @@ class Source(enum.Enum):
     NOW = "image now"
     """Glance, which has the image as it is now."""
 
+    BOUND = "bound now"
+    """Neutron or Cinder, which has it bound to the server now."""
+
     GIVEN = "option"
     """The user says so."""
 
@@ -48,7 +51,7 @@ class Name(enum.Enum):
     GROUP = "server group"
     PROJECT = "project"
     PORTS = "ports"
-    VOLUMES = "volumes"
+    VOLUME = "root volume"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +71,8 @@ class Part:
     @property
     def is_known(self) -> bool:
         """Whether it is what the request had, for all that is known."""
-        return self.source in (Source.SERVER, Source.GIVEN, Source.NOW)
+        unknown = (Source.NOT_SHOWN, Source.GONE, Source.NOT_READ)
+        return self.source not in unknown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,6 +83,11 @@ class Given:
     :ivar group: a name or an ID of a server group
     :ivar flavor_properties: extra specs; an empty value takes a key away
     :ivar image_properties: as the extra specs
+    :ivar ports: names or IDs, as ``networks``
+    :ivar volume: the name or ID of the one that it boots from
+    :ivar device_profiles: a file that says what they ask for
+    :ivar on_host: the service host that it is to be on, beside the zone
+    :ivar on_node: and the hypervisor
     """
 
     zone: str | None = None
@@ -86,6 +95,18 @@ class Given:
     group: str | None = None
     flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
     image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    ports: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
+    volume: str | None = None
+    device_profiles: str | None = None
+    on_host: str | None = None
+    on_node: str | None = None
+
+    @property
+    def names_host(self) -> bool:
+        """Whether a host or a node may be named, with the zone or beside it."""
+        with_zone = (self.zone or "").partition(":")[2].strip(":")
+        return bool(self.on_host or self.on_node or with_zone)
 
 
 #: What Nova itself adds to what a server keeps of its image when it starts it
@@ -183,13 +204,21 @@ def group_id(body: Any) -> str | None:
 
 
 def parts(
-    body: Any, minor: int, now: Body | None, given: Given, never_placed: bool
+    body: Any,
+    minor: int,
+    now: Body | None,
+    given: Given,
+    never_placed: bool,
+    ports: Sequence[str] | None = None,
+    volume: str | None = None,
 ) -> tuple[Part, ...]:
     """Return where each part of the request is from.
 
     :param body: the server's, of the compute API
     :param minor: of the compute API with which it was read
     :param now: the image's, of the image service
+    :param ports: the names of those that are bound to it; None if they were not read
+    :param volume: the name of the one that it boots from; None if it was not read
     """
     knows_zone = minor >= ZONE or never_placed
     return (
@@ -198,7 +227,7 @@ def parts(
         _shown(
             Name.ZONE, zone(body, minor, never_placed), knows_zone, ZONE, given.zone
         ),
-        Part(Name.HOST, Source.GIVEN if _names_host(given) else Source.NOT_SHOWN),
+        Part(Name.HOST, Source.GIVEN if given.names_host else Source.NOT_SHOWN),
         _shown(
             Name.HINTS,
             _hint_text(hints(body)),
@@ -208,13 +237,24 @@ def parts(
         ),
         _shown(Name.GROUP, group_id(body), minor >= GROUPS, GROUPS, given.group),
         Part(Name.PROJECT, Source.SERVER, body["tenant_id"]),
-        Part(Name.PORTS, Source.NOT_READ),
-        Part(Name.VOLUMES, Source.NOT_READ),
+        _bound(Name.PORTS, ports, (*given.ports, *given.networks)),
+        *_volume_parts(body, volume, given),
     )
 
 
-def _names_host(given: Given) -> bool:
-    return bool((given.zone or "").partition(":")[2].strip(":"))
+def _bound(name: Name, found: Sequence[str] | None, given: Sequence[str]) -> Part:
+    if given:
+        return Part(name, Source.GIVEN, ", ".join(given))
+    if found is None:
+        return Part(name, Source.NOT_READ)
+    return Part(name, Source.BOUND, ", ".join(found) or None)
+
+
+def _volume_parts(body: Any, volume: str | None, given: Given) -> tuple[Part, ...]:
+    if body["image"]:
+        return ()
+    found, said = (() if each is None else (each,) for each in (volume, given.volume))
+    return (_bound(Name.VOLUME, found or None, said),)
 
 
 def _given(name: Name, value: str | None, changes: Mapping[str, str]) -> Part:

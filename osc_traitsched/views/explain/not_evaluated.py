@@ -12,7 +12,7 @@ def items(explanation: Explanation) -> list[dict[str, str]]:
     """Return what was not looked at: a kind, and one line about it."""
     parts = explanation.question.parts
     found = []
-    if not parts.ports and not parts.networks:
+    if not (parts.ports or parts.networks or explanation.question.is_kept):
         text = "networks and ports: none were named (--port, --network)"
         found.append({"kind": "ports", "text": text})
     if parts.profiles_unread is not None:

@@ -15,23 +15,27 @@ OPTIONS = {
     Name.HOST: "--availability-zone",
     Name.HINTS: "--hint",
     Name.GROUP: "--server-group",
+    Name.PORTS: "--port",
+    Name.VOLUME: "--volume",
 }
 
 _SOURCES = {
     Source.SERVER: "as Nova keeps it with the server",
     Source.NOW: "as Glance has the image now",
     Source.GIVEN: "given by an option",
+    Source.BOUND: "bound to the server now",
 }
 
 _HOW = {
     Name.MORE: " (disk_format is one)",
-    Name.HOST: " ZONE:HOST",
+    Name.HOST: " ZONE:HOST or --on-host",
+    Name.PORTS: " or --network",
 }
 
 _ALWAYS_HIDDEN = {
-    Name.HOST: "a host that was named with the zone: Nova never shows it",
-    Name.PORTS: "networks and ports: not looked at",
-    Name.VOLUMES: "volumes: not looked at",
+    Name.HOST: "a host that was named: Nova never shows it",
+    Name.PORTS: "ports: those that it was asked for with are not bound to it",
+    Name.VOLUME: "root volume: it can't be told which it is",
 }
 
 
@@ -48,7 +52,7 @@ def known(answer: ServerAnswer) -> Iterator[str]:
 
 
 #: The parts that are not asked for where they have no value.
-_OF_VALUE = frozenset([Name.ZONE, Name.HINTS, Name.GROUP])
+_OF_VALUE = frozenset([Name.ZONE, Name.HINTS, Name.GROUP, Name.PORTS])
 
 
 def _source(part: Part) -> str:

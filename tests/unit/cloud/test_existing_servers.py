@@ -141,3 +141,20 @@ def test_a_full_page_may_not_be_all():
         }
     )
     assert existing_servers.changes_since(found, read_state(body()), SINCE).is_cut
+
+
+@pytest.mark.parametrize(
+    ("attached", "root"),
+    [
+        ([("v1", None)], "v1"),
+        ([("v1", "/dev/vdb"), ("v2", "/dev/vda")], "v2"),
+        ([("v1", None), ("v2", None)], None),
+        ([], None),
+    ],
+)
+def test_the_root_volume_is_the_one_at_the_root_device(attached, root):
+    found = [{"volumeId": volume, "device": device} for volume, device in attached]
+    path = f"/servers/{ID}/os-volume_attachments"
+    asked = body(**{"OS-EXT-SRV-ATTR:root_device_name": "/dev/vda"})
+    has = cloud(compute={path: {"volumeAttachments": found}})
+    assert existing_servers.root_volume(has, asked) == root

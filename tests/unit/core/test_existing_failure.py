@@ -152,6 +152,10 @@ def test_before_2_84_the_steps_do_not_say_what_they_raised():
     step = event("schedule_instances", "x", "Error")
     found = failed(None, step, name="unshelve", status="SHELVED_OFFLOADED")
     assert (found.stage, found.text) == (Stage.UNKNOWN, "")
+    outer = event("conductor_live_migrate_instance", "x", "Error")
+    steps = (outer, event(CHECK, "a", "Error", second=1))
+    found = failed(None, *steps, name="live-migration", status="ACTIVE")
+    assert (found.stage, found.attempts) == (Stage.CHECKS, ("a",))
 
 
 def test_a_server_that_did_not_fail_has_no_failure():

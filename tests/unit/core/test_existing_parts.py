@@ -48,7 +48,7 @@ def test_the_flavor_is_the_servers_own_under_its_name():
 def test_the_newest_api_shows_all_but_a_named_host():
     found = sources()
     not_shown = {name for name, each in found.items() if not each.is_known}
-    assert not_shown == {Name.HOST, Name.PORTS, Name.VOLUMES}
+    assert not_shown == {Name.HOST, Name.PORTS}
     assert found[Name.ZONE].value == "pinned"
     assert found[Name.HINTS].value == "same_host=s2, same_host=s3, query=x"
     assert found[Name.GROUP].value == "g1"
@@ -129,6 +129,21 @@ def test_a_server_on_a_volume_has_no_image():
     assert parts.image(body(image=""), None) is None
     assert (found[Name.IMAGE].value, found[Name.IMAGE].is_known) == (None, True)
     assert Name.PROPERTIES not in found
+    assert found[Name.VOLUME].source is Source.NOT_READ
+    read = parts.parts(body(image=""), 100, None, NOTHING, False, ["p"], "v1")
+    bound = {each.name: each.value for each in read if each.source is Source.BOUND}
+    assert bound == {Name.PORTS: "p", Name.VOLUME: "v1"}
+    said = sources(image="", now=None, given=Given(networks=("n",), volume="v2"))
+    assert [said[each].value for each in (Name.PORTS, Name.VOLUME)] == ["n", "v2"]
+
+
+def test_a_server_that_has_no_ports_asks_for_none():
+    (found,) = (
+        each
+        for each in parts.parts(body(), 100, NOW, NOTHING, False, [])
+        if each.name is Name.PORTS
+    )
+    assert (found.is_known, found.value) == (True, None)
 
 
 # What changed since

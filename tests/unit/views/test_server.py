@@ -101,8 +101,8 @@ def test_what_is_hidden_names_the_microversion_and_the_option():
         "Not known of its request:",
         "  scheduler hints: taken for none; the compute API shows it from 2.100, and "
         "was read with 2.96; --hint gives it",
-        "  a host that was named with the zone: Nova never shows it; "
-        "--availability-zone ZONE:HOST gives it",
+        "  a host that was named: Nova never shows it; "
+        "--availability-zone ZONE:HOST or --on-host gives it",
         "  image i1: it is deleted",
         "  image traits and format: gone with the image; --image-property (disk_format "
         "is one) gives it",

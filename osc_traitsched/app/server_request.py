@@ -1,0 +1,207 @@
+"""The request of a server that exists: read of the cloud, and put together again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from osc_traitsched.app import request, settings
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import existing_servers, lookup, networks, read, server_groups
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core.errors import (
+    BadUsage,
+    ExtraSpecsHidden,
+    Forbidden,
+    NotInCatalog,
+)
+from osc_traitsched.core.existing import parts
+from osc_traitsched.core.existing.history import Action, ServerState, read_state
+from osc_traitsched.core.existing.parts import Given, Part
+from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.server.parts import Port
+
+_T = TypeVar("_T")
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """A server, and what else was read of it.
+
+    :ivar body: of the compute API, with its highest microversion that is known here
+    :ivar image: what Glance has of its image now, if it has it
+    :ivar ports: those that are bound to it; None where that is not known
+    :ivar volume: the ID of the one that it boots from; None where that is not known
+    """
+
+    body: Any
+    minor: int
+    state: ServerState
+    action: Action | None
+    image: Body | None
+    ports: tuple[Port, ...] | None = None
+    volume: str | None = None
+
+    @property
+    def never_placed(self) -> bool:
+        """Whether no host was ever chosen for it."""
+        steps = self.action.events if self.action else ()
+        return (
+            not self.state.host
+            and not self.state.launched
+            and all(not each.name.startswith("compute_") for each in steps)
+        )
+
+    def parts(self, given: Given) -> tuple[Part, ...]:
+        """Return where each part of its request is from."""
+        ports = None if self.ports is None else [each.label for each in self.ports]
+        return parts.parts(
+            self.body,
+            self.minor,
+            self.image,
+            given,
+            self.never_placed,
+            ports,
+            self.volume,
+        )
+
+
+def read_server(cloud: Cloud, name: str, given: Given) -> Found:
+    """Read a server, and what else shows what it was asked for with.
+
+    :param name: a name or an ID
+    :raises BadUsage: for what the user says and the server can't have
+    :raises NoServer: when there is none that this user may see
+    :raises AmbiguousName: for a name that several servers have
+    :raises CloudBroke: when a service can't be read
+    """
+    body = existing_servers.server(cloud, name)
+    state = read_state(body)
+    image = parts.image_id(body)
+    _check(image, given)
+    return Found(
+        body=body,
+        minor=existing_servers.minor_version(cloud),
+        state=state,
+        action=existing_servers.action_that_failed(cloud, state),
+        image=None if image is None else lookup.image_of_id(cloud, image),
+        ports=_ports(cloud, state, given),
+        volume=_volume(cloud, body, given),
+    )
+
+
+def _check(image: str | None, given: Given) -> None:
+    """Accept only what goes with an image, or with a volume."""
+    if image is None and given.image_properties:
+        raise BadUsage(
+            "--image-property goes with an image, and the server boots from a volume"
+        )
+    if image is not None and given.volume is not None:
+        raise BadUsage("--volume goes with a server that boots from a volume")
+
+
+def _ports(cloud: Cloud, state: ServerState, given: Given) -> tuple[Port, ...] | None:
+    """Return the ports of a server; one that never came to be has none any more."""
+    if given.ports or given.networks or state.is_lost:
+        return None
+    return _if_shown(lambda: networks.ports_of(cloud, state.id))
+
+
+def _volume(cloud: Cloud, body: Any, given: Given) -> str | None:
+    if body["image"] or given.volume is not None:
+        return None
+    return _if_shown(lambda: existing_servers.root_volume(cloud, body))
+
+
+def _if_shown(read: Callable[[], _T]) -> _T | None:
+    try:
+        return read()
+    except (Forbidden, NotInCatalog):
+        return None
+
+
+def question(
+    cloud: Cloud, found: Found, given: Given, sources: SettingsSources
+) -> tuple[Question, bool]:
+    """Return the question that the server was, and whether its flavor is changed.
+
+    :raises ExtraSpecsHidden: when Nova leaves them out for this user
+    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
+    :raises NothingMatches: for what the user names and is not there
+    :raises CloudBroke: when a service can't be read
+    """
+    if "extra_specs" not in found.body["flavor"]:
+        raise ExtraSpecsHidden(1, 1, found.body["flavor"]["original_name"])
+    flavor = parts.flavor(found.body)
+    current = _current_flavor(cloud, flavor)
+    is_there = current is not None and (found.image or not found.body["image"])
+    is_kept = not (found.state.is_lost and is_there)
+    zone = given.zone or parts.zone(found.body, found.minor, found.never_placed)
+    image = parts.image(found.body, found.image)
+    asked = Question(
+        flavor=flavor if is_kept or current is None else current,
+        image=image,
+        aggregates=read.aggregates(cloud.compute),
+        assumptions=settings.of_cloud(cloud, sources),
+        zone=zone,
+        project=found.state.project,
+        boot_from_volume=image is None,
+        is_what_if=bool(given.flavor_properties or given.image_properties),
+        is_kept=is_kept,
+        on_host=given.on_host,
+        on_node=given.on_node,
+        computes=lookup.computes(cloud) if given.names_host else None,
+    )
+    asked = _placed(cloud, asked, found, given)
+    return _with_parts(cloud, asked, found, given), current is None
+
+
+def _placed(cloud: Cloud, asked: Question, found: Found, given: Given) -> Question:
+    """Return the question with hints and group, and with what is only imagined."""
+    hints = {**parts.hints(found.body), **given.hints}
+    group = _group(cloud, found, given)
+    if hints or group is not None:
+        asked = request.placed(cloud, asked, hints, group)
+    asked = asked.with_flavor(given.flavor_properties)
+    return asked if asked.image is None else asked.with_image(given.image_properties)
+
+
+def _with_parts(cloud: Cloud, asked: Question, found: Found, given: Given) -> Question:
+    ports = found.ports or networks.ports(cloud, given.ports)
+    volume = given.volume or found.volume
+    file = given.device_profiles
+    named = request.parts_of(cloud, asked, ports, given.networks, volume, file)
+    return dataclasses.replace(asked, parts=named)
+
+
+def _group(cloud: Cloud, found: Found, given: Given) -> ServerGroup | None:
+    """Return the group as it is for a new server: this one is not in its own way."""
+    if given.group is not None:
+        group: ServerGroup | None = server_groups.group(cloud, given.group)
+    elif (identity := parts.group_id(found.body)) is not None:
+        group = server_groups.group_of_id(cloud, identity)
+    else:
+        group = None
+    if group is None:
+        return None
+    others = group.members - {found.state.id}
+    return dataclasses.replace(group, members=others)
+
+
+_SIZE = ("vcpus", "ram", "disk", "swap")
+_EPHEMERAL = "OS-FLV-EXT-DATA:ephemeral"
+
+
+def _current_flavor(cloud: Cloud, own: Body) -> Body | None:
+    """Return the flavor of the same name, if a server's own copy still equals it."""
+    for each in lookup.known_flavors(cloud):
+        if each["name"] == own["name"]:
+            is_same = (
+                all((each.get(key) or 0) == (own.get(key) or 0) for key in _SIZE)
+                and (each.get(_EPHEMERAL) or 0) == (own.get("ephemeral") or 0)
+                and (each.get("extra_specs") or {}) == own["extra_specs"]
+            )
+            return each if is_same else None
+    return None

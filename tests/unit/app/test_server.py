@@ -1,0 +1,186 @@
+"""Servers that exist, explained of recorded answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.app import server, server_request
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.core.errors import BadUsage, Forbidden
+from osc_traitsched.core.existing.failure import Stage
+from osc_traitsched.core.existing.parts import Given, Name, Source
+from tests.unit.app.recorded import IMAGE, OWN, ROCKY, RecordedCloud, RecordedService
+
+ID = "5e000000-0000-4000-8000-000000000001"
+PORT, NETWORK, VOLUME = (f"b000000{n}-0000-4000-8000-000000000000" for n in "123")
+THEN = "2026-11-22T12:00:00Z"
+SINCE = f"changes-since={THEN}&limit=100"
+ACTIONS = f"/servers/{ID}/os-instance-actions"
+SOURCES = SettingsSources(nova_release=33)
+NOTHING = Given()
+GOLD = {
+    "original_name": "gold",
+    "vcpus": 4,
+    "ram": 4096,
+    "disk": 20,
+    "ephemeral": 0,
+    "swap": 0,
+    "extra_specs": {"trait:CUSTOM_GOLD": "required"},
+}
+EGRESS = "NET_BW_EGR_KILOBIT_PER_SEC"
+BOUND = {
+    "/ports?device_id=" + ID: {
+        "ports": [
+            {
+                "id": PORT,
+                "name": "eth0",
+                "network_id": NETWORK,
+                "device_id": ID,
+                "fixed_ips": [],
+                "ip_allocation": "none",
+                "resource_request": {"resources": {EGRESS: 1000}, "required": []},
+            }
+        ]
+    },
+    f"/networks/{NETWORK}": {"network": {"id": NETWORK, "name": "n", "subnets": []}},
+    f"/subnets?network_id={NETWORK}": {"subnets": []},
+}
+ROOT = {
+    f"/volumes/{VOLUME}": {
+        "volume": {
+            "id": VOLUME,
+            "name": "root",
+            "size": 20,
+            "status": "in-use",
+            "availability_zone": "nova",
+            "bootable": "true",
+            "volume_image_metadata": {"trait:CUSTOM_SILVER": "required"},
+        }
+    }
+}
+
+
+def body(**more):
+    return {
+        "id": ID,
+        "name": "web-3",
+        "status": "ERROR",
+        "tenant_id": OWN,
+        "created": THEN,
+        "flavor": GOLD,
+        "image": {"id": IMAGE, "properties": {}},
+        "fault": {"message": "No valid host was found. ", "code": 500, "created": THEN},
+        **more,
+    }
+
+
+ACTION = {"action": "create", "request_id": "req-1", "start_time": THEN}
+
+
+def cloud(found, image=ROCKY, **more):
+    compute = {
+        f"/servers/{ID}": {"server": found},
+        f"{ACTIONS}?limit=20": {"instanceActions": [ACTION]},
+        f"{ACTIONS}/req-1": {"instanceAction": {**ACTION, "events": []}},
+        "/os-services": {"services": []},
+        f"/servers/detail?{SINCE}&all_tenants=1": {"servers": []},
+        f"/os-migrations?{SINCE}": {"migrations": []},
+        f"/servers/{ID}/os-volume_attachments": {
+            "volumeAttachments": [{"volumeId": VOLUME, "device": "/dev/vda"}]
+        },
+        **more,
+    }
+    has = RecordedCloud(compute=compute, image={f"/images/{IMAGE}": image})
+    has.network = RecordedService("network", BOUND)
+    has.block_storage = RecordedService("block-storage", ROOT)
+    return has
+
+
+def paths(service):
+    return [path for path, _ in service.asked]
+
+
+def sources(found, given=NOTHING):
+    return {each.name: each.source for each in found.parts(given)}
+
+
+def test_a_failed_build_is_explained_as_it_was_asked_for():
+    has = cloud(body())
+    found = server.answer(has, ID, NOTHING, SOURCES)
+    assert found.failure.stage is Stage.NO_CANDIDATES
+    assert [host.name for host in found.explanation.candidates] == ["cmp01"]
+    assert (found.is_flavor_changed, found.problem) == (False, None)
+    # What a failed build was to get is bound to it no more.
+    assert has.network.asked == []
+
+
+def test_beside_what_explain_reads_it_takes_a_few_requests():
+    has = cloud(body())
+    server.answer(has, ID, NOTHING, SOURCES)
+    about = [p for p in paths(has.compute) if p.startswith(("/servers", "/os-mig"))]
+    assert len(about) == 5
+    assert paths(has.image) == [f"/images/{IMAGE}"]
+
+
+def test_a_server_without_a_failure_is_not_asked_for_what_changed_since():
+    has = cloud(body(status="ACTIVE", fault=None))
+    has.network = RecordedService("network", {f"/ports?device_id={ID}": {"ports": []}})
+    found = server.answer(has, ID, NOTHING, SOURCES)
+    assert (found.failure, found.changes) == (None, None)
+    assert "/os-migrations" not in paths(has.compute)
+
+
+def test_rights_that_are_missing_leave_the_failure_said():
+    denied = Forbidden("compute", "no rights")
+    has = cloud(body(), **{"/os-aggregates": denied})
+    found = server.answer(has, ID, NOTHING, SOURCES)
+    assert (found.explanation, found.problem) == (None, denied)
+    assert found.failure.stage is Stage.NO_CANDIDATES
+
+
+def test_extra_specs_that_a_policy_hides_are_not_taken_for_none():
+    hidden = {key: value for key, value in GOLD.items() if key != "extra_specs"}
+    found = server.answer(cloud(body(flavor=hidden)), ID, NOTHING, SOURCES)
+    assert found.explanation is None
+    assert found.problem.flavor == "gold"
+
+
+def test_ports_and_root_volume_are_those_that_are_bound_to_it():
+    more = {"status": "SHELVED_OFFLOADED", "fault": None, "image": ""}
+    has = cloud(body(**more, **{"OS-SRV-USG:launched_at": THEN}))
+    found = server_request.read_server(has, ID, NOTHING)
+    assert sources(found)[Name.PORTS] is sources(found)[Name.VOLUME] is Source.BOUND
+    question, _ = server_request.question(has, found, NOTHING, SOURCES)
+    query = question.request().query()
+    assert f"{EGRESS}%3A1000" in query
+    assert "CUSTOM_SILVER" in query
+
+
+def test_what_the_user_names_is_not_looked_for():
+    given = Given(volume=VOLUME)
+    has = cloud(body(image=""))
+    found = server_request.read_server(has, ID, given)
+    assert (found.volume, sources(found, given)[Name.VOLUME]) == (None, Source.GIVEN)
+    question, _ = server_request.question(has, found, given, SOURCES)
+    assert question.parts.boots_from == VOLUME
+
+
+@pytest.mark.parametrize(
+    ("image", "given"),
+    [
+        ("", Given(image_properties={"disk_format": "raw"})),
+        ({"id": IMAGE}, Given(volume=VOLUME)),
+    ],
+)
+def test_what_does_not_go_with_the_root_disk_is_refused(image, given):
+    with pytest.raises(BadUsage, match="boots from a volume"):
+        server.answer(cloud(body(image=image)), ID, given, SOURCES)
+
+
+def test_a_server_that_is_kept_gets_no_change_of_its_flavor_suggested():
+    other = {**GOLD, "extra_specs": {"trait:CUSTOM_SILVER": "required"}}
+    has = cloud(body(flavor=other))
+    found = server_request.read_server(has, ID, NOTHING)
+    question, is_changed = server_request.question(has, found, NOTHING, SOURCES)
+    assert (question.is_kept, is_changed) == (True, True)
+    assert question.flavor["extra_specs"] == other["extra_specs"]
