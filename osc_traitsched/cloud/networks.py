@@ -78,6 +78,7 @@ def _port(cloud: Cloud, body: Body) -> Port:
         network=_network(cloud, network, without_segments=bool(addresses)),
         vnic_type=body.get("binding:vnic_type") or _NORMAL,
         resource_request=body.get("resource_request") or None,
+        is_request_shown="resource_request" in body,
         device_profile=body.get("device_profile") or "",
         segments=segments,
         project=body.get("project_id"),

@@ -204,3 +204,32 @@ def test_an_alias_is_unknown_unless_nova_conf_is_given(nova, openstack, tmp_path
     found = document(openstack, *ASKED, "--nova-conf", str(path))
     assert found["refusal"]["exception"] == "PciRequestAliasNotDefined"
     assert "did you mean cards?" in found["refusal"]["text"]
+
+
+def test_a_port_that_no_host_has_room_for_is_why_there_is_none(nova, openstack):
+    (port,) = PARTS["/v2.0/ports"]["ports"]
+    large = {"resources": {EGRESS: 99999}, "required": ["CUSTOM_PHYSNET_X"]}
+    body = {"ports": [{**port, "resource_request": large}]}
+    nova._bodies["/v2.0/ports"] = body
+    run = openstack("explain", "small", "-", "--nova-release", "2026.1", "--port", PORT)
+    assert run.code == 3, run.err
+    assert "No such trait" in run.out
+
+    body["ports"][0]["resource_request"] = {**large, "required": []}
+    run = openstack("explain", "small", "-", "--nova-release", "2026.1", "--port", PORT)
+    assert (run.code, run.err) == (3, "")
+    why = run.out.splitlines()[1]
+    assert why == f"None of the 2 can give 99999 {EGRESS} (port web-1)."
+    assert "port web-1 resource_request" in run.out
+    assert "openstack flavor" not in run.out
+    assert "Not looked at:" not in run.out
+
+
+def test_a_request_that_neutron_does_not_show_is_named(nova, openstack):
+    (port,) = PARTS["/v2.0/ports"]["ports"]
+    shown = {key: each for key, each in port.items() if key != "resource_request"}
+    nova._bodies["/v2.0/ports"] = {"ports": [shown]}
+    found = document(openstack, "--port", "web-1")
+    assert found["candidates"] == ["cmp01", "cmp02"]
+    (beside,) = (e for e in found["not_evaluated"] if e["kind"] == "resource request")
+    assert beside["text"].startswith("port web-1: Neutron shows no resource_request")

@@ -15,6 +15,13 @@ def items(explanation: Explanation) -> list[dict[str, str]]:
     if not (parts.ports or parts.networks or explanation.question.is_kept):
         text = "networks and ports: none were named (--port, --network)"
         found.append({"kind": "ports", "text": text})
+    for port in parts.ports:
+        if not port.is_request_shown:
+            text = (
+                f"port {port.label}: Neutron shows no resource_request; it does so to "
+                "administrators, where it has port-resource-request"
+            )
+            found.append({"kind": "resource request", "text": text})
     if parts.profiles_unread is not None:
         text = f"device profiles: {problems.word(parts.profiles_unread)}"
         found.append({"kind": "device profiles", "text": text})

@@ -57,8 +57,9 @@ def lines(
             yield from _nearest(explanation, everything)
         yield from _conditions(explanation, width)
     yield from _assumptions(explanation)
-    found = (f"  {item['text']}" for item in not_evaluated.items(explanation))
-    yield from _section("Not looked at:", found)
+    found = [f"  {item['text']}" for item in not_evaluated.items(explanation)]
+    if found:
+        yield from _section("Not looked at:", found)
 
 
 def _section(title: str, found: Iterable[str]) -> Iterator[Line]:

@@ -45,7 +45,7 @@ def clause(each: Condition, explanation: Explanation) -> str:
         return f"{where} {place(each, explanation)}"
     if isinstance(each, HostFilter):
         return filters.wanted(each)
-    group = "" if isinstance(each, RootTrait) else _group(each.group)
+    group = "" if isinstance(each, RootTrait) else _group(each)
     named = f"not {each.name}" if each.forbidden else each.name
     means = _MEANS.get((each.name, each.forbidden))
     means = means or image_type(each)
@@ -68,7 +68,7 @@ def amount(asked: Resource) -> str:
     """Return an amount in words: ``4096 MB of memory``, ``2 VGPU (group 1)``."""
     unit, what = _MEASURED.get(asked.resource_class, ("", ""))
     measured = f"{unit} of {what}" if what else asked.resource_class
-    return f"{asked.amount} {measured}{_group(asked.group)}"
+    return f"{asked.amount} {measured}{_group(asked)}"
 
 
 def unit(resource_class: str) -> str:
@@ -90,8 +90,12 @@ def place(asked: MemberOf, explanation: Explanation) -> str:
     return f"aggregate {names}"
 
 
-def _group(group: str) -> str:
-    return f" (group {group})" if group else ""
+def _group(each: Resource | Trait) -> str:
+    """Return whose group it is; nothing for the unsuffixed one."""
+    ports = [one.name for one in each.origins if one.kind == "port"]
+    if ports and each.group:
+        return f" (port {ports[0]})"
+    return f" (group {each.group})" if each.group else ""
 
 
 def effect(impact: OptionImpact | ReleaseImpact, is_judged: bool = True) -> str:

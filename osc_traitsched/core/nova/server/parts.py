@@ -57,6 +57,7 @@ class Port:
 
     :ivar vnic_type: ``normal``, ``direct`` …
     :ivar resource_request: Neutron's own; None for none
+    :ivar is_request_shown: Neutron says whether there is one
     :ivar device_profile: what Cyborg gives the port; empty for nothing
     :ivar segments: of the subnet of its first address; None where it has no address
     :ivar project: whose it is
@@ -69,6 +70,7 @@ class Port:
     name: str = ""
     vnic_type: str = _NORMAL
     resource_request: Mapping[str, Any] | None = None
+    is_request_shown: bool = True
     device_profile: str = ""
     segments: Segments | None = None
     project: str | None = None
