@@ -18,6 +18,7 @@ _PAGES = (
     *("0MB", "0b", "0", "-0.5b", ".5KB", "1.MB", "1.5.5MB", "+2MB", "2MB\n", "any "),
     *("-2KB", "-3KB", "4KiB", "4ki", "1bit", "1e5MB", "²", "٣", "٣MB"),
     *("1" * 400 + "MB", "1" * 300 + "QB", "1" * 400, DIGITS),
+    *("1TB", "1PB", "1PiB"),
 )
 _VERSIONS = (
     *(f">={DIGITS}", f">=1.{DIGITS}", f">={DIGITS}!1", f">=1a{DIGITS}"),

@@ -45,7 +45,7 @@ def test_a_colon_in_the_default_zone_is_part_of_its_name():
 
 def asked(zone, release=34, computes=COMPUTES, host=None, node=None, **specs):
     flavor = {**FLAVOR, "extra_specs": specs}
-    settings = SchedulerSettings.of(release, **{"DEFAULT.default_schedule_zone": None})
+    settings = SchedulerSettings.of(release, query_placement_for_availability_zone=True)
     return build(
         flavor,
         None,
@@ -107,6 +107,12 @@ def test_the_zone_counts_only_where_the_host_is_in_it():
     assert "member_of" not in asked("az-west:cmp1").query()
     assert "member_of" not in asked("az-east:ironic").query()
     assert "member_of" not in asked("az-east::cmp1.example.org").query()
+
+
+@pytest.mark.parametrize(("release", "is_asked"), [(22, True), (23, False)])
+def test_until_22_the_zone_counts_whatever_the_named_host_is_in(release, is_asked):
+    query = asked("az-east:ironic", release).query()
+    assert ("member_of=in%3Ae1" in query) is is_asked
 
 
 def test_where_the_compute_nodes_are_not_known_that_is_said():

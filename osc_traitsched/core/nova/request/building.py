@@ -117,7 +117,7 @@ def server(
             flavor=read_flavor(flavor),
             image=read_image(image or root, assumptions.release),
             aggregates=tuple(Aggregate.read(body) for body in bodies),
-            zone=named.zone_of(bodies),
+            zone=named.zone_of(bodies, assumptions.release),
             project_id=project_id,
             boot_from_volume=boot_from_volume or root is not None,
             release=assumptions.release,

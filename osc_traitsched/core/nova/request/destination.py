@@ -13,6 +13,8 @@ from osc_traitsched.core.nova.request.model import Request
 #: Of hosts in no zone's aggregate ([DEFAULT]default_availability_zone, where nobody
 #: set it). It matters where an aggregate has this zone, which it should not.
 _DEFAULT_ZONE = "nova"
+#: The first release that puts a named host's own zone in the place of another.
+_HOSTS_ZONE_SINCE = 23
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,16 +49,18 @@ class Destination:
             return self.zone
         return self.zone if self.host is None and not self.node else None
 
-    def zone_of(self, aggregates: Iterable[Mapping[str, object]]) -> str:
+    def zone_of(self, aggregates: Iterable[Mapping[str, object]], release: int) -> str:
         """Return the zone that the server is for; empty for any.
 
         A host's own zone counts, whatever is asked for, and then none is asked for. A
-        host in no zone's aggregate is in the default zone
+        host in no zone's aggregate is in the default zone. Until 22 the zone that is
+        asked for stays
         (nova/api/openstack/compute/servers.py, ``_validate_host_availability_zone``).
 
         :param aggregates: the compute API's bodies
         """
-        if not self.is_named or not self.is_forced:
+        stays = release < _HOSTS_ZONE_SINCE or not self.is_forced
+        if not self.is_named or stays:
             return self.zone
         own = (
             str(metadata["availability_zone"])

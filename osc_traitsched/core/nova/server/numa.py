@@ -98,10 +98,10 @@ def page_size(server: Server) -> bool:
         raise Refusal("MemoryPageSizeForbidden", "flavor-does-not-let-it", names)
     if not spec:
         return False
-    size = reading.page_size(spec, PAGES)
+    size = reading.page_size(spec, PAGES, server.release)
     if not prop:
         return bool(size)
     if size not in _CHOSEN_BY_IMAGE:
         names = keys(server, PAGES)
         raise Refusal("MemoryPageSizeForbidden", "flavor-does-not-let-it", names)
-    return bool(reading.page_size(prop, "hw_mem_page_size"))
+    return bool(reading.page_size(prop, "hw_mem_page_size", server.release))

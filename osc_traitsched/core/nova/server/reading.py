@@ -15,6 +15,8 @@ _MOST_DIGITS = 4300
 #: What Nova takes these page sizes for.
 PAGE_WORDS: Mapping[str, int] = {"small": -1, "large": -2, "any": -3}
 _UNIT_PREFIXES = "KMGTPEZYRQ"
+#: The first release whose oslo.utils, 6.2, reads those after T.
+_LARGE_PREFIXES, _LARGE_PREFIXES_SINCE = "PEZYRQ", 28
 # Digits have one way to match, so that a long value without a unit costs little.
 _SIZE = re.compile(r"([-+]?(?:\d+(?:\.\d+)?|\.\d+))([KMGTPEZYRQ]i?)?(b|bit|B)\n?")
 _DIGITS = re.compile(r"\d+")
@@ -86,7 +88,7 @@ def cpu_mask(text: str, vcpus: int, key: str) -> CpuSet:
     return cpus(whole + text, key)
 
 
-def page_size(text: str, key: str) -> float:
+def page_size(text: str, key: str, release: int) -> float:
     """Return a page size in KiB, or Nova's own number for one of its words.
 
     nova/virt/hardware.py, ``_get_numa_pagesize_constraint``, and oslo_utils.strutils,
@@ -106,6 +108,8 @@ def page_size(text: str, key: str) -> float:
     if not found:
         raise Refusal("MemoryPageSizeInvalid", "unknown-value", (key,))
     magnitude, prefix, unit = found.groups()
+    if prefix and prefix[0] in _LARGE_PREFIXES and release < _LARGE_PREFIXES_SINCE:
+        raise Refusal("MemoryPageSizeInvalid", "unknown-value", (key,))
     power: int = _UNIT_PREFIXES.index(prefix[0]) + 1 if prefix else 0
     size = float(magnitude) / (1 if unit == "B" else 8) * 2.0 ** (10 * power)
     if math.isinf(size):
