@@ -121,6 +121,7 @@ def _record(options: argparse.Namespace) -> int:
         destinations.write(asking.ask(max(wanted), named, options.processes))
         named = list(with_parts.named())
         with_parts.write({r: asking.ask(r, named, options.processes) for r in wanted})
+        scheduling.record(wanted, options.processes)
     return 0
 
 

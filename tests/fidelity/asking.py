@@ -12,13 +12,21 @@ from collections.abc import Sequence
 
 from tests.fidelity import mariadb
 from tests.fidelity.ours import MARIADB, SQLITE, Answer, Case
-from tests.services.environment import REPOSITORY, Environment, clean_environment
+from tests.services.environment import (
+    PYTHONS,
+    REPOSITORY,
+    Environment,
+    clean_environment,
+)
+from tests.services.pythons import Pythons
 
 ROOM = pathlib.Path(__file__).resolve().parent
 ORACLE = ROOM / "nova" / "oracle.py"
 SCHEDULING = ROOM / "nova" / "scheduling.py"
 CONSTRAINTS = ROOM / "constraints"
 _IN_MEMORY = "sqlite://"
+#: The last release whose libraries of the time run on no newer Python than this one.
+_LAST_OLD, _OLD_PYTHONS = 26, Pythons((3, 8), (3, 8))
 
 
 class OracleFailed(RuntimeError):
@@ -52,7 +60,8 @@ def python(release: int) -> pathlib.Path:
     pins = CONSTRAINTS / f"{release}.txt"
     if not pins.exists():
         raise OracleFailed(f"there are no constraints for Nova {release}")
-    return Environment(home, pins, pins, f"Nova {release}").python()
+    pythons = _OLD_PYTHONS if release <= _LAST_OLD else PYTHONS
+    return Environment(home, pins, pins, f"Nova {release}", pythons).python()
 
 
 def ask(

@@ -1,17 +1,16 @@
 """The recorded cases: what they are, how they are kept, how they are made again.
 
-In the file each case holds its answers by release. Neighbouring releases that gave
-the same answer share one: ``20-33`` and ``34``.
+In the file each case holds its answers by spans of releases.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tests.fidelity import spans
 from tests.fidelity.comparing import without_text
 from tests.fidelity.ours import Answer, Case
 
@@ -39,10 +38,7 @@ def questions() -> list[dict[str, Any]]:
 
 def answers(case: Case) -> Iterator[tuple[int, Answer]]:
     """Yield each release that a case was asked in, and its answer."""
-    for span, answer in case["answers"].items():
-        first, _, last = span.partition("-")
-        for release in range(int(first), int(last or first) + 1):
-            yield release, answer
+    yield from spans.read(case["answers"])
 
 
 def write(cases: Sequence[Case], found: Mapping[int, Sequence[Answer]]) -> None:
@@ -61,18 +57,4 @@ def with_answers(
         each = dict(answers(case)) if "answers" in case else {}
         for release, given in found.items():
             each[release] = without_text(given[number])
-        yield {**case, "answers": _spans(each)}
-
-
-def _spans(by_release: Mapping[int, Answer]) -> dict[str, Answer]:
-    """Return answers by spans of releases in which they are the same."""
-    spans = {}
-    ordered = sorted(by_release)
-    groups = itertools.groupby(
-        ordered, key=lambda r: (r - ordered.index(r), json.dumps(by_release[r]))
-    )
-    for _, group in groups:
-        same = list(group)
-        name = f"{same[0]}-{same[-1]}" if len(same) > 1 else str(same[0])
-        spans[name] = by_release[same[0]]
-    return spans
+        yield {**case, "answers": spans.of(each)}

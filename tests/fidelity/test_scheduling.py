@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.core.nova.filter.answer import PASSES, Raises, Unknown
@@ -9,7 +11,14 @@ from osc_traitsched.core.nova.options import OPTIONS
 from tests.fidelity import __main__ as command
 from tests.fidelity import asking
 from tests.fidelity.scheduling import command as scheduling
-from tests.fidelity.scheduling import comparing, generator, ours, values
+from tests.fidelity.scheduling import (
+    comparing,
+    generator,
+    ours,
+    recorded,
+    traps,
+    values,
+)
 
 CASES = [generator.case(f"0-{number}") for number in range(300)]
 
@@ -167,6 +176,8 @@ def nova_as_the_core(monkeypatch):
     monkeypatch.setattr(command, "_cases", lambda options: [])
     monkeypatch.setattr(asking, "ask", lambda *given: [])
     monkeypatch.setattr(asking, "ask_scheduling", ask_scheduling)
+    known = [trap for trap in traps.read() if not trap.ours]
+    monkeypatch.setattr(traps, "read", lambda: known)
 
 
 GIVEN = ["--releases", "34", "--cases", "0", "--scheduling-cases"]
@@ -188,6 +199,45 @@ def test_a_filter_or_weigher_that_differs_fails_the_command(
 def test_figures_are_by_filter_and_weigher(nova_as_the_core, capsys):
     assert scheduling.compare([34], 30, "0", processes=1) == 0
     said = capsys.readouterr().out
-    assert "Filters and weighers on the hosts of 30 cases of the seed 0" in said
+    number = len(traps.read())
+    assert f"on the hosts of {number} named cases\nand of 30 by chance" in said
+    assert f"{number} of {number} named surprises are seen" in said
     (line,) = (each for each in said.splitlines() if each.startswith("RAMWeigher "))
     assert line.split()[2:] == ["0", "%", "0"]
+
+
+def test_a_surprise_that_nova_does_not_show_fails_the_command(
+    nova_as_the_core, monkeypatch, capsys
+):
+    one = dataclasses.replace(traps.read()[0], says={0: ["yes", "no", "yes"]})
+    monkeypatch.setattr(traps, "read", lambda: [one])
+    assert command.main([*GIVEN, "1"]) == 1
+    said = capsys.readouterr().out
+    assert "0 of 1 named surprises are seen in all of these releases" in said
+    assert f"  not in 34: {one.of}: {one.trap}" in said
+
+
+def test_a_filter_that_a_release_lacks_has_no_surprise_there():
+    retry = next(trap for trap in traps.read() if trap.of == "RetryFilter")
+    assert retry.is_shown_by({"filters": {}}, 22)
+    assert not retry.is_shown_by({"filters": {"RetryFilter": ["no"]}}, 21)
+
+
+def test_recorded_answers_are_kept_by_name_and_rounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(recorded, "PATH", tmp_path / "scheduling.json")
+    case = {"name": "one", "answers": {}}
+    old = {"filters": {"A": ["yes"], "B": ["no"]}, "weighers": {}, "order": ["x"]}
+    new = {"filters": {"A": ["yes"]}, "weighers": {"W": {"raw": [0.1 + 0.2]}}}
+
+    recorded.write([case], {20: [old], 21: [old], 22: [{**new, "order": ["x"]}]})
+    recorded.write(recorded.read(), {22: [{**new, "order": ["y"]}]})
+
+    (kept,) = recorded.read()
+    assert kept["answers"]["filters"] == {
+        "A": {"20-22": ["yes"]},
+        "B": {"20-21": ["no"]},
+    }
+    assert kept["answers"]["weighers"] == {"W": {"22": {"raw": [0.3]}}}
+    assert recorded.answers(kept)[21] == old
+    assert recorded.answers(kept)[22]["order"] == ["y"]
+    assert recorded.questions() == [{"name": "one"}]

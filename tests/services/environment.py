@@ -13,14 +13,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+from tests.services.pythons import Pythons
+
 ROOM = pathlib.Path(__file__).resolve().parent
 REPOSITORY = ROOM.parents[1]
 REQUIREMENTS = ROOM / "requirements.txt"
 CONSTRAINTS = ROOM / "constraints.txt"
 
 # Requires-Python of nova 34.0.0, and of the placement, keystone and glance beside it.
-OLDEST_PYTHON = (3, 11)
-NEWER_PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14", "python3")
+PYTHONS = Pythons((3, 11))
 # The client's own constraints may ask for libraries far older than the services'.
 _FOREIGN = frozenset(
     {
@@ -48,7 +49,7 @@ def python() -> pathlib.Path:
     Raises EnvironmentFailed.
     """
     what = "the released services"
-    return Environment(location(), REQUIREMENTS, CONSTRAINTS, what).python()
+    return Environment(location(), REQUIREMENTS, CONSTRAINTS, what, PYTHONS).python()
 
 
 def location() -> pathlib.Path:
@@ -62,12 +63,14 @@ class Environment:
     """A virtual environment that is made when it is first asked for.
 
     :ivar what: what is installed there, as it is told to who waits for it
+    :ivar pythons: those that it can be made with
     """
 
     home: pathlib.Path
     requirements: pathlib.Path
     constraints: pathlib.Path
     what: str
+    pythons: Pythons
 
     def python(self) -> pathlib.Path:
         """Return its interpreter; raises EnvironmentFailed."""
@@ -94,7 +97,9 @@ class Environment:
 
     def _make(self) -> None:
         pins = self._pins()
-        creator = _new_enough_python()
+        creator = self.pythons.find()
+        if creator is None:
+            raise EnvironmentFailed(f"{self.what}: {self.pythons.lacking()}")
         _say(f"installing {self.what} into {self.home}, about a minute")
         _clear(self.home)
         self.home.mkdir(parents=True)
@@ -117,24 +122,6 @@ def _lock(home: pathlib.Path) -> Iterator[None]:
     with home.with_name(home.name + ".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-def _new_enough_python() -> str:
-    if sys.version_info >= OLDEST_PYTHON:
-        return sys.executable
-    for name in NEWER_PYTHONS:
-        found = shutil.which(name)
-        if found and _is_new_enough(found):
-            return found
-    raise EnvironmentFailed(
-        "the released services require Python {}.{} or later: this is {}.{}, and no "
-        "newer one is on the PATH".format(*OLDEST_PYTHON, *sys.version_info[:2])
-    )
-
-
-def _is_new_enough(interpreter: str) -> bool:
-    question = f"import sys; sys.exit(sys.version_info < {OLDEST_PYTHON})"
-    return subprocess.run([interpreter, "-c", question], check=False).returncode == 0
 
 
 def _clear(home: pathlib.Path) -> None:

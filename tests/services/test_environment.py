@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from tests.services import environment
+from tests.services.pythons import Pythons
 
 MAKE = """
 import pathlib, sys
@@ -81,14 +82,45 @@ def test_a_failure_of_pip_shows_what_pip_said(home: pathlib.Path) -> None:
 def test_an_old_python_with_no_newer_one_at_hand_is_told_so_in_one_line(
     home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(environment, "OLDEST_PYTHON", (99, 0))
+    monkeypatch.setattr(environment, "PYTHONS", Pythons((99, 0)))
 
     with pytest.raises(environment.EnvironmentFailed) as failure:
         environment.python()
 
-    assert "require Python 99.0 or later" in str(failure.value)
+    assert str(failure.value).startswith(
+        "the released services: no Python 99.0 or later on the PATH, and this is 3."
+    )
     assert len(str(failure.value).splitlines()) == 1
     assert not home.exists()
+
+
+def python_on_the_path(folder: pathlib.Path, name: str, script: str) -> str:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_an_older_python_is_found_by_its_number(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    wanted = Pythons((3, 1), (3, 2))
+    assert wanted.find() is None
+    assert "no Python 3.1 to 3.2 on the PATH" in wanted.lacking()
+
+    python_on_the_path(tmp_path, "python3.1", "exit 127")
+    python_on_the_path(tmp_path, "python3.2", "echo 3 3")
+    assert wanted.find() is None
+
+    found = python_on_the_path(tmp_path, "python3", "echo 3 2")
+    assert wanted.find() == found
+
+
+def test_the_running_python_is_taken_where_it_will_do() -> None:
+    running = sys.version_info[0], sys.version_info[1]
+    assert Pythons(running, running).find() == sys.executable
+    assert str(Pythons(running, running)) == "{}.{}".format(*running)
 
 
 def test_a_folder_with_something_else_in_it_is_left_alone(home: pathlib.Path) -> None:

@@ -1,8 +1,8 @@
 """Ask a released Nova what its filters and weighers say of the hosts of a case.
 
-It runs inside the virtual environment of one release. Each line of the standard input
-is a case (tests/fidelity/scheduling/generator.py makes them); each line of the output
-is its answer:
+It runs inside the virtual environment of one release, from Nova 20 and Python 3.8 on.
+Each line of the standard input is a case (tests/fidelity/scheduling/generator.py makes
+them); each line of the output is its answer:
 
 ``filters``
     by filter, for each host: ``yes``, ``no``, or the class of what is raised
@@ -32,7 +32,13 @@ logging.disable(logging.CRITICAL)
 import nova.conf  # noqa: E402
 from nova import objects  # noqa: E402
 from nova import weights as base_weights  # noqa: E402
-from nova.scheduler import filters, manager, weights  # noqa: E402
+from nova.scheduler import filters, weights  # noqa: E402
+
+try:
+    # Until 23 the manager leaves the hosts to this driver.
+    from nova.scheduler.filter_scheduler import FilterScheduler as Scheduler
+except ImportError:
+    from nova.scheduler.manager import SchedulerManager as Scheduler
 
 CONF = nova.conf.CONF
 CONF([], project="nova", version="0", default_config_files=[], default_config_dirs=[])
@@ -42,6 +48,8 @@ import hosts as of_hosts  # noqa: E402
 import overrides  # noqa: E402
 
 TRIES = 8
+# Nova looks for them on the disk.
+FILTERS, WEIGHERS = filters.all_filters(), weights.all_weighers()
 ALIAS = {"name": "a1", "vendor_id": "8086", "product_id": "1521"}
 CONF.set_override("alias", [json.dumps(dict(ALIAS, device_type="type-PCI"))], "pci")
 
@@ -53,11 +61,10 @@ def answer(case):
         return {
             "filters": {
                 each.__name__: [_judged(each(), state, spec) for state in states]
-                for each in filters.all_filters()
+                for each in FILTERS
             },
             "weighers": {
-                each.__name__: _weighed(each(), states, spec)
-                for each in weights.all_weighers()
+                each.__name__: _weighed(each(), states, spec) for each in WEIGHERS
             },
             **_ranked(states, spec),
         }
@@ -92,12 +99,12 @@ class _Hosts:
         return hosts
 
     def get_weighed_hosts(self, hosts, spec):
-        weighers = [each() for each in weights.all_weighers()]
+        weighers = [each() for each in WEIGHERS]
         handler = weights.HostWeightHandler()
         return handler.get_weighed_objects(weighers, hosts, spec)
 
 
-class _Manager(manager.SchedulerManager):
+class _Scheduler(Scheduler):
     host_manager = _Hosts()
 
     def __init__(self):
@@ -119,7 +126,7 @@ def _ranked(states, spec):
 def _first(states, spec):
     # Hosts come in the order of a set, which is another in each process.
     mixed = random.sample(states, len(states))
-    return _Manager()._get_sorted_hosts(spec, mixed, 0)[0].uuid
+    return _Scheduler()._get_sorted_hosts(spec, mixed, 0)[0].uuid
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import json
 from collections.abc import Sequence
 
 from tests.fidelity import asking
-from tests.fidelity.scheduling import comparing, generator
+from tests.fidelity.scheduling import comparing, generator, recorded, traps
+from tests.fidelity.scheduling.traps import Trap
 
 SHOWN = 5
 ROW = "{:>7}  {:>8}  {:>6}  {:>8}  {:>8}  {:>9}"
@@ -15,16 +16,37 @@ NAMES = "{:<42}  {:>8}  {:>8}  {:>9}"
 
 
 def compare(releases: Sequence[int], number: int, seed: str, processes: int) -> int:
-    """Print how so many cases by chance compare; return how many answers differ."""
-    cases = [generator.case(f"{seed}-{n}") for n in range(number)]
-    print(f"\nFilters and weighers on the hosts of {number} cases of the seed {seed}")
+    """Print how the named cases and so many by chance compare.
+
+    Return how many answers differ.
+    """
+    named = traps.read()
+    by_chance = [generator.case(f"{seed}-{n}") for n in range(number)]
+    cases = [*(trap.case for trap in named), *by_chance]
+    print(f"\nFilters and weighers on the hosts of {len(named)} named cases")
+    print(f"and of {number} by chance of the seed {seed}")
     print(ROW.format("release", "Nova", "cases", "answers", "unknown", "different"))
     total = comparing.Tally()
+    broken: list[tuple[int, Trap]] = []
     for release in releases:
         answers = asking.ask_scheduling(release, cases, processes)
         total += _report(release, comparing.tally(release, cases, answers))
+        found = zip(named, answers)
+        broken += [
+            (release, trap)
+            for trap, nova in found
+            if not trap.is_shown_by(nova, release)
+        ]
     _report_names(total)
-    return len(total.different)
+    _report_traps(named, broken)
+    return len(total.different) + len(broken)
+
+
+def record(releases: Sequence[int], processes: int) -> None:
+    """Write the recorded cases' answers of these releases anew."""
+    questions = recorded.questions()
+    found = {r: asking.ask_scheduling(r, questions, processes) for r in releases}
+    recorded.write(recorded.read(), found)
 
 
 def _report(release: int, found: comparing.Tally) -> comparing.Tally:
@@ -45,6 +67,14 @@ def _report_names(total: comparing.Tally) -> None:
     for name, answers in sorted(total.answers.items()):
         unknown = share(total.unknown[name], answers)
         print(NAMES.format(name, answers, unknown, different[name]))
+
+
+def _report_traps(named: Sequence[Trap], broken: Sequence[tuple[int, Trap]]) -> None:
+    """Print of how many named cases all answers are as expected, and which differ."""
+    held = len(named) - len({trap.trap for _, trap in broken})
+    print(f"\n{held} of {len(named)} named surprises are seen in all of these releases")
+    for release, trap in broken:
+        print(f"  not in {release}: {trap.of}: {trap.trap}")
 
 
 def share(some: int, all_: int) -> str:

@@ -125,7 +125,9 @@ def weighed(case: Case, ranking: Ranking, nova: Mapping[str, Any]) -> Iterator[A
     yield Answer(ORDER, *shown, not wrong, is_same_order)
     # Of so few tries not all need to be among them that could be.
     tried, own = nova.get(FIRST, ()), ranking.first
-    yield Answer(FIRST, tried, own, not wrong, bool(tried) and own.issuperset(tried))
+    is_open = ranking.remembers and not own
+    is_one = bool(tried) and own.issuperset(tried)
+    yield Answer(FIRST, tried, own, not wrong and not is_open, is_one)
 
 
 def is_same(nova: Mapping[str, Any] | None, column: Column | None) -> bool:

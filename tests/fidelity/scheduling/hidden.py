@@ -39,6 +39,9 @@ def is_hidden(name: str, judged: Judged) -> bool:
 def holds(assumption: Assumption, case: Case) -> bool:
     """Tell whether the hosts of a case are as a ranking takes them to be."""
     hidden = [host["hidden"] for host in case["hosts"]]
+    if assumption.taken == weight.FIRST_REQUEST:
+        # Nova's weighers are made anew for each case.
+        return True
     if assumption.missing == "failed_builds":
         return not any(each["stats"].get("failed_builds") for each in hidden)
     if assumption.missing == "pci_stats":
