@@ -16,8 +16,8 @@ from osc_traitsched.core.nova.server.parts import Network, Port, Segments
 Body = Mapping[str, Any]
 
 _NORMAL = "normal"
-#: Of ports that have no address, and need none yet.
-_WITHOUT_ADDRESS = ("deferred", "none")
+#: Of ports that get their address with a host, and of those that get none.
+_DEFERRED, _NO_ADDRESS = "deferred", "none"
 
 _PORT: dict[str, rest.Shape] = {
     "id": str,
@@ -83,8 +83,8 @@ def _port(cloud: Cloud, body: Body) -> Port:
         segments=segments,
         project=body.get("project_id"),
         in_use=bool(body.get("device_id")),
-        lacks_address=not addresses
-        and body.get("ip_allocation") not in _WITHOUT_ADDRESS,
+        lacks_address=not addresses and body.get("ip_allocation") != _DEFERRED,
+        needs_no_address=body.get("ip_allocation") == _NO_ADDRESS,
     )
 
 

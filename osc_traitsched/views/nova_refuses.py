@@ -78,6 +78,10 @@ _RULES = {
         "the port {} is for a device of Cyborg's, and has no device profile",
         "make the port with a device profile",
     ),
+    "request-of-several-groups": _Rule(
+        "this release can't read the request of the port {}, which has several groups",
+        "take the QoS policy off the port, or name another port",
+    ),
     "segment-without-aggregate": _Rule(
         "Placement has no aggregate of a segment of {}",
         "make Neutron report its segments again, or name another network",

@@ -1,8 +1,4 @@
-"""Cases on ports, networks, volumes and device profiles, with the answers of Novas.
-
-The oldest release that is asked for them is the oldest that an environment can be made
-of here.
-"""
+"""Cases on ports, networks, volumes and device profiles, with the answers of Novas."""
 
 from __future__ import annotations
 

@@ -14,7 +14,6 @@ from nova import exception, objects
 from nova.compute import api as compute_api
 from nova.compute import utils as compute_utils
 from nova.image import glance
-from nova.network import neutron
 from nova.objects import service as service_objects
 from nova.pci import request as pci_request
 from nova.scheduler import manager
@@ -157,7 +156,7 @@ class API(compute_api.API):
     @property
     def network_api(self):
         # It keeps what Neutron can do, which is another thing in each case.
-        return neutron.API()
+        return networks.neutron.API()
 
     @network_api.setter
     def network_api(self, found):

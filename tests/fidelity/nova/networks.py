@@ -5,13 +5,21 @@ Each gives the bodies of its API; what is made of them is Nova's own.
 
 import types
 
-from nova.network import neutron
+try:
+    from nova.network import neutron
+except ImportError:
+    # So it is called in 20.
+    from nova.network.neutronv2 import api as neutron
 
 #: The case at hand.
 case = {}
 
-_EXTENSIONS = ("port-resource-request", "segment")
-_GROUPS = "port-resource-request-groups"
+# By their aliases; up to 24 Nova goes by the names.
+_EXTENSIONS = {
+    "port-resource-request": "Port Resource Request",
+    "segment": "Segment",
+}
+_GROUPS = {"port-resource-request-groups": "Port Resource Request Groups"}
 
 
 class _Client:
@@ -19,10 +27,11 @@ class _Client:
 
     def list_extensions(self, *_, **__):
         asked = [port.get("resource_request") or {} for port in case["ports"]]
-        names = list(_EXTENSIONS)
+        known = dict(_EXTENSIONS)
         if any("request_groups" in each for each in asked):
-            names.append(_GROUPS)
-        return {"extensions": [{"alias": name, "name": name} for name in names]}
+            known.update(_GROUPS)
+        found = [{"alias": alias, "name": name} for alias, name in known.items()]
+        return {"extensions": found}
 
     def show_port(self, port_id, *_, **__):
         (found,) = (each for each in case["ports"] if each["id"] == port_id)

@@ -112,7 +112,7 @@ def server(
     with _at(API, assumptions.release):
         named = _named(availability_zone, assumptions, on_host, on_node)
         root = volume.image_of(parts)
-        parts.check_networks()
+        parts.check_networks(assumptions.release)
         asked = Server(
             flavor=read_flavor(flavor),
             image=read_image(image or root, assumptions.release),

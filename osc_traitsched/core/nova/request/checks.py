@@ -23,6 +23,7 @@ _STATUS: Mapping[str, int] = {
     "Invalid": 500,
     "InvalidPCINUMAAffinity": 500,
     "JSONDecodeError": 500,
+    "KeyError": 500,
     "OverflowError": 500,
     "RecursionError": 500,
     "ValueError": 500,
@@ -95,6 +96,7 @@ CHECKS: tuple[Check, ...] = (
     # _validate_and_build_base_options, the rest
     Check(features.pci_numa_policy, since=21),
     Check(pci.check),
+    Check(outside.check_requests, until=24),
     Check(outside.check_devices),
     Check(features.ephemeral_encryption, since=26),
     # _validate_flavor_image and _validate_flavor_image_nostatus

@@ -7,6 +7,7 @@ nova/network/neutron.py, ``API.create_resource_requests``; nova/compute/api.py,
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.errors import Refusal
@@ -20,6 +21,9 @@ from osc_traitsched.core.nova.server.server import Server
 #: Of ports that Cyborg gives a device; the releases before know none.
 _ACCELERATED = ("accelerator-direct", "accelerator-direct-physical")
 _ACCELERATED_SINCE = 24
+
+#: The first release whose groups are named by whose they are, and not numbered.
+_NAMED_SINCE = 21
 
 RESOURCE_REQUEST = "resource_request"
 
@@ -55,6 +59,9 @@ def requested_resources(so_far: SoFar, server: Server) -> Iterator[Found]:
         and clause.origins[0].kind != "prefilter"
     }
     for each in groups(server):
+        if server.release < _NAMED_SINCE:
+            number = max(int(suffix or 0) for suffix in (*taken, "")) + 1
+            each = dataclasses.replace(each, suffix=str(number))
         if each.is_empty:
             raise Refusal("ValueError", "empty-group", (each.origin.key,))
         if each.suffix in taken:
@@ -62,6 +69,16 @@ def requested_resources(so_far: SoFar, server: Server) -> Iterator[Found]:
             raise Refusal("RequestGroupSuffixConflict", "suffix-twice", keys)
         taken.add(each.suffix)
         yield from each.clauses()
+
+
+def check_requests(server: Server) -> None:
+    """Refuse a port whose request has several groups, which 24 is the first to read.
+
+    :raises Refusal: where nova-api looks for what the older format has
+    """
+    for port in server.parts.ports:
+        if "request_groups" in (port.resource_request or {}):
+            raise Refusal("KeyError", "request-of-several-groups", (port.label,))
 
 
 def check_devices(server: Server) -> None:

@@ -17,6 +17,8 @@ from osc_traitsched.core.errors import CloudBroke, Refusal
 Segments = tuple[frozenset[str], ...]
 
 _NORMAL = "normal"
+#: The first release that takes ports which are made to have no address.
+_WITHOUT_ADDRESS_SINCE = 25
 #: Of ports that are a PCI device (nova/network/model.py, ``VNIC_TYPES_SRIOV``).
 _DEVICES = frozenset(
     [
@@ -62,7 +64,8 @@ class Port:
     :ivar segments: of the subnet of its first address; None where it has no address
     :ivar project: whose it is
     :ivar in_use: another server, or something else, has it
-    :ivar lacks_address: it should have an address, and has none
+    :ivar lacks_address: it has none, and does not get one with a host
+    :ivar needs_no_address: it is made to have none
     """
 
     id: str
@@ -76,6 +79,12 @@ class Port:
     project: str | None = None
     in_use: bool = False
     lacks_address: bool = False
+    needs_no_address: bool = False
+
+    def can_be_used(self, release: int) -> bool:
+        """Tell whether it has the address that a release wants of a port."""
+        is_free = self.needs_no_address and release >= _WITHOUT_ADDRESS_SINCE
+        return is_free or not self.lacks_address
 
     @property
     def needs_device(self) -> bool:
@@ -143,7 +152,7 @@ class Parts:
         found = (each for each in self.volumes if each.id == self.boots_from)
         return next(found, None)
 
-    def check_networks(self) -> None:
+    def check_networks(self, release: int) -> None:
         """Accept only ports and networks that a server can be made with.
 
         nova/network/neutron.py, ``API._ports_needed_per_instance``
@@ -154,7 +163,7 @@ class Parts:
         for port in self.ports:
             if port.in_use:
                 raise Refusal("PortInUse", "port-in-use", (port.label,))
-            if port.lacks_address:
+            if not port.can_be_used(release):
                 keys = (port.label,)
                 raise Refusal("PortRequiresFixedIP", "port-without-address", keys)
         for network in self.networks:

@@ -11,6 +11,8 @@ from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 _BYTES_A_GB = 1024**3
+#: The first release that looks at the zones of volumes.
+_ZONES_SINCE = 21
 
 #: What Cinder keeps of an image and is no property of it (nova/utils.py,
 #: ``VIM_IMAGE_ATTRIBUTES``).
@@ -61,7 +63,8 @@ def zone_of(server: Server, assumptions: SchedulerSettings) -> str:
     :raises Refusal: for volumes of several zones, or of another one than the server's
     """
     volumes = server.parts.volumes
-    if assumptions.value(options.CROSS_AZ_ATTACH) or not volumes:
+    counts = server.release >= _ZONES_SINCE and volumes
+    if assumptions.value(options.CROSS_AZ_ATTACH) or not counts:
         return server.zone
     zones = {each.zone for each in volumes}
     keys = tuple(f"{each.label} ({each.zone})" for each in volumes)
