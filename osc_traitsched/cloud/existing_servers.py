@@ -95,8 +95,16 @@ def server(cloud: Cloud, name: str) -> Any:
 
 def _of_id(cloud: Cloud, identity: str) -> Any:
     path = rest.path("servers", identity)
-    body = rest.get_if_there(cloud.compute, path, _SERVER, _version(cloud))
-    return None if body is None else body["server"]
+    some: rest.Shape = {"server": {"id": str}}
+    body = rest.get_if_there(cloud.compute, path, some, _version(cloud))
+    if body is None:
+        return None
+    if "name" not in body["server"]:
+        # nova/api/openstack/compute/views/servers.py, ``_show_from_down_cell``
+        reason = f"the cell that server {identity} is in does not answer"
+        raise errors.CloudBroke(cloud.compute.service_type, reason)
+    rest.check(cloud.compute, path, body, _SERVER)
+    return body["server"]
 
 
 def _version(cloud: Cloud) -> str:

@@ -38,12 +38,21 @@ def get(
     :raises CloudBroke: for an answer of another shape, and as ``Service.get``
     """
     body = service.get(path, params, microversion, timeout)
+    check(service, path, body, shape)
+    return body
+
+
+def check(service: Service, path: str, body: Any, shape: Shape) -> None:
+    """Accept only a body that has all that the shape names.
+
+    :param path: where the body is from
+    :raises CloudBroke: for one of another shape
+    """
     wrong = _wrong([body], shape, ["the top"])
     if wrong is not None:
         asked = path.partition("?")[0]
         reason = f"unexpected answer to GET {asked}: not as it should be at {wrong}"
         raise errors.CloudBroke(service.service_type, reason)
-    return body
 
 
 def get_if_there(

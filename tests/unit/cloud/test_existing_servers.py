@@ -49,6 +49,20 @@ def test_an_id_takes_one_request():
     assert len(found.compute.asked) == 1
 
 
+def test_a_server_of_a_cell_that_is_down_is_told_so():
+    """From 2.69 on Nova shows what it has of it elsewhere, which is not its name."""
+    partial = {"id": ID, "status": "UNKNOWN", "tenant_id": OWN, "created": "x"}
+    found = cloud(compute={f"/servers/{ID}": {"server": partial}})
+    with pytest.raises(CloudBroke, match=f"the cell that server {ID} is in"):
+        existing_servers.server(found, ID)
+
+
+def test_an_answer_of_another_shape_is_not_taken():
+    strange = cloud(compute={f"/servers/{ID}": {"server": body(flavor={})}})
+    with pytest.raises(CloudBroke, match="unexpected answer to GET /servers"):
+        existing_servers.server(strange, ID)
+
+
 def test_a_name_is_no_pattern():
     alike = {"servers": [body(OTHER_ID, "webx"), body(name="web.1")]}
     found = cloud(
