@@ -21,6 +21,7 @@ from osc_traitsched.views.explain import (
     headline,
     items,
     not_evaluated,
+    weights,
     words,
 )
 
@@ -63,6 +64,7 @@ def document(
         "candidates": _names(explanation.candidates),
         "uncertain_candidates": _names(explanation.uncertain),
         "picks": _names(picks(explanation)),
+        "weight_assumptions": list(weights.assumed_items(explanation)),
         "fallback_candidates": _names(explanation.fallback_candidates),
         "cut_off_candidates": _names(explanation.cut_off_candidates),
         "min_servers": explanation.room.least,

@@ -58,11 +58,24 @@ def order(ranking: Ranking) -> Iterator[str]:
 
 def assumed(explanation: Explanation) -> Iterator[str]:
     """Yield what has to be so for that to be true, which no API shows."""
+    yield from map(_assumption, _all_assumed(explanation))
+
+
+def assumed_items(explanation: Explanation) -> Iterator[dict[str, Any]]:
+    """Yield the same for programs."""
+    names = {host.uuid: host.name for host in explanation.hosts}
+    for each in _all_assumed(explanation):
+        yield {
+            "weigher": each.weigher or None,
+            "missing": each.missing or None,
+            "hosts": sorted(names.get(uuid, uuid) for uuid in each.hosts),
+            "text": _assumption(each),
+        }
+
+
+def _all_assumed(explanation: Explanation) -> tuple[Assumption, ...]:
     ranking = explanation.ranking
-    if ranking is None or len(ranking.hosts) < 2:
-        return
-    for each in ranking.assumed:
-        yield _assumption(each)
+    return ranking.assumed if ranking and len(ranking.hosts) > 1 else ()
 
 
 def _assumption(each: Assumption) -> str:

@@ -267,9 +267,10 @@ def test_a_weigher_of_ones_own_decides_or_ends_the_request(two, nova):
     assert found.refusal.keys == ("Mine", "x")
     nova.says(Mine={"_": less, "cmp02": {"unknown": "metrics"}})
     found = explain.explain(two, ask(two), own=sources)
-    assert "Mine: it reads metrics, and is taken to weigh all hosts alike" in text(
-        found
-    )
+    line = "Mine: it reads metrics, and is taken to weigh all hosts alike"
+    assert line in text(found)
+    assumed = {"weigher": "Mine", "missing": "metrics", "hosts": [], "text": line}
+    assert assumed in document.document(found, found.hosts)["weight_assumptions"]
 
 
 def test_where_nova_scheduler_does_not_start_nothing_runs_and_that_is_the_answer(two):

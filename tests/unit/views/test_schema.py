@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
+import re
 
 import jsonschema
 import pytest
@@ -23,6 +25,7 @@ from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.weigher.column import Column
 from osc_traitsched.core.nova.weigher.ranking import Ranking
+from osc_traitsched.core.nova.weigher.weight import NONE, Assumption
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import comparison, document
 from tests.cases.reading import Case, cases
@@ -161,10 +164,12 @@ def _down(host):
 def _ranking(hosts):
     column = Column("RAMWeigher", (1.0, 2.0), (0.0, 1.0), (1.0, 1.0))
     places = tuple((host,) for host in reversed(hosts))
-    return Ranking(tuple(hosts), (0.0, 1.0), (column,), places)
+    assumed = Assumption("PCIWeigher", "pci_stats", NONE, frozenset(hosts[:1]))
+    return Ranking(tuple(hosts), (0.0, 1.0), (column,), places, assumed=(assumed,))
 
 
 OBJECTS = dict(objects(SCHEMA))
+PAGE = pathlib.Path(__file__).parents[3] / "doc/source/reference/explain-json.rst"
 
 
 def test_it_is_a_json_schema():
@@ -173,6 +178,15 @@ def test_it_is_a_json_schema():
 
 def test_it_is_of_the_number_that_documents_carry():
     assert SCHEMA["properties"]["schema"]["const"] == document.SCHEMA
+
+
+@pytest.mark.parametrize("path", OBJECTS)
+def test_every_field_and_word_is_on_the_page_of_the_document(path):
+    page = PAGE.read_text("utf-8").partition("\nAn example\n")[0]
+    said = set(re.findall(r"``(.+?)``", page))
+    for name, field in OBJECTS[path]["properties"].items():
+        words = {each for each in field.get("enum", ()) if each is not None}
+        assert {name, *words} <= said
 
 
 @pytest.mark.parametrize("path", OBJECTS)
