@@ -179,7 +179,8 @@ def _judged(
     listed = Later(functools.partial(read.providers, placement))
     offers = LaterOfEach(functools.partial(evidence.offers, placement), wanted)
     answer = allocation_candidates.ask(placement, request)
-    snapshot = _with_nova(placement, listed.value(), start, computes)
+    there = _with_roots(placement, listed.value(), answer.roots)
+    snapshot = _with_nova(placement, there, start, computes)
     found = evidence.gather(
         placement, snapshot, requests, answer, not answer.roots, offers.values
     )
@@ -206,6 +207,16 @@ def _judged(
         filtering=filtered,
     )
     return explanation, matcher
+
+
+def _with_roots(
+    placement: Service, listed: Snapshot, roots: frozenset[str]
+) -> Snapshot:
+    """Return the providers, read anew where roots are not among them.
+
+    They were listed before Placement answered: such a root may be new.
+    """
+    return listed if roots <= listed.by_uuid.keys() else read.providers(placement)
 
 
 def _with_nova(

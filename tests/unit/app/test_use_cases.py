@@ -364,6 +364,23 @@ def test_hosts_that_placement_gives_only_when_asked_for_them_alone_are_candidate
     assert "By what was read" not in shown
 
 
+def test_a_host_that_is_made_after_the_list_is_a_candidate_and_not_deleted(
+    cloud, monkeypatch
+):
+    placement, get = cloud.placement, cloud.placement.get
+    lists = [providers(CMP02, CMP03)]
+
+    def late(path, *args, **more):
+        is_list = path == "/resource_providers" and not any((*args, *more.values()))
+        return lists.pop() if is_list and lists else get(path, *args, **more)
+
+    monkeypatch.setattr(placement, "get", late)
+    found = explain.explain(cloud, ask(cloud), want_fixes=False)
+    assert exit_code(found) == 0
+    assert [host.name for host in found.candidates] == ["cmp01"]
+    assert found.facts.vanished == ()
+
+
 def test_a_host_that_comes_between_two_reads_is_a_candidate_that_nothing_cut_off(
     monkeypatch,
 ):
