@@ -145,6 +145,7 @@ def scene():
             maker.after(maker.delete, one)
         maker.forced_down("cmp05")
         hints = dict.fromkeys(("same_host", "different_host"), there.server)
+        hints["_nova_check_type"] = "rebuild"
         yield Scene(cloud, maker, flavors, images, hints, groups)
 
 
@@ -157,6 +158,7 @@ def requests():
             [
                 Asked("plain", hint="same_host"),
                 Asked("plain", hint="different_host"),
+                Asked("plain", hint="_nova_check_type"),
                 Asked("plain", group="affinity"),
                 Asked("plain", group="anti-affinity"),
                 Asked("plain", "x86"),

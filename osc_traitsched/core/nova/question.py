@@ -10,7 +10,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options, request
-from osc_traitsched.core.nova.filter.hints import OF_SERVERS, misshapen
+from osc_traitsched.core.nova.filter.hints import OF_SERVERS, misshapen, passed_on
 from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.core.nova.request import Request, destination
@@ -150,7 +150,7 @@ class Question:
             server,
             flavor_name=str(self.flavor.get("name", "")),
             image_id=str(image.get("id", "")),
-            hints=self.hints,
+            hints=passed_on(self.hints),
             group=self.group,
             remote_address=self.remote_address,
         )

@@ -36,3 +36,9 @@ def test_the_filters_see_flavor_image_and_project_of_a_question():
     from_volume = dataclasses.replace(asked, boot_from_volume=True)
     assert from_volume.spec().image_id == "i1"
     assert dataclasses.replace(from_volume, image=None).spec().image_id == ""
+
+
+def test_hints_that_nova_gives_to_itself_are_not_passed_on():
+    hints = {"_nova_check_type": ("rebuild",), "reservation": ("r1",)}
+    asked = dataclasses.replace(question(), hints=hints)
+    assert asked.spec().hints == {"reservation": ("r1",)}

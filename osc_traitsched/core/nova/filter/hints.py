@@ -23,6 +23,8 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 SAME_HOST, DIFFERENT_HOST = "same_host", "different_host"
 NEAR_ADDRESS, PREFIX = "build_near_host_ip", "cidr"
+# What begins the hints that Nova gives to itself.
+_INTERNAL = "_nova"
 #: The hints whose values are UUIDs of servers.
 OF_SERVERS = (SAME_HOST, DIFFERENT_HOST)
 _DEFAULT_PREFIX = "/24"
@@ -51,6 +53,14 @@ def misshapen(hints: Mapping[str, Sequence[str]]) -> str | None:
     return None
 
 
+def passed_on(hints: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """Return the hints that nova-api passes on: not those that Nova alone may give.
+
+    nova/compute/api.py, ``create``
+    """
+    return {k: values for k, values in hints.items() if not k.startswith(_INTERNAL)}
+
+
 def _is_uuid(text: str) -> bool:
     """Tell as oslo_utils.uuidutils does, ``is_uuid_like``."""
     digits = text.replace("urn:", "").replace("uuid:", "").strip("{}")
@@ -75,7 +85,7 @@ def same_host(
 
     nova/scheduler/filters/affinity_filter.py, ``SameHostFilter``
     """
-    wanted = spec.hints.get(SAME_HOST)
+    wanted = _servers(spec, SAME_HOST)
     if not wanted:
         return PASSES
     if host.instances is None:
@@ -92,7 +102,7 @@ def different_host(
 
     nova/scheduler/filters/affinity_filter.py, ``DifferentHostFilter``
     """
-    unwanted = spec.hints.get(DIFFERENT_HOST)
+    unwanted = _servers(spec, DIFFERENT_HOST)
     if not unwanted:
         return PASSES
     if host.instances is None:
@@ -101,6 +111,15 @@ def different_host(
     if found:
         return _no(reasons.WITH_SERVERS, DIFFERENT_HOST, ", ".join(unwanted), found)
     return PASSES
+
+
+def _servers(spec: RequestSpec, hint: str) -> tuple[str, ...]:
+    """Return a hint's servers; an empty text by itself is as if there were no hint.
+
+    nova/objects/request_spec.py, ``get_scheduler_hint``
+    """
+    found = spec.hints.get(hint, ())
+    return () if found == ("",) else found
 
 
 def simple_cidr(

@@ -14,6 +14,9 @@ NETWORK = "SimpleCIDRAffinityFilter"
     [
         (None, "yes", "yes"),
         ((), "yes", "yes"),
+        (("",), "yes", "yes"),
+        (("", "s1"), "yes", "no: with-servers"),
+        (("", ""), "no: not-with-servers", "yes"),
         (("s1",), "yes", "no: with-servers"),
         (("s9", "s2"), "yes", "no: with-servers"),
         (("s9",), "no: not-with-servers", "yes"),
