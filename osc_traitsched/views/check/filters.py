@@ -95,19 +95,14 @@ def _(finding: FiltersNoAggregate) -> Words:
             "give one aggregate with hosts all that they want",
         )
     ((key, value),) = finding.wanted
-    there = f"; there is {listed(finding.values)}" if finding.values else ""
+    values = [each or "''" for each in finding.values]
+    there = f"; there is {listed(values)}" if values else ""
     problem = (
         f"{EXTRA_SPECS} keeps it out of all hosts: none is in an aggregate whose "
         f"{finding.key} matches {pairs[0]}{there}"
     )
-    if ops.is_plain(value) and "," in value:
-        one_of = f"{key}=<or> {' <or> '.join(value.split(','))}"
-        return Words(
-            f"{problem}; an aggregate's value is split at commas, so that none equals "
-            "one with a comma",
-            openstack("flavor set", Option("--property", one_of), finding.id),
-            "to take any of them",
-        )
+    if not ops.can_match(value):
+        return _of_no_value(problem, key, value, finding.id)
     pair = f"{finding.key}={value}"
     wanted = pair if ops.is_plain(value) else Placeholder(f"{finding.key}=VALUE")
     return Words(
@@ -117,6 +112,27 @@ def _(finding: FiltersNoAggregate) -> Words:
         ),
         f"give it to an aggregate with hosts, or take {key} off the flavor",
     )
+
+
+def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
+    """Return the words on what no value of any aggregate matches."""
+    if ops.is_plain(value) and "," in value:
+        parts = [each.strip() for each in value.split(",")]
+        one_of = f"{key}=<or> {' <or> '.join(filter(None, parts))}"
+        return Words(
+            f"{problem}; an aggregate's value is split at commas, so that none equals "
+            "one with a comma",
+            openstack("flavor set", Option("--property", one_of), flavor),
+            "to take any of them",
+        )
+    if ops.is_plain(value) and value.strip():
+        pair = f"{key}={value.strip()}"
+        return Words(
+            f"{problem}; an aggregate's value is taken without the spaces around it, "
+            "so that none equals one with such spaces",
+            openstack("flavor set", Option("--property", pair), flavor),
+        )
+    return Words(f"{problem}; no value does", unset(Kind.FLAVOR, [key], flavor))
 
 
 @word.register
@@ -146,8 +162,9 @@ def _(finding: FiltersUnscoped) -> Words:
 @word.register
 def _(finding: FiltersBadLimit) -> Words:
     pair = f"{finding.key}={finding.value}"
+    number = "number" if finding.option is None else "whole number"
     return Words(
-        f"{pair} is no number: {finding.filter} logs a warning, and goes by "
+        f"{pair} is no {number}: {finding.filter} logs a warning, and goes by "
         f"{_instead(finding)} for the hosts of the aggregate",
         aggregate_set(finding.id, Placeholder(f"{finding.key}=NUMBER")),
     )

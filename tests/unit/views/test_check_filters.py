@@ -65,6 +65,42 @@ def test_address_bits_are_to_be_taken_off_an_image():
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "why", "fix"),
+    [
+        (
+            "  true",
+            "an aggregate's value is taken without the spaces around it, so that none "
+            "equals one with such spaces",
+            f"openstack flavor set --property gpu=true {identity('f')}",
+        ),
+        (
+            "true, maybe",
+            "an aggregate's value is split at commas, so that none equals one with a "
+            "comma",
+            "to take any of them: openstack flavor set --property "
+            f"'gpu=<or> true <or> maybe' {identity('f')}",
+        ),
+        (
+            "==",
+            "no value does",
+            f"openstack flavor unset --property gpu {identity('f')}",
+        ),
+    ],
+)
+def test_what_no_value_matches_is_mended_in_the_flavor(value, why, fix):
+    of = cloud(
+        given(test_filters.EXTRA_SPECS),
+        [flavor("f", gpu=value)],
+        aggregates=[aggregate("agg", "a", gpu="true, ,maybe")],
+    )
+    assert words(of) == (
+        "AggregateInstanceExtraSpecsFilter keeps it out of all hosts: none is in an "
+        f"aggregate whose gpu matches gpu={value}; there is '', maybe, true; {why}",
+        fix,
+    )
+
+
 def in_an_aggregate(*filters, images=(), **metadata):
     aggregates = [aggregate("agg", "a", **metadata)]
     return cloud(given(*filters), [], images, aggregates)
@@ -172,8 +208,15 @@ def in_an_aggregate(*filters, images=(), **metadata):
             "list",
         ),
         (
+            in_an_aggregate("AggregateIoOpsFilter", max_io_ops_per_host="0.5"),
+            "max_io_ops_per_host=0.5 is no whole number: AggregateIoOpsFilter logs a "
+            "warning, and goes by [filter_scheduler]max_io_ops_per_host, 8 (the "
+            "default of 2026.2), for the hosts of the aggregate",
+            "openstack aggregate set 3 --property <max_io_ops_per_host=NUMBER>",
+        ),
+        (
             in_an_aggregate("AggregateIoOpsFilter", max_io_ops_per_host="many"),
-            "max_io_ops_per_host=many is no number: AggregateIoOpsFilter logs a "
+            "max_io_ops_per_host=many is no whole number: AggregateIoOpsFilter logs a "
             "warning, and goes by [filter_scheduler]max_io_ops_per_host, 8 (the "
             "default of 2026.2), for the hosts of the aggregate",
             "openstack aggregate set 3 --property <max_io_ops_per_host=NUMBER>",

@@ -57,6 +57,17 @@ def may_raise(wanted: str) -> bool:
     return op in _NUMBERS if operands else op == "<or>"
 
 
+def can_match(wanted: str) -> bool:
+    """Tell whether there is a value of an aggregate that matches.
+
+    Those are parts of a list that is split at commas, without the spaces around them
+    (nova/scheduler/filters/utils.py, ``aggregate_metadata_get_by_host``).
+    """
+    if is_plain(wanted):
+        return "," not in wanted and wanted == wanted.strip()
+    return len(wanted.split()) > 1
+
+
 def is_plain(wanted: str) -> bool:
     """Tell whether the whole text is compared: it begins with no operator."""
     op = next(iter(wanted.split()), "")

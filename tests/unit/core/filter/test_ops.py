@@ -71,3 +71,25 @@ def test_an_or_alone_raises():
 )
 def test_what_can_raise_is_known_without_the_value(wanted, may_raise):
     assert ops.may_raise(wanted) is may_raise
+
+
+@pytest.mark.parametrize(
+    ("wanted", "can_match"),
+    [
+        ("a", True),
+        ("", True),
+        ("a b", True),
+        ("s== 4", True),
+        ("<or> a", True),
+        (" a", False),
+        ("a ", False),
+        (" ", False),
+        ("a,b", False),
+        ("==", False),
+        ("<in> ", False),
+    ],
+)
+def test_what_no_value_of_a_list_with_commas_matches_is_known(wanted, can_match):
+    values = {each.strip() for each in f"{wanted},a,4".split(",")}
+    assert ops.can_match(wanted) is can_match
+    assert any(ops.match(each, wanted) for each in values) is can_match
