@@ -170,7 +170,7 @@ def python_fails(error: NovaPythonFails) -> str:
     what = {
         "not-started": f"can't be started: {error.reason}",
         "timeout": f"took longer than {error.reason} seconds",
-        "silent": "read nothing and said nothing: does the command pass standard input "
+        "silent": "ended without a word: does the command pass standard input "
         "on (podman exec -i, and no ssh -n), and does it end in a Python?",
         "no-answer": f"gave no answer: {error.reason}",
         "no-nova": f"has no Nova: {error.reason}",

@@ -111,7 +111,7 @@ def test_what_would_fail_requests_is_one_line(trial, line):
         ),
         (
             NovaPythonFails("podman exec n python3", "silent"),
-            "'podman exec n python3' read nothing and said nothing: does the command "
+            "'podman exec n python3' ended without a word: does the command "
             "pass standard input on (podman exec -i, and no ssh -n), and does it end "
             "in a Python?",
         ),
