@@ -46,7 +46,10 @@ def pick(explanation: Explanation) -> str:
         one = "any of them"
     server = " for the first" if explanation.question.count > 1 else ""
     unsure = ranges(host.name for host in explanation.uncertain)
-    but = f", if all filters pass {unsure}" if unsure else ""
+    conditions = [f"all filters pass {unsure}"] if unsure else []
+    if ranking is not None and ranking.rests_on_tasks:
+        conditions.append("no host was given a server in the last minute")
+    but = f", if {' and '.join(conditions)}" if conditions else ""
     return f"nova-scheduler picks {one}{server}{but}."
 
 

@@ -25,7 +25,8 @@ DOWN = {"is_up": False}
 
 
 def reports(free_ram_mb, **more):
-    return {"report": dataclasses.replace(REPORT, free_ram_mb=free_ram_mb), **more}
+    free = {"free_ram_mb": free_ram_mb, "running_vms": 0}
+    return {"report": dataclasses.replace(REPORT, **free), **more}
 
 
 def found(body=CLOUD, given="abc", *filters, **states):
@@ -79,10 +80,20 @@ def test_the_host_that_is_tried_first_is_named():
     assert weights.pick(found(given="a")) == ""
 
 
+def test_what_the_pick_rests_on_is_said_with_it():
+    report = dataclasses.replace(BEST["b"]["report"], running_vms=1)
+    used = {**BEST, "b": {"report": report}}
+    minute = "no host was given a server in the last minute"
+    assert weights.pick(found(**used)) == f"nova-scheduler picks b, if {minute}."
+    unsure = weights.pick(found(CLOUD, "abc", scheduled.OWN, **used))
+    assert unsure.endswith(f"picks b, if all filters pass a, b, c and {minute}.")
+
+
 def test_until_ussuri_it_may_depend_on_earlier_requests_which_host_is_tried_first():
     best = found(release=21, **BEST)
     assert weights.pick(best) == "nova-scheduler picks b."
-    roomy = dataclasses.replace(REPORT, free_ram_mb=1, disk_available_least=90)
+    free = {"free_ram_mb": 1, "disk_available_least": 90, "running_vms": 0}
+    roomy = dataclasses.replace(REPORT, **free)
     open_ = found(release=21, **{**BEST, "a": {"report": roomy}})
     depends = "depends on the requests since nova-scheduler started (bug 1870096)"
     assert weights.pick(open_) == f"which of them nova-scheduler picks {depends}."

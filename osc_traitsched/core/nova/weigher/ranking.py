@@ -17,6 +17,7 @@ from osc_traitsched.core.nova.weigher.column import WITHOUT_HISTORY, Column, Ter
 from osc_traitsched.core.nova.weigher.own import OwnWeighers
 from osc_traitsched.core.nova.weigher.weight import (
     ALIKE,
+    ALL_IO,
     FIRST_REQUEST,
     REPORTED,
     UNSEEN,
@@ -86,6 +87,33 @@ class Ranking:
             highest = max(values)
             best &= {h for h, value in zip(self.hosts, values) if value == highest}
         return frozenset(best)
+
+    @property
+    def rests_on_tasks(self) -> bool:
+        """Whether others may be first if tasks are not as is assumed.
+
+        Of a host that has servers a weigher of tasks may add anything up to its
+        multiplier, of any other nothing.
+        """
+        unsure = [each for each in self.assumed if each.taken == ALL_IO]
+        first = self.first
+        bounds = {uuid: self._bounds(uuid, unsure) for uuid in self.hosts}
+        least = min((bounds[uuid][0] for uuid in first), default=math.inf)
+        others = bounds.keys() - first
+        if not unsure or self.remembers:
+            return bool(unsure and first and others)
+        return any(bounds[uuid][1] >= least for uuid in others)
+
+    def _bounds(self, uuid: str, unsure: Sequence[Assumption]) -> tuple[float, float]:
+        """Return the least and the most that a host's weight may be."""
+        names = {each.weigher for each in unsure if uuid in each.hosts}
+        least = most = self.total(uuid)
+        for term in self.terms(uuid):
+            if term.weigher in names:
+                added = term.multiplier * term.normalized
+                least += min(term.multiplier, 0) - added
+                most += max(term.multiplier, 0) - added
+        return least, most
 
     @functools.cached_property
     def place_of(self) -> Mapping[str, int]:

@@ -160,3 +160,32 @@ def test_a_host_that_reported_nothing_has_nothing_and_is_named():
 def test_a_multiplier_that_is_no_finite_number_leaves_the_order_open(text):
     hosts = [host("a", {"ram_weight_multiplier": text}), host("b", free_ram_mb=0)]
     assert places(*hosts) == [{"a", "b"}]
+
+
+@pytest.mark.parametrize(
+    ("servers", "free", "multiplier", "rests"),
+    [
+        # Those without a server have no task.
+        ({}, 4000, -1.0, False),
+        ({"other": 1}, 4000, -1.0, False),
+        ({"best": 1}, 4000, -1.0, True),
+        ({"best": 1}, 4000, -0.4, False),
+        ({"best": 1}, 8000, -0.4, True),
+        ({"best": 1}, 4000, 1.0, False),
+        ({"other": 1}, 4000, 1.0, True),
+        ({"best": 1, "other": 1}, 4000, 0.0, False),
+    ],
+)
+def test_a_host_with_servers_may_have_tasks_that_put_another_one_first(
+    servers, free, multiplier, rests
+):
+    """The best has 8192 MB free, and RAMWeigher weighs the share of them."""
+    hosts = [
+        host("best", free_ram_mb=8192, running_vms=servers.get("best", 0)),
+        host("other", free_ram_mb=free, running_vms=servers.get("other", 0)),
+    ]
+    found = ranked(*hosts, io_ops_weight_multiplier=multiplier)
+    assert found.first == {"best"}
+    assert found.rests_on_tasks is rests
+    assert not ranked(*hosts[:1]).rests_on_tasks
+    assert not ranked(*hosts, host_subset_size=2).rests_on_tasks
