@@ -8,6 +8,10 @@ import json
 import prettytable
 import pytest
 
+from osc_traitsched.app import server_request
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud.connection import HttpCloud
+from osc_traitsched.core.existing.parts import Given, Name, Source
 from tests.cloud import logs
 from tests.cloud.cloud import Cloud
 from tests.cloud.conftest import PREFILTERS
@@ -354,6 +358,31 @@ def test_a_change_of_the_flavor_does_not_help_a_server_with_a_copy_of_it(
     is_gone = explained(server, code=3)["now"]["fixes"]
     assert {fix["target"] for fix in is_there} == {"hosts", "request"}
     assert {fix["target"] for fix in is_gone} == {"hosts"}
+
+
+class Older(HttpCloud):
+    """The cloud as if its compute API were Train's."""
+
+    compute_maximum = "2.79"
+
+
+def test_trains_compute_api_shows_what_the_request_of_a_failed_build_was(
+    make, failing, admin, raw
+):
+    make.traits(GOLD)
+    make.aggregate("east", "cmp02", "cmp03", availability_zone="east")
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    boot = make.boot(gold, raw, availability_zone="east")
+    cloud, given = Older(admin), Given()
+    found = server_request.read_server(cloud, kept(make, boot), given)
+    sources = {each.name: each.source for each in found.parts(given)}
+    assert sources[Name.ZONE] is sources[Name.GROUP] is Source.SERVER
+    assert sources[Name.HINTS] is Source.NOT_SHOWN
+    assert sources[Name.PROPERTIES] is Source.NOW
+    settings = SettingsSources(nova_conf=(str(failing.nova_conf),), nova_release=34)
+    question, _ = server_request.question(cloud, found, given, settings)
+    assert question.zone == "east"
+    assert [question.request().query()] == logs.queries(failing, boot.request)
 
 
 # Who asks
