@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.placement.candidate import roots_of
@@ -52,49 +52,49 @@ def fits(
         request = _request(each["allocations"], snapshot, stock)
         for root in roots_of(each["allocations"], snapshot):
             found[root].append(request)
-    return {
-        root: Fit(
-            min(each.times for each in requests),
-            len(requests) == 1,
-            requests[0].pools if len({each.pools for each in requests}) == 1 else None,
-        )
-        for root, requests in found.items()
-    }
+    return {root: _fit(requests) for root, requests in found.items()}
 
 
-@dataclasses.dataclass(frozen=True)
-class _Request:
+class _Request(NamedTuple):
     """One allocation request: how often it can be claimed but for pools, and these."""
 
     times: int
     pools: frozenset[Taken]
 
 
+def _fit(requests: Sequence[_Request]) -> Fit:
+    first, *others = requests
+    same = all(each.pools == first.pools for each in others)
+    least = min(each.times for each in requests)
+    return Fit(least, not others, first.pools if same else None)
+
+
 def _request(
     allocations: Mapping[str, Any], snapshot: Snapshot, stock: Figures
 ) -> _Request:
-    times, pools = [], set()
-    for taken in _taken(allocations):
-        if taken.provider in snapshot.sharing:
-            pools.add(taken)
-        else:
-            times.append(_times(taken, stock))
-    return _Request(min(times, default=_times_of(pools, stock)), frozenset(pools))
-
-
-def _taken(allocations: Mapping[str, Any]) -> Iterator[Taken]:
+    times, pools = [], []
     for uuid, each in allocations.items():
+        figures = stock.get(uuid, {})
         for name, amount in each["resources"].items():
-            yield Taken(uuid, name, amount)
-
-
-def _times(taken: Taken, stock: Figures) -> int:
-    known = stock.get(taken.provider, {}).get(taken.resource_class)
-    return known.free // taken.amount if known else 0
+            if uuid in snapshot.sharing:
+                pools.append(Taken(uuid, name, amount))
+            elif name in figures:
+                times.append(figures[name].free // amount)
+            else:
+                times.append(0)
+    least = min(times) if times else _times_of(pools, stock)
+    return _Request(least, frozenset(pools))
 
 
 def _times_of(several: Iterable[Taken], stock: Figures) -> int:
-    return min((_times(each, stock) for each in several), default=0)
+    found = ((stock.get(each.provider, {}), each) for each in several)
+    times = (
+        figures[each.resource_class].free // each.amount
+        if each.resource_class in figures
+        else 0
+        for figures, each in found
+    )
+    return min(times, default=0)
 
 
 def together(rooms: Iterable[tuple[Room, Fit | None]], stock: Figures) -> Room:
