@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import own_filters, request
 from osc_traitsched.app.own_filters import OwnSources
@@ -16,6 +16,7 @@ from osc_traitsched.core.explain.filtering import (
     filtering,
     others_on,
 )
+from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.placement import candidate
@@ -87,27 +88,42 @@ def candidates(
     vanished = answer.body["provider_summaries"].keys() - snapshot.by_uuid.keys()
     given = candidate.candidates(answer.body, snapshot)
     question = own_filters.answered(question, computes, own)
+    capacities = candidate.capacities(answer.body)
+    found = _judged(question, given, computes, capacities)
+    return dataclasses.replace(found, vanished=tuple(sorted(vanished)))
+
+
+def _judged(
+    question: Question,
+    given: Sequence[Candidate],
+    computes: Sequence[Compute],
+    capacities: Mapping[str, Mapping[str, int]],
+) -> Candidates:
+    """Run filters and weighers over the hosts that Placement gives.
+
+    :raises Refusal: where one of them ends the request for sure
+    """
     found = filtering(question, computes)
     roots = {each.host.uuid for each in given}
     failure = found.refusal(roots)
     if failure is not None:
         raise failure
-    out = found.all_kept_out
-    left = [each for each in given if each.host.uuid not in out]
+    may_fail = tuple(found.failures(roots))
+    left = [each for each in given if each.host.uuid not in found.all_kept_out]
     nodes = {node.uuid: node for node in computes}
     those_left = [nodes[each.host.uuid] for each in left]
-    order = ranked(question, those_left, candidate.capacities(answer.body))
+    unsure = {n.uuid for n in those_left if may_fail or found.unknown(n.uuid)}
+    order = ranked(question, those_left, capacities, unsure)
     place = order.place_of
     return Candidates(
         question,
         tuple(sorted(left, key=lambda each: (place[each.host.uuid], each.host.name))),
         found,
         order,
-        tuple(each for each in given if each.host.uuid in out),
-        tuple(found.failures(roots)),
+        tuple(each for each in given if each.host.uuid in found.all_kept_out),
+        may_fail,
         {
             name: sorted(each.host.name for each in left if each.host.uuid in roots)
             for name, roots in others_on(question, those_left).items()
         },
-        tuple(sorted(vanished)),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import others_on
@@ -31,7 +31,8 @@ def chosen(found: Explanation) -> Explanation:
     ]
     if not nodes:
         return found
-    order = ranked(question, nodes, _capacities(found, nodes))
+    unsure = {h.uuid for h in (found.candidates if found.is_cut else found.uncertain)}
+    order = ranked(question, nodes, _capacities(found, nodes), unsure)
     others = others_on(question, nodes)
     named = {name: found.named_by(roots) for name, roots in others.items()}
     return dataclasses.replace(found, ranking=order, others_on=named)
@@ -52,10 +53,12 @@ def ranked(
     question: Question,
     nodes: Iterable[Compute],
     capacities: Mapping[str, Mapping[str, int]],
+    unsure: Collection[str] = (),
 ) -> Ranking:
     """Return the order in which nova-scheduler tries compute nodes.
 
     :param capacities: Placement's, by the UUID of the provider and by class
+    :param unsure: the UUIDs of those that filters may keep out, or Placement
     :raises WeighersNotInRelease: where it does not start with its weighers
     :raises Refusal: where a weigher that is none of Nova's raises an exception
     """
@@ -64,7 +67,7 @@ def ranked(
         for host in host_states(nodes, question.aggregates, question.servers)
     ]
     own = question.own.weighers if question.own else OwnWeighers()
-    order = ranking(hosts, question.spec(), question.assumptions, own)
+    order = ranking(hosts, question.spec(), question.assumptions, own, unsure)
     known = frozenset(h.compute.uuid for h in hosts if h.allocation_ratios)
     cpu = (each for each in order.columns if each.weigher == _CPU)
     if not known or not any(any(each.multipliers) for each in cpu):

@@ -22,6 +22,8 @@ _TAKEN = {
     weight.DEFAULT: "{missing} is the release's default",
     weight.ZERO: "{missing} counts as zero where there is none",
     weight.UNSEEN: "it reads {missing}, and is taken to weigh all hosts alike",
+    weight.NOT_RAISING: "it raises {missing} on a host that may not be weighed, which "
+    "would end the request; else it is taken to weigh all hosts alike",
     weight.FIRST_REQUEST: "no request was scheduled since nova-scheduler started",
 }
 

@@ -265,6 +265,13 @@ def test_a_weigher_of_ones_own_decides_or_ends_the_request(two, nova):
         candidates.candidates(two, ask(two), sources)
     found = explain.explain(two, ask(two), own=sources)
     assert found.refusal.keys == ("Mine", "x")
+    unknown = {"_": YES, "cmp02": {"unknown": "metrics"}}
+    nova.says(Mine={"_": less, "cmp02": {"raises": "ValueError: x"}}, Other=unknown)
+    some = nova.sources("mine.Mine", "mine.Other")
+    assert names(candidates.candidates(two, ask(two), some).hosts) == ["cmp01", "cmp02"]
+    found = explain.explain(two, ask(two), own=some)
+    assert found.refusal is None
+    assert "Mine: it raises ValueError on a host that may not be weighed" in text(found)
     nova.says(Mine={"_": less, "cmp02": {"unknown": "metrics"}})
     found = explain.explain(two, ask(two), own=sources)
     line = "Mine: it reads metrics, and is taken to weigh all hosts alike"

@@ -5,20 +5,21 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import weigher_options as options
-from osc_traitsched.core.nova.filter.answer import Unknown
+from osc_traitsched.core.nova.filter.answer import Raises, Unknown
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher import column, table
 from osc_traitsched.core.nova.weigher.column import WITHOUT_HISTORY, Column, Term
-from osc_traitsched.core.nova.weigher.own import OwnWeighers
+from osc_traitsched.core.nova.weigher.own import OwnWeigher, OwnWeighers
 from osc_traitsched.core.nova.weigher.weight import (
     ALIKE,
     ALL_IO,
     FIRST_REQUEST,
+    NOT_RAISING,
     REPORTED,
     UNSEEN,
     ZERO,
@@ -142,6 +143,7 @@ def ranking(
     spec: RequestSpec,
     settings: SchedulerSettings,
     own: OwnWeighers = _NONE_OF_ONES_OWN,
+    unsure: Collection[str] = (),
 ) -> Ranking:
     """Return the order in which nova-scheduler tries the hosts that filters left.
 
@@ -150,8 +152,9 @@ def ranking(
 
     :param own: weighers that are none of Nova's; one that does not answer for all
         these hosts is taken to weigh them alike
+    :param unsure: the UUIDs of the hosts that filters may keep out, or Placement
     :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
-    :raises Refusal: where a weigher raises, which ends the request
+    :raises Refusal: where a weigher raises for sure, which ends the request
     """
     weighers, others = table.enabled(settings)
     size = settings.value(options.HOST_SUBSET_SIZE)
@@ -174,8 +177,8 @@ def ranking(
         elif isinstance(part, Unknown):
             assumed.append(Assumption(each.name, part.missing, UNSEEN))
         else:
-            keys = (each.name, part.value)
-            raise Refusal(part.exception, "weigher-raises", keys, "scheduler")
+            _check_raised(each, [uuid for uuid in uuids if uuid not in unsure])
+            assumed.append(Assumption(each.name, part.exception, NOT_RAISING))
     totals = _totals(columns, len(hosts))
     places = tuple(_places(uuids, totals, _rounding(columns)))
     return Ranking(
@@ -187,6 +190,19 @@ def ranking(
         tuple(assumed),
         settings.release < WITHOUT_HISTORY,
     )
+
+
+def _check_raised(weigher: OwnWeigher, uuids: Sequence[str]) -> None:
+    """Refuse the request where a weigher raises on hosts that are weighed for sure.
+
+    One host alone is not weighed.
+
+    :raises Refusal: with what it raises
+    """
+    found = weigher.column(uuids) if len(uuids) > 1 else None
+    if isinstance(found, Raises):
+        keys = (weigher.name, found.value)
+        raise Refusal(found.exception, "weigher-raises", keys, "scheduler")
 
 
 def _only(uuids: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

@@ -24,6 +24,8 @@ DEFAULT = "default"
 ZERO = "zero"
 #: it decides about a weight that is the same on all hosts,
 UNSEEN = "unseen"
+#: filters leave no two hosts of which the weigher raises at one,
+NOT_RAISING = "not-raising"
 #: there was no request since nova-scheduler started.
 FIRST_REQUEST = "first-request"
 

@@ -8,7 +8,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.filter.answer import Raises, Unknown
 from osc_traitsched.core.nova.weigher.own import OwnWeigher, OwnWeighers
 from osc_traitsched.core.nova.weigher.ranking import ranking
-from osc_traitsched.core.nova.weigher.weight import UNSEEN, Assumption
+from osc_traitsched.core.nova.weigher.weight import NOT_RAISING, UNSEEN, Assumption
 from tests.unit.core.weigher import host, settings, spec
 
 HOSTS = [host("a"), host("b"), host("c")]
@@ -17,9 +17,11 @@ TWICE = dict.fromkeys(RAW, 2.0)
 PATH = "mine.Priority"
 
 
-def ranked(*weighers, names=()):
+def ranked(*weighers, names=(), **more):
     given = settings(weight_classes=(PATH,) if names else ())
-    return ranking(HOSTS, spec(), given, OwnWeighers(weighers, frozenset(names)))
+    return ranking(
+        HOSTS, spec(), given, OwnWeighers(weighers, frozenset(names)), **more
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,3 +72,21 @@ def test_one_that_raises_for_a_host_that_is_left_ends_the_request():
     assert refusal.value.exception == "ValueError"
     assert refusal.value.keys == ("W", "no number")
     assert weigher.column(["a", "b"]).normalized == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("unsure", "is_sure"),
+    [("", True), ("a", True), ("c", False), ("ac", False), ("ab", False)],
+)
+def test_it_ends_the_request_only_if_it_is_sure_that_such_a_host_is_weighed(
+    unsure, is_sure
+):
+    raised = {"c": Raises("ValueError", "", "no number")}
+    weigher = OwnWeigher("W", RAW, TWICE, without=raised)
+    if is_sure:
+        with pytest.raises(Refusal, match="weigher-raises"):
+            ranked(weigher, unsure=unsure)
+        return
+    found = ranked(weigher, unsure=unsure)
+    assert Assumption("W", "ValueError", NOT_RAISING) in found.assumed
+    assert found.places == (("a", "b", "c"),)
