@@ -462,7 +462,7 @@ def made_spec(asked: Any) -> Any:
         project_id=asked["project_id"],
         availability_zone=asked["availability_zone"],
         instance_uuid=asked["instance_uuid"] or NEW_SERVER,
-        num_instances=1,
+        num_instances=asked["num_instances"],
         is_bfv=asked["is_bfv"],
         instance_group=group_of(asked["group"]),
         scheduler_hints=asked["hints"],

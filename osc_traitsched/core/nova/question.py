@@ -153,6 +153,7 @@ class Question:
             hints=passed_on(self.hints),
             group=self.group,
             remote_address=self.remote_address,
+            num_instances=self.count,
         )
 
     def check_enabled(self) -> None:

@@ -185,6 +185,13 @@ def test_what_runs_is_what_is_named_and_what_the_settings_name(two, nova):
     ]
 
 
+def test_it_is_told_how_many_servers_there_are(two, nova):
+    nova.says(Mine={"_": YES})
+    asked = dataclasses.replace(ask(two), count=3)
+    own_filters.answered(asked, read.computes(two.compute), nova.sources("mine.Mine"))
+    assert nova.asked["spec"]["num_instances"] == 3
+
+
 def test_novas_own_filters_run_where_they_are_asked_for(two, nova):
     nova.says(ComputeFilter={"_": YES})
     nodes = read.computes(two.compute)

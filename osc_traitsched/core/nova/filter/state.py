@@ -83,6 +83,7 @@ class RequestSpec:
     :ivar remote_address: where nova-api gets the request from; None if that is not
         known. It is in the context that goes with Nova's request spec
         (nova/api/auth.py, ``NovaKeystoneContext``)
+    :ivar num_instances: how many such servers
     """
 
     server: Server
@@ -92,6 +93,7 @@ class RequestSpec:
     group: ServerGroup | None = None
     instance_uuid: str | None = None
     remote_address: str | None = None
+    num_instances: int = 1
 
 
 def host_states(
