@@ -5,14 +5,21 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection
 
+#: How much of a name is alike: of 0 to 1.
+LIKE, ALMOST = 0.7, 0.9
 
-def near_names(name: str, candidates: Collection[str]) -> tuple[str, ...]:
+
+def near_names(
+    name: str, candidates: Collection[str], cutoff: float = LIKE
+) -> tuple[str, ...]:
     """Return at most three of the candidates that are like a name, best first.
 
     Upper and lower case are alike.
+
+    :param cutoff: :data:`ALMOST` for those that differ by a letter or two
     """
     folded: dict[str, list[str]] = {}
     for each in sorted(candidates):
         folded.setdefault(each.casefold(), []).append(each)
-    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.7)
+    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=cutoff)
     return tuple(each for key in near for each in folded[key])[:3]

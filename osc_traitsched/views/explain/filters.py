@@ -8,16 +8,18 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Failure
 from osc_traitsched.core.explain.hints import unread_hints as unread
 from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova.clause import HostFilter
 from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import Answer, Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.judging import OWN_FILTER
+from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from osc_traitsched.core.nova.plugin import TOGETHER
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import own_filters
-from osc_traitsched.views.text import listed, ranges
+from osc_traitsched.views.text import did_you_mean, listed, ranges
 
 _WANTS = {
     "AggregateImagePropertiesIsolation": "image properties as the aggregates have them",
@@ -156,7 +158,9 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
             found.setdefault((name, each), []).append(host.name)
     for (name, each), hosts in found.items():
         why = _OF_ONES_OWN.get(each) or f"it reads {unknown(each)}"
-        yield f"{name} may keep out {ranges(hosts)}: {why}."
+        meant = near_names(name, FILTERS, ALMOST) if each == OWN_FILTER else ()
+        end = did_you_mean(meant) or "."
+        yield f"{name} may keep out {ranges(hosts)}: {why}{end}"
     names = {host.uuid: host.name for host in explanation.given}
     yield from may_fail(explanation.may_fail, names)
 

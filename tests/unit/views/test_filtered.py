@@ -10,7 +10,7 @@ from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.explain.choice import chosen, picks
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.views.explain import document, prose, weights
+from osc_traitsched.views.explain import document, filters, prose, weights
 from tests.property.building import identity
 from tests.unit.core import scheduled
 from tests.unit.core.filter.asked import REPORT
@@ -111,6 +111,19 @@ def test_of_several_servers_it_is_the_host_of_the_first():
     several = dataclasses.replace(explanation.question, count=2)
     several = dataclasses.replace(explanation, question=several)
     assert weights.pick(several) == "nova-scheduler picks b for the first."
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("ComputFilter", "; did you mean ComputeFilter?"),
+        ("AggregateMatchFilter", "(--nova-python runs it)."),
+    ],
+)
+def test_a_filter_whose_name_may_be_misspelt_is_named_with_the_one_like_it(name, end):
+    (line,) = filters.uncertain(found(CLOUD, "abc", name))
+    assert line.startswith(f"{name} may keep out a, b, c: it is none of Nova's")
+    assert line.endswith(end)
 
 
 def test_which_host_is_tried_first_hangs_on_all_that_filters_may_keep_out():

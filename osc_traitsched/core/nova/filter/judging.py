@@ -37,21 +37,23 @@ class Judgment:
 def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
     """Return the names of the filters that are on, in their order, each once.
 
-    :raises FiltersNotInRelease: for those that the release does not have any more
-        (nova/scheduler/host_manager.py, ``_choose_host_filters``)
+    :raises FiltersNotInRelease: for those that the release does not have any more, and
+        for paths: the list has the names of classes (nova/scheduler/host_manager.py,
+        ``_choose_host_filters``)
     """
     setting = settings.setting(options.ENABLED_FILTERS)
     value = setting.value
     names = tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
-    gone = tuple(name for name in names if _is_gone(name, settings.release))
+    gone = tuple(name for name in names if _is_missing(name, settings.release))
     if gone:
         raise FiltersNotInRelease(gone, settings.release, setting.source)
     return names
 
 
-def _is_gone(name: str, release: int) -> bool:
+def _is_missing(name: str, release: int) -> bool:
     known = FILTERS.get(name)
-    return is_removed(name, release) or not (known is None or known.is_in(release))
+    is_gone = known is not None and not known.is_in(release)
+    return "." in name or is_gone or is_removed(name, release)
 
 
 def judge_all(

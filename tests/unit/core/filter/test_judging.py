@@ -64,6 +64,13 @@ def test_a_scheduler_does_not_start_with_a_filter_that_its_release_lacks(name, l
     assert (caught.value.keys, caught.value.source) == ((name,), "a test")
 
 
+def test_a_scheduler_does_not_start_with_a_path_in_its_list_of_filters():
+    path = "nova.scheduler.filters.compute_filter.ComputeFilter"
+    with pytest.raises(FiltersNotInRelease) as caught:
+        judging.enabled(settings(**{ON: ("SameHostFilter", path)}))
+    assert caught.value.keys == (path,)
+
+
 def test_nothing_is_known_of_a_filter_that_is_none_of_novas():
     given = settings(**{ON: ("BlazarFilter",)})
     hosts = [host("a"), host("b")]
