@@ -18,9 +18,11 @@ from osc_traitsched.views.text import did_you_mean, quoted
 
 @word.register
 def _(finding: WeighersGone) -> Words:
+    wrong = f"Nova {release(finding.release)} has no weigher {quoted(finding.weigher)}"
+    if "." not in finding.weigher:
+        wrong = f"{quoted(finding.weigher)} is a name without a module"
     return Words(
-        f"Nova {release(finding.release)} has no weigher {quoted(finding.weigher)}, "
-        f"and nova-scheduler does not start ({finding.setting.source})"
+        f"{wrong}, and nova-scheduler does not start ({finding.setting.source})"
         f"{did_you_mean(finding.nearest)}",
         "name it by its module and class, or take it out of the list",
     )

@@ -253,7 +253,7 @@ def test_a_weigher_is_to_be_named_by_its_path():
     of = survey([host("a")], assumptions=test_weighers.given("RAMWeigher"))
     problem, _ = words(of, "weighers")
     assert problem == (
-        "Nova 34 (2026.2) has no weigher 'RAMWeigher', and nova-scheduler does not "
+        "'RAMWeigher' is a name without a module, and nova-scheduler does not "
         f"start (nova.conf:9); did you mean {test_weighers.RAM}?"
     )
 

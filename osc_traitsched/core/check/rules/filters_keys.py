@@ -51,12 +51,12 @@ class FiltersKeyOff(Finding):
 def key_off(analysis: Analysis) -> Iterator[FiltersKeyOff]:
     """Find keys of aggregates for a filter that is not on.
 
-    A filter of one's own may read them.
+    A filter of one's own may read them: where there is one nothing is said.
     """
     filtering, release = analysis.filtering, analysis.survey.assumptions.release
-    severity = filtering.severity(Severity.WARNING, Severity.NOTE)
     if filtering.has_own:
-        severity = Severity.NOTE
+        return
+    severity = filtering.severity(Severity.WARNING, Severity.NOTE)
     for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
         for key, value in sorted(aggregate.metadata.items()):
             name = FILTER_OF.get(key)

@@ -135,7 +135,7 @@ class WeighersKeyOff(Finding):
 
 
 def key_off(analysis: Analysis) -> Iterator[WeighersKeyOff]:
-    """Find multipliers without effect; weighers of one's own may read unknown ones."""
+    """Find multipliers without effect; weighers of one's own may read any."""
     settings = analysis.survey.assumptions
     by_key = {each.aggregate_key: each for each in table.WEIGHERS.values()}
     enabled = {each.name for each in _enabled(analysis)}
@@ -168,12 +168,12 @@ def _cause(
 ) -> Cause | None:
     """Return why a multiplier has no effect; None for one that has, or may have."""
     settings = analysis.survey.assumptions
-    if weigher is None:
-        return None if table.has_own(settings) else Cause.UNKNOWN
-    if not weigher.is_in(settings.release):
-        return Cause.RELEASE
-    if weigher.name not in enabled:
-        return None if table.not_loadable(settings) else Cause.OFF
+    if weigher is None or weigher.name not in enabled:
+        if table.has_own(settings) or table.not_loadable(settings):
+            return None
+        if weigher is None:
+            return Cause.UNKNOWN
+        return Cause.OFF if weigher.is_in(settings.release) else Cause.RELEASE
     is_image = weigher.option == weigher_options.IMAGE_PROPERTIES
     return Cause.OPTION if is_image and not settings.value(weigher.option) else None
 

@@ -88,6 +88,7 @@ def test_a_multiplier_that_is_no_number_is_not_what_counts():
             Severity.NOTE,
         ),
         (given(RAM, "mine.Best"), "best_weight_multiplier", None, None),
+        (given(RAM, "mine.Best"), "cpu_weight_multiplier", None, None),
         (given(RAM), "ram_weight_multiplier", None, None),
         (SchedulerSettings(34), "metrics_weight_multiplier", None, None),
     ],
