@@ -72,6 +72,10 @@ def document(
         "allocation_request_count": sum(explanation.allocation_request_counts),
         "clauses": list(items.conditions(explanation)),
         "filters": list(items.host_filters(explanation)),
+        "filters_assumed_off": [
+            {"filter": name, "hosts": _names(hosts)}
+            for name, hosts in explanation.others_on.items()
+        ],
         "in_nova": items.in_nova(explanation),
         "hosts": [items.of_host(explanation, host, ids) for host in shown],
         "computes_without_provider": [

@@ -257,3 +257,14 @@ def test_a_host_that_is_named_twice_or_not_there_is_refused():
         assert "nova-api refuses it (HTTP 400)" in words(found)
         with pytest.raises(Refusal, match=exception):
             candidates.candidates(recorded_cloud, question)
+
+
+def test_a_filter_that_is_only_assumed_to_be_off_is_in_the_document():
+    two = cloud()
+    specs = {**NO_TRAIT, "aggregate_instance_extra_specs:GOLD": "required"}
+    asked = ServerRequest("gold", "rocky", flavor_properties=specs)
+    found = explain.explain(two, request.question(two, asked, SettingsSources()))
+    off = document.document(found, found.hosts)["filters_assumed_off"]
+    assert {"filter": SPECS, "hosts": ["cmp01", "cmp02"]} in off
+    given = explain.explain(two, ask(two, COMPUTE, specs=specs))
+    assert document.document(given, given.hosts)["filters_assumed_off"] == []

@@ -123,6 +123,7 @@ def with_everything():
     made = dataclasses.replace(
         made,
         question=dataclasses.replace(question, own=own),
+        others_on={"MetricsFilter": made.hosts[:1]},
         ranking=_ranking([host.uuid for host in made.hosts]),
         filtering=Filtering(judgment, differences=differences),
         release_impacts=(ReleaseImpact(29, gained=1, lost=0),),
