@@ -171,14 +171,11 @@ def ranking(
         columns.append(column.column(weigher, weights.raw, hosts, settings, overrides))
         assumed += _assumed(weights, columns[-1])
     for each in own.weighers:
-        part = each.column(uuids)
+        part = _own_part(each, uuids, unsure)
         if isinstance(part, Column):
             columns.append(part)
-        elif isinstance(part, Unknown):
-            assumed.append(Assumption(each.name, part.missing, UNSEEN))
         else:
-            _check_raised(each, [uuid for uuid in uuids if uuid not in unsure])
-            assumed.append(Assumption(each.name, part.exception, NOT_RAISING))
+            assumed.append(part)
     totals = _totals(columns, len(hosts))
     places = tuple(_places(uuids, totals, _rounding(columns)))
     return Ranking(
@@ -190,6 +187,22 @@ def ranking(
         tuple(assumed),
         settings.release < WITHOUT_HISTORY,
     )
+
+
+def _own_part(
+    weigher: OwnWeigher, uuids: Sequence[str], unsure: Collection[str]
+) -> Column | Assumption:
+    """Return what a weigher of one's own adds; where it adds nothing, what that is.
+
+    :raises Refusal: where it raises for sure
+    """
+    part = weigher.column(uuids)
+    if isinstance(part, Column):
+        return part
+    if isinstance(part, Unknown):
+        return Assumption(weigher.name, part.missing, UNSEEN)
+    _check_raised(weigher, [uuid for uuid in uuids if uuid not in unsure])
+    return Assumption(weigher.name, part.exception, NOT_RAISING)
 
 
 def _check_raised(weigher: OwnWeigher, uuids: Sequence[str]) -> None:
