@@ -114,7 +114,9 @@ def _doubts(explanation: Explanation) -> Iterator[str]:
     if explanation.unjudged_roots:
         yield (
             "Placement gives providers that Nova does not list as hosts, and that "
-            f"were not judged: {_names(explanation.unjudged_roots)}"
+            f"were not judged: {_names(explanation.unjudged_roots)}. Where that is "
+            "since a host is mapped to no cell, nova-scheduler may pick it, and the "
+            "server goes to ERROR (nova-manage cell_v2 discover_hosts maps hosts)."
         )
     yield from filters.differences(explanation)
     yield from filters.uncertain(explanation)
