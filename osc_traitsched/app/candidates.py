@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import own_filters, request
+from osc_traitsched.app.io_workload import with_builds
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
@@ -80,7 +81,7 @@ def candidates(
     """
     accepted = request.accepted(cloud, question)
     answer = allocation_candidates.ask(cloud.placement, accepted)
-    computes = lookup.computes(cloud)
+    computes = with_builds(cloud, question, lookup.computes(cloud))
     nova = read.view(computes, question.aggregates)
     snapshot = read.providers(cloud.placement).with_nova(nova)
     if question.nodes is not None:

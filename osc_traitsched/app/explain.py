@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from osc_traitsched.app import fixes, own_filters
 from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.io_workload import with_builds
 from osc_traitsched.app.later import Later, LaterOfEach
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.request import check_visible, zone_refusal
@@ -63,6 +64,7 @@ def explain(
     if start.request is None or _is_unrestricted(start):
         return start
     nodes = lookup.computes(cloud) if question.nodes is None else question.nodes
+    nodes = with_builds(cloud, question, nodes)
     computes = {compute.uuid: compute for compute in nodes}
     start = dataclasses.replace(start, computes=computes)
     try:
@@ -151,6 +153,7 @@ def _read_again(
         computes=None if start.question.computes is None else computes,
     )
     nodes = computes if question.nodes is None else question.nodes
+    nodes = with_builds(cloud, question, nodes)
     return dataclasses.replace(
         start,
         question=own_filters.answered(question, nodes, own),

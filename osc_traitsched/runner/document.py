@@ -19,6 +19,7 @@ from osc_traitsched.core.nova.filter.answer import (
     Raises,
     Unknown,
 )
+from osc_traitsched.core.nova.filter.numbers import most_io_ops
 from osc_traitsched.core.nova.filter.reasons import OWN
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
 from osc_traitsched.core.nova.plugin import (
@@ -122,10 +123,12 @@ def _servers(hosts: Iterable[HostState], spec: RequestSpec) -> Iterable[str]:
 
 def _host(host: HostState) -> Body:
     compute, report = host.compute, host.compute.report
-    idle = report is not None and not report.current_workload
-    stats = {"io_workload": "0"} if idle else {}
-    if report is not None:
+    idle = most_io_ops(host) == 0
+    stats = {}
+    # Of a node that never had any server nova-compute reports neither.
+    if report is not None and report.running_vms:
         stats["num_instances"] = str(report.running_vms)
+        stats.update({"io_workload": "0"} if idle else {})
     state = {"hypervisor_hostname": host.node, **_ratios(host), **_figures(report)}
     return {
         "uuid": compute.uuid,

@@ -51,6 +51,8 @@ class Compute:
     :ivar zones: the availability zone that Nova says it is in; several where
         the host is, wrongly, in aggregates of different zones
     :ivar report: what its nova-compute last said of the node; None if not read
+    :ivar builds: at most how many servers its service host was building when it said
+        that; None if not read
     """
 
     uuid: str
@@ -61,6 +63,7 @@ class Compute:
     is_enabled: bool = True
     disabled_reason: str = ""
     report: NodeReport | None = None
+    builds: int | None = None
 
     @property
     def is_up_but_disabled(self) -> bool:

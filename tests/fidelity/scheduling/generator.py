@@ -5,7 +5,8 @@ A case is a mapping:
 ``hosts``
     ``body``, the host's body of ``/os-hypervisors/detail`` at microversion 2.87;
     ``ratios``, its allocation ratios in Placement; ``instances``, the UUIDs of its
-    servers; and ``hidden``, what no API shows
+    servers; ``builds``, how many it may be building by their list, if that is known;
+    and ``hidden``, what no API shows
 ``aggregates``, ``flavor``, ``image``
     the bodies of the compute API and the image API
 ``hints``, ``group``, ``project_id``, ``availability_zone``, ``boot_from_volume``
@@ -65,8 +66,8 @@ def _hosts(drawn: random.Random, servers: list[str]) -> list[Body]:
             own = {"id", "hypervisor_hostname", "service"}
             alike = {k: v for k, v in hosts[-1]["body"].items() if k not in own}
             host["body"].update(alike)
-            host["ratios"] = hosts[-1]["ratios"]
-            host["hidden"] = hosts[-1]["hidden"]
+            for key in ("ratios", "builds", "hidden"):
+                host[key] = hosts[-1][key]
         host["instances"] = [
             waiting.pop() for _ in range(drawn.randint(0, 2)) if waiting
         ]
@@ -77,7 +78,11 @@ def _hosts(drawn: random.Random, servers: list[str]) -> list[Body]:
 def _host(drawn: random.Random, number: int, hidden: bool) -> Body:
     vcpus, memory, disk = drawn.choice([0, 4, 8]), drawn.choice([4096, 8192]), 100
     free_disk = drawn.choice([-5, 0, 40, 60, 100])
-    workload = drawn.choice([0, 0, 0, 1, 4])
+    workload, builds = drawn.choice([0, 0, 0, 1, 4]), drawn.choice([None, 0, 1, 6])
+    # No server has two tasks at a time.
+    running = max(workload, drawn.choice([0, 1, 2, 12]))
+    # All of them may be building, unless it is known how many.
+    most = running if builds is None else min(running, workload + builds)
     kind = drawn.choice(sorted(values.SUPPORTED))
     features = drawn.choice([["vmx", "aes"], ["vmx"], []])
     # What libvirt's own nodes are of they run, too.
@@ -102,8 +107,7 @@ def _host(drawn: random.Random, number: int, hidden: bool) -> Body:
             "local_gb_used": disk - free_disk,
             "free_disk_gb": free_disk,
             "disk_available_least": drawn.choice([None, 30, 200, -3]),
-            # No server has two tasks at a time.
-            "running_vms": max(workload, drawn.choice([0, 1, 2, 12])),
+            "running_vms": running,
             "current_workload": workload,
             "hypervisor_type": kind,
             "hypervisor_version": drawn.choice([2005000, 8002002, 0, 1]),
@@ -116,13 +120,14 @@ def _host(drawn: random.Random, number: int, hidden: bool) -> Body:
             "DISK_GB": 1.0,
         },
         "instances": [],
-        "hidden": {**_hidden(drawn, workload, hidden), **_runs(kind)},
+        "builds": builds,
+        "hidden": {**_hidden(drawn, workload, most, hidden), **_runs(kind)},
     }
 
 
-def _hidden(drawn: random.Random, workload: int, hidden: bool) -> Body:
+def _hidden(drawn: random.Random, workload: int, most: int, hidden: bool) -> Body:
     """Return what no API shows; it is worth nothing to weighers unless ``hidden``."""
-    stats = {"io_workload": drawn.randint(0, workload) if hidden else workload}
+    stats = {"io_workload": drawn.randint(0, most) if hidden else workload}
     found: Body = {"pci": [], "metrics": {}, "stats": stats}
     if hidden:
         stats["failed_builds"] = drawn.choice([0, 0, 2])

@@ -80,6 +80,7 @@ def _state(host: Mapping[str, Any], aggregates: list[Mapping[str, Any]]) -> Host
         is_up=body["state"] == "up",
         is_enabled=body["status"] == "enabled",
         report=node_report.read(body),
+        builds=host.get("builds"),
     )
     inside = (each for each in aggregates if name in each["hosts"])
     return HostState(

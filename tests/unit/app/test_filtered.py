@@ -10,7 +10,8 @@ from osc_traitsched.app import candidates, explain, request
 from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import Refusal, WeighersNotInRelease
-from osc_traitsched.core.nova import options, weigher_options
+from osc_traitsched.core.nova import filter_options, options, weigher_options
+from osc_traitsched.core.nova.filter.answer import Unknown
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import document, prose
 from tests.explain_schema import CLOSED
@@ -19,6 +20,7 @@ from tests.unit.app import recorded
 from tests.unit.app.recorded import CMP01, CMP02, CMP03, RecordedCloud
 from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD
 
+IO = "IoOpsFilter"
 LESS = {**recorded.NEEDED, "MEMORY_MB": 512}
 SMALLER = (
     "/allocation_candidates?root_required=!COMPUTE_STATUS_DISABLED"
@@ -27,17 +29,20 @@ SMALLER = (
 NO_TRAIT = {"trait:CUSTOM_GOLD": ""}
 
 
-def cloud(**nodes):
-    """Return the recorded cloud; some nodes are otherwise."""
+def cloud(builds=(), **nodes):
+    """Return the recorded cloud; some nodes are otherwise.
+
+    :param builds: what Nova answers when it is asked where servers are being built
+    """
     listed = recorded.BODIES["compute"]["/os-hypervisors/detail"]["hypervisors"]
     found = [{**each, **nodes.get(each["hypervisor_hostname"], {})} for each in listed]
     return RecordedCloud(
-        compute={"/os-hypervisors/detail": {"hypervisors": found}},
+        compute={"/os-hypervisors/detail": {"hypervisors": found}, **dict(builds)},
         placement={SMALLER: recorded.candidates(LESS, CMP01, CMP02, CMP03)},
     )
 
 
-def ask(cloud, *filters, weighers=(), specs=None, **asked):
+def ask(cloud, *filters, weighers=(), specs=None, limit=None, **asked):
     """Return the question whether a server without CUSTOM_GOLD has a host."""
     asked = ServerRequest(
         "gold", "rocky", flavor_properties={**NO_TRAIT, **(specs or {})}, **asked
@@ -47,6 +52,9 @@ def ask(cloud, *filters, weighers=(), specs=None, **asked):
         **question.assumptions.settings,
         options.ENABLED_FILTERS: Setting(filters, "a test", given=True),
     }
+    if limit is not None:
+        given = Setting(limit, "a test", given=True)
+        settings[filter_options.MAX_IO_OPS] = given
     if weighers:
         given = Setting(weighers, "a test", given=True)
         settings[weigher_options.WEIGHT_CLASSES] = given
@@ -117,6 +125,56 @@ def test_a_host_that_a_filter_keeps_out_is_explained_with_what_helps():
     assert [(each["text"], each["gained_hosts"]) for each in joined] == [
         ("add the host to aggregate gold", ["cmp02"])
     ]
+
+
+BUILDING = "/servers/detail?all_tenants=1&limit=1000&status=BUILD"
+SINCE = "2026-01-01T00:00:05Z"
+CHANGED = f"/servers/detail?all_tenants=1&limit=1000&changes-since={SINCE}"
+BUILDS = {
+    "/os-services?binary=nova-compute": {
+        "services": [{"updated_at": "2026-01-01T00:03:05.000000"}]
+    },
+    BUILDING: {"servers": []},
+    CHANGED: {"servers": [{"id": "s1", "OS-EXT-SRV-ATTR:host": "cmp02"}]},
+    f"/os-migrations?changes-since={SINCE}&limit=1000": {"migrations": []},
+}
+
+
+def with_servers(**servers):
+    """Return a cloud whose hosts have so many servers, and one that may be building."""
+    reports = {name: {**FIGURES, "running_vms": n} for name, n in servers.items()}
+    return cloud(builds=BUILDS, **reports)
+
+
+@pytest.mark.parametrize("asking", [candidates.candidates, explain.explain])
+def test_a_host_that_may_be_building_servers_is_not_sure(asking):
+    busy = with_servers(cmp01=8, cmp02=8)
+    question = ask(busy, COMPUTE, IO, limit=1)
+    filtering = asking(busy, question).filtering
+    assert not filtering.doubts(CMP01)
+    assert filtering.unknown(CMP02) == (
+        (IO, Unknown("num_io_ops", filter_options.MAX_IO_OPS, "1 at most")),
+    )
+
+
+@pytest.mark.parametrize("asking", [candidates.candidates, explain.explain])
+@pytest.mark.parametrize(
+    ("filters", "limit", "requests"),
+    [((COMPUTE, IO), 1, 5), ((COMPUTE, IO), 9, 0), ((COMPUTE,), 1, 0)],
+)
+def test_who_is_being_built_is_asked_after_the_nodes_where_a_filter_needs_it(
+    asking, filters, limit, requests
+):
+    busy = with_servers(cmp01=8, cmp02=8)
+    question = ask(busy, *filters, limit=limit)
+    busy.compute.asked.clear()
+    asking(busy, question)
+    paths = [path for path, _ in busy.compute.asked]
+    nodes = paths.index("/os-hypervisors/detail")
+    builds = ("/os-services", "/servers/detail", "/os-migrations")
+    asked = [number for number, path in enumerate(paths) if path in builds]
+    assert len(asked) == requests
+    assert all(number > nodes for number in asked)
 
 
 def gold(cloud, *filters):

@@ -75,19 +75,36 @@ def test_a_host_has_the_figures_that_nova_makes_of_a_nodes_report():
         "disk_mb_used": 40960,
         "free_disk_mb": 51200,
         "num_instances": 2,
-        "num_io_ops": 0,
         "hypervisor_type": "QEMU",
         "hypervisor_version": 8002000,
         "host_ip": "192.0.2.7",
         "cpu_info": '{"arch": "x86_64"}',
     }
-    assert host["stats"] == {"num_instances": "2", "io_workload": "0"}
+    assert host["stats"] == {"num_instances": "2"}
     assert host["has_own_stats"] is False
 
 
-def test_how_much_a_host_that_works_on_servers_has_to_do_is_left_out():
-    busy = dataclasses.replace(REPORT, current_workload=2)
-    (host,) = asked(host_with(report=busy))["hosts"]
+@pytest.mark.parametrize(
+    ("servers", "tasks", "builds", "stats"),
+    [
+        (2, 0, 0, {"num_instances": "2", "io_workload": "0"}),
+        # Such a node has no statistics of servers unless it had some a moment ago.
+        (0, 0, None, {}),
+    ],
+)
+def test_a_host_on_which_nothing_can_be_at_work_has_no_io(
+    servers, tasks, builds, stats
+):
+    report = dataclasses.replace(REPORT, running_vms=servers, current_workload=tasks)
+    (host,) = asked(host_with(report=report, builds=builds))["hosts"]
+    assert host["state"]["num_io_ops"] == 0
+    assert host["stats"] == stats
+
+
+@pytest.mark.parametrize(("tasks", "builds"), [(0, None), (0, 1), (2, 0)])
+def test_how_much_a_host_that_may_be_at_work_has_to_do_is_left_out(tasks, builds):
+    report = dataclasses.replace(REPORT, current_workload=tasks)
+    (host,) = asked(host_with(report=report, builds=builds))["hosts"]
     assert "num_io_ops" not in host["state"]
     assert host["stats"] == {"num_instances": "2"}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
 from osc_traitsched.core.nova import filter_options, options
@@ -69,6 +69,38 @@ def aggregate_io_ops(
     )
 
 
+def most_io_ops(host: HostState) -> int | None:
+    """Return how high ``num_io_ops`` of a host can be; None if it has not reported.
+
+    It counts servers that are being built, of which the newest have no task yet, and
+    those with one of some tasks. A server that has been built goes on counting until
+    the host next counts all of its servers, as it goes on being one of
+    ``Compute.builds``. So whatever counts has a task in the report, or is one of these.
+
+    nova/compute/stats.py, ``Stats.io_workload``
+    """
+    report, builds = host.compute.report, host.compute.builds
+    if report is None:
+        return None
+    if builds is None:
+        return report.running_vms
+    return min(report.running_vms, report.current_workload + builds)
+
+
+def needs_builds(hosts: Iterable[HostState], settings: SchedulerSettings) -> bool:
+    """Tell whether ``Compute.builds`` may show that a filter that is on passes a host.
+
+    :param hosts: without it
+    """
+    limits = [
+        (report, limit)
+        for host in hosts
+        for key, limit in _limits(host, settings)
+        if key == MAX_IO_OPS and (report := host.compute.report) is not None
+    ]
+    return any(r.current_workload < limit <= r.running_vms for r, limit in limits)
+
+
 def servers_left(
     host: HostState, settings: SchedulerSettings
 ) -> tuple[int | None, int | None]:
@@ -78,25 +110,30 @@ def servers_left(
     many tasks of a host count, no API shows (nova/scheduler/host_manager.py,
     ``HostState.consume_from_request``).
     """
-    on = settings.value(options.ENABLED_FILTERS)
     least: list[int] = []
     most: list[int] = []
-    for name, (option, key) in _COUNTING.items():
-        if not isinstance(on, tuple) or name not in on:
-            continue
-        own = _by_aggregates(host, key) if name.startswith("Aggregate") else None
-        limit, _ = own or _by_option(settings, option)
-        report = host.compute.report
-        if report is None:
+    for key, limit in _limits(host, settings):
+        report, io_ops = host.compute.report, most_io_ops(host)
+        if report is None or io_ops is None:
             least.append(0)
             most.append(limit)
         elif key == MAX_IO_OPS:
-            least.append(limit - report.running_vms)
+            least.append(limit - io_ops)
             most.append(limit)
         else:
             least.append(limit - report.running_vms)
             most.append(limit - report.running_vms)
     return min(least, default=None), min(most, default=None)
+
+
+def _limits(host: HostState, settings: SchedulerSettings) -> Iterator[tuple[str, int]]:
+    """Yield what each filter that is on counts, as the key, and its limit."""
+    on = settings.value(options.ENABLED_FILTERS)
+    for name, (option, key) in _COUNTING.items():
+        if isinstance(on, tuple) and name in on:
+            own = _by_aggregates(host, key) if name.startswith("Aggregate") else None
+            limit, _ = own or _by_option(settings, option)
+            yield key, limit
 
 
 def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
@@ -110,20 +147,15 @@ def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
 
 
 def _few_io_ops(host: HostState, limit: int, origin: Origin) -> Answer:
-    """Judge by what can't be fewer: tasks under way, and servers.
-
-    ``io_workload`` counts some of the tasks. A server that the host was given since its
-    last update is without a task there, for a minute at most.
-    """
-    report = host.compute.report
+    """Judge by how many can count at most; how many do, no API shows."""
     if limit <= 0:
         return Fails(reasons.AT_LIMIT, origin.key, str(limit), origin=origin)
-    if report is None:
+    most = most_io_ops(host)
+    if most is None:
         return Unknown("num_io_ops", origin.key)
-    if min(report.current_workload, report.running_vms) < limit:
+    if most < limit:
         return PASSES
-    evidence = f"current_workload: {report.current_workload}"
-    return Unknown("num_io_ops", origin.key, evidence)
+    return Unknown("num_io_ops", origin.key, f"{most} at most")
 
 
 def _by_option(settings: SchedulerSettings, option: str) -> tuple[int, Origin]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from osc_traitsched.core.nova import weigher_options
+from osc_traitsched.core.nova.filter import numbers
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
 from osc_traitsched.core.nova.filter.weighed_metrics import weighed
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -67,14 +68,12 @@ def io_ops(
 
     They are some of the tasks under way, and the servers that are being built, which
     have no task when the host is given them (nova/compute/stats.py, ``io_workload``).
-    One that is built goes on counting until the host next counts all its servers, after
-    a minute at most. So only a host without any server has none for sure.
     """
     raw = [r.current_workload if (r := h.compute.report) else 0 for h in hosts]
     used = frozenset(
         host.compute.uuid
         for host, tasks in zip(hosts, raw)
-        if tasks or (host.compute.report and host.compute.report.running_vms)
+        if tasks or numbers.most_io_ops(host)
     )
     return Weights(raw, Assumption("", "num_io_ops", ALL_IO, used) if used else None)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from osc_traitsched.core.nova.clause import Origin
+from osc_traitsched.core.nova.filter import numbers
 from osc_traitsched.core.nova.filter.answer import Fails, Unknown
 from osc_traitsched.core.nova.filter.judging import judge
 from tests.unit.core.filter.asked import host, says, settings, spec
@@ -43,32 +44,61 @@ def test_whose_limit_it_is_is_said():
 
 
 @pytest.mark.parametrize(
-    ("servers", "workload", "limit", "answer"),
+    ("servers", "workload", "builds", "limit", "answer"),
     [
-        (3, 0, 8, "yes"),
-        (20, 0, 8, "yes"),
-        (20, 7, 8, "yes"),
-        (7, 9, 8, "yes"),
-        (20, 8, 8, "unknown: num_io_ops"),
-        (0, 0, 0, "no: at-limit"),
+        (3, 0, None, 8, "yes"),
+        (7, 7, 9, 8, "yes"),
+        (20, 0, 0, 8, "yes"),
+        (20, 3, 4, 8, "yes"),
+        # Whoever is being built may have no task yet.
+        (20, 3, 5, 8, "unknown: num_io_ops"),
+        (8, 0, 9, 8, "unknown: num_io_ops"),
+        (20, 8, 0, 8, "unknown: num_io_ops"),
+        # All of them may be.
+        (8, 0, None, 8, "unknown: num_io_ops"),
+        (0, 0, 0, 0, "no: at-limit"),
     ],
 )
-def test_io_operations_are_at_most_the_tasks_and_at_most_the_servers(
-    servers, workload, limit, answer
+def test_io_operations_are_at_most_the_servers_and_at_most_tasks_and_builds(
+    servers, workload, builds, limit, answer
 ):
-    state = host(report={"running_vms": servers, "current_workload": workload})
+    figures = {"running_vms": servers, "current_workload": workload}
+    state = host(report=figures, compute={"builds": builds})
     option = {"filter_scheduler__max_io_ops_per_host": limit}
     assert says("IoOpsFilter", state, spec(), **option) == answer
     assert says("AggregateIoOpsFilter", state, spec(), **option) == answer
 
 
-def test_the_tasks_of_a_busy_host_are_the_evidence():
+@pytest.mark.parametrize(
+    ("name", "metadata", "report", "is_needed"),
+    [
+        ("IoOpsFilter", {}, {"running_vms": 8}, True),
+        ("IoOpsFilter", {}, {"running_vms": 7}, False),
+        ("IoOpsFilter", {}, {"running_vms": 9, "current_workload": 8}, False),
+        ("IoOpsFilter", {}, False, False),
+        ("IoOpsFilter", {"max_io_ops_per_host": "3"}, {}, False),
+        ("AggregateIoOpsFilter", {"max_io_ops_per_host": "3"}, {}, True),
+        ("NumInstancesFilter", {}, {"running_vms": 8}, False),
+    ],
+)
+def test_builds_are_needed_where_a_filter_that_is_on_has_a_limit_between(
+    name, metadata, report, is_needed
+):
+    hosts = [host(), host(metadata=[metadata], report=report)]
+    on = settings(filter_scheduler__enabled_filters=("ComputeFilter", name))
+    assert numbers.needs_builds(hosts, on) is is_needed
+    off = settings(filter_scheduler__enabled_filters=("ComputeFilter",))
+    assert not numbers.needs_builds(hosts, off)
+
+
+def test_how_many_may_count_on_a_busy_host_is_the_evidence():
     state = host(
         metadata=[{"max_io_ops_per_host": "2"}],
-        report={"current_workload": 3},
+        report={"running_vms": 9, "current_workload": 3},
+        compute={"builds": 1},
     )
     answer = judge("AggregateIoOpsFilter", state, spec(), settings())
-    expected = Unknown("num_io_ops", "max_io_ops_per_host", "current_workload: 3")
+    expected = Unknown("num_io_ops", "max_io_ops_per_host", "4 at most")
     assert answer == expected
 
 
