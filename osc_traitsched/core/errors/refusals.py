@@ -81,7 +81,9 @@ class FiltersNotInRelease(Refusal):
     """
 
     def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
-        super().__init__("SchedulerHostFilterNotFound", "filter-not-in-release", names)
+        super().__init__(
+            "SchedulerHostFilterNotFound", "filter-not-in-release", names, "scheduler"
+        )
         self.release = release
         self.source = source
 
@@ -95,6 +97,6 @@ class WeighersNotInRelease(Refusal):
     """
 
     def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
-        super().__init__("ImportError", "weigher-not-in-release", names)
+        super().__init__("ImportError", "weigher-not-in-release", names, "scheduler")
         self.release = release
         self.source = source

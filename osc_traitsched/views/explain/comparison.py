@@ -11,7 +11,7 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import problems
-from osc_traitsched.views.explain import words
+from osc_traitsched.views.explain import refusal, words
 from osc_traitsched.views.options import option, settings_from
 from osc_traitsched.views.terminal import Line, Tone
 from osc_traitsched.views.text import listed, ranges
@@ -102,7 +102,7 @@ def document(explanation: Explanation) -> dict[str, Any] | None:
             for value in [own.value(name)]
         ],
         "summary": words.verdict(before),
-        "refusal": before.refusal and problems.word(before.refusal),
+        "refusal": refusal.document(before.refusal),
         "candidates": [host.name for host in before.candidates],
         "uncertain_candidates": [host.name for host in before.uncertain],
         "picks": [host.name for host in picks(before)],

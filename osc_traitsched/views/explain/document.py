@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain.breakdown import breakdown
 from osc_traitsched.core.explain.choice import picks
 from osc_traitsched.core.explain.explanation import Explanation
@@ -14,13 +13,13 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.core.nova.server.parts import Network, Port, Volume
-from osc_traitsched.views import problems
 from osc_traitsched.views.commands import Option
 from osc_traitsched.views.explain import (
     comparison,
     headline,
     items,
     not_evaluated,
+    refusal,
     weights,
     words,
 )
@@ -57,7 +56,7 @@ def document(
         "release": _release(explanation),
         "settings_from": explanation.question.assumptions.place,
         "assumptions": list(_assumptions(explanation)),
-        "refusal": _refusal(explanation),
+        "refusal": refusal.document(explanation.refusal),
         "query": request.query() if request else None,
         "fallback_query": fallback.query() if fallback else None,
         "total_hosts": explanation.total_hosts,
@@ -177,22 +176,6 @@ def _assumptions(explanation: Explanation) -> Iterator[dict[str, Any]]:
             "given": setting.given,
             "impact": _impact(impact),
         }
-
-
-def _refusal(explanation: Explanation) -> dict[str, Any] | None:
-    refusal = explanation.refusal
-    if refusal is None:
-        return None
-    nova = refusal if isinstance(refusal, Refusal) else None
-    # nova-api does not find what the project may not use.
-    stage = "api" if isinstance(refusal, NotForProject) else None
-    return {
-        "by": "placement" if isinstance(refusal, PlacementRefuses) else "nova",
-        "exception": nova.exception if nova else None,
-        "keys": list(nova.keys) if nova else [],
-        "stage": nova.stage if nova else stage,
-        "text": problems.word(refusal),
-    }
 
 
 def _disagreement(explanation: Explanation) -> dict[str, list[str]]:

@@ -107,7 +107,7 @@ def test_settings_with_which_the_scheduler_does_not_start_are_refused():
     old = {weigher_options.WEIGHT_CLASSES: ("nova.scheduler.weights.ram.OldWeigher",)}
     _, said, whole = compared(old, {})
     assert "Refused before any host was considered." in said[-2]
-    assert "OldWeigher" in whole["without_set"]["refusal"]
+    assert "OldWeigher" in whole["without_set"]["refusal"]["text"]
 
 
 def test_where_placement_is_asked_otherwise_hosts_are_matched_and_none_is_picked():
