@@ -10,6 +10,7 @@ import sys
 from tests.cloud import config
 from tests.cloud.cloud import ISOLATION, Cloud
 from tests.cloud.identity import USERS
+from tests.services.release import RELEASES, chosen
 
 
 def main() -> int:
@@ -17,7 +18,12 @@ def main() -> int:
     # Both, because a shell's background jobs are born to ignore the first.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
-    cloud = Cloud(wanted.state, wanted.computes, (ISOLATION, *wanted.nova_opt))
+    cloud = Cloud(
+        wanted.state,
+        wanted.computes,
+        (ISOLATION, *wanted.nova_opt),
+        release=RELEASES[wanted.release],
+    )
     try:
         with cloud:
             announce(cloud)
@@ -30,6 +36,13 @@ def main() -> int:
 def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.cloud", description=__doc__)
     parser.add_argument("--computes", type=int, default=4, metavar="N")
+    parser.add_argument(
+        "--release",
+        type=int,
+        choices=sorted(RELEASES),
+        default=chosen().number,
+        help="the release of its services, as the number of its Nova",
+    )
     parser.add_argument(
         "--nova-opt",
         action="append",

@@ -56,7 +56,7 @@ def _carry_out(scenario: Scenario, command: str, back: contextlib.ExitStack) -> 
         back.callback(scenario.maker.unmirrored, *scenario.lost)
         file = shlex.quote(str(scenario.cloud.nova_conf))
         whole = f"--config-file {file} {shlex.join(words)}"
-        manage = Children(scenario.cloud.state).manage
+        manage = Children(scenario.cloud.state, scenario.cloud.release).manage
         manage("nova-manage", "nova.cmd.manage", [whole])
         return
     assert program == "openstack"

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from tests.cloud import config, identity
 from tests.cloud.startup import SERVICES, Startup, listeners
-from tests.services import environment, process
+from tests.services import process
 from tests.services.children import Children
+from tests.services.release import Release, chosen
 
 if TYPE_CHECKING:
     from openstack.connection import Connection
@@ -36,8 +37,10 @@ class Cloud:
         nova_options: Sequence[str] = (ISOLATION,),
         glance_options: Sequence[str] = (),
         keystone_options: Sequence[str] = (),
+        release: Release | None = None,
     ) -> None:
         self.computes = computes
+        self.release = release or chosen()
         self.nova_options = tuple(config.option(text) for text in nova_options)
         self._options = {
             "nova.conf": self.nova_options,
@@ -51,15 +54,17 @@ class Cloud:
 
         Raises ChildFailed or another RuntimeError that says which service failed.
         """
-        installation = environment.python().parents[1]
+        installation = self.release.python().parents[1]
         self.state = self._make_state()
-        self._children = Children(self.state)
+        self._children = Children(self.state, self.release)
         try:
             sockets = listeners()
             urls = {name: process.url_of(sockets[name]) for name in SERVICES}
             self._site = config.Site(self.state, installation, **urls)
             config.write_all(self._site, self._options)
-            Startup(self._site, self._children, sockets, self.computes).run()
+            Startup(
+                self._site, self._children, sockets, self.computes, self.release
+            ).run()
         except BaseException:
             self.stop()
             raise

@@ -7,6 +7,7 @@ server was made without a network. The stand-in answers every list with an empty
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -22,7 +23,7 @@ def application(environ: dict[str, Any], start_response: Callable) -> Iterable[b
 
 def answer(method: str, path: str) -> tuple[str, dict[str, Any]]:
     """Return status and body for a request."""
-    parts = path.rstrip("/").removesuffix(".json").split("/")
+    parts = re.sub(r"\.json$", "", path.rstrip("/")).split("/")
     if method != "GET":
         return "405 Method Not Allowed", _error("this network service is read-only")
     if parts in ([""], ["", "v2.0"]):

@@ -12,6 +12,7 @@ from tests.cloud import identity, readiness
 from tests.cloud.config import Site
 from tests.services import placement, process
 from tests.services.children import WRITERS_WAIT, Children
+from tests.services.release import Release
 
 SERVICES = ("keystone", "placement", "glance", "nova", "network")
 
@@ -34,11 +35,13 @@ class Startup:
         children: Children,
         sockets: Mapping[str, socket.socket],
         computes: int,
+        release: Release,
     ) -> None:
         self._site = site
         self._children = children
         self._sockets = sockets
         self._computes = computes
+        self._release = release
 
     def run(self) -> None:
         """Return when the cloud is ready; the first failure stops all services."""
@@ -69,7 +72,7 @@ class Startup:
         self._manage("keystone", "keystone.conf", commands)
         self._serve(
             "keystone",
-            "keystone.wsgi.api:application",
+            self._release.applications.keystone,
             {"OS_KEYSTONE_CONFIG_DIR": str(self._site.state)},
         )
         administrator = identity.Keystone(self._site.auth_url)
@@ -90,15 +93,25 @@ class Startup:
 
     def _placement(self) -> None:
         listener = self._sockets["placement"]
-        placement.serve(self._children, self._site.state, listener, [WRITERS_WAIT])
+        placement.serve(
+            self._children,
+            self._site.state,
+            listener,
+            [WRITERS_WAIT],
+            self._release.applications.placement,
+        )
 
     def _glance(self) -> None:
         for folder in ("images", "staging", "tasks"):
             (self._site.state / folder).mkdir()
+        # Until 2025.1 it is looked for beside glance-api.conf alone.
+        paste = "glance-api-paste.ini"
+        installed = self._site.installation / "etc" / "glance" / paste
+        (self._site.state / paste).symlink_to(installed)
         self._manage("glance", "glance-api.conf", ["db_sync"])
         self._serve(
             "glance",
-            "glance.wsgi.api:application",
+            self._release.applications.glance,
             {"OS_GLANCE_CONFIG_DIR": str(self._site.state)},
         )
 

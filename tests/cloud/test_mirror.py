@@ -52,7 +52,9 @@ def sync_aggregates(cloud, tmp_path):
     def run():
         file = shlex.quote(str(cloud.nova_conf))
         command = f"--config-file {file} placement sync_aggregates"
-        Children(tmp_path).manage("nova-manage", "nova.cmd.manage", [command])
+        Children(tmp_path, cloud.release).manage(
+            "nova-manage", "nova.cmd.manage", [command]
+        )
 
     return run
 

@@ -8,15 +8,20 @@ import threading
 from collections.abc import Mapping, Sequence
 
 from tests.services.process import Child, ChildFailed, url_of
+from tests.services.release import NEWEST, Release
 
 WRITERS_WAIT = "tests.services.sqlite:make_writers_wait"
 
 
 class Children:
-    """The children of one harness; each writes a log of its name in one folder."""
+    """The children of one harness; each writes a log of its name in one folder.
 
-    def __init__(self, folder: pathlib.Path) -> None:
+    ``release`` is the one whose services they run.
+    """
+
+    def __init__(self, folder: pathlib.Path, release: Release = NEWEST) -> None:
         self.folder = folder
+        self._release = release
         self._all: list[Child] = []
         self._lock = threading.Lock()
         self._stopped = False
@@ -33,7 +38,8 @@ class Children:
             if self._stopped:
                 raise ChildFailed(f"{name} is not started: its siblings are stopped")
             log = self.folder / f"{name}.log"
-            child = Child(name, arguments, log, variables, listener)
+            command = [str(self._release.python()), "-m", *arguments]
+            child = Child(name, command, log, variables, listener)
             self._all.append(child)
             return child
 

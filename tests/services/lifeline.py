@@ -6,6 +6,9 @@ import os
 import signal
 import threading
 
+# Eventlet puts one in its place that would never let another green thread run.
+_read = os.read
+
 
 def end_with_parent() -> None:
     """End this process, and all that it started, when the parent ends in any way.
@@ -17,7 +20,7 @@ def end_with_parent() -> None:
 
 
 def _wait_for_the_end() -> None:
-    while os.read(0, 1024):
+    while _read(0, 1024):
         pass
     # Nobody is left to hear a goodbye, and a handler of SIGTERM might linger.
     os.killpg(0, signal.SIGKILL)

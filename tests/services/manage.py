@@ -24,7 +24,8 @@ def run(main: Callable[[], int | None], command: str) -> int:
     if child == 0:
         sys.argv = ["manage", *shlex.split(command)]
         sys.exit(main())
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    _, status = os.waitpid(child, 0)
+    return os.WEXITSTATUS(status) if os.WIFEXITED(status) else 1
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from types import TracebackType
 
 from tests.services import children, process
+from tests.services.release import NEWEST
 
 CONFIGURATION = """\
 [DEFAULT]
@@ -84,11 +85,12 @@ def serve(
     state: pathlib.Path,
     listener: socket.socket,
     before: Sequence[str],
+    application: str = NEWEST.applications.placement,
 ) -> None:
     """Serve Placement as the folder's placement.conf says; return when it answers."""
     family.serve(
         "placement",
-        "placement.wsgi.api:application",
+        application,
         listener,
         variables={"OS_PLACEMENT_CONFIG_DIR": str(state)},
         before=before,

@@ -42,20 +42,19 @@ def url_of(listener: socket.socket) -> str:
 
 
 class Child:
-    """One process that runs a module of this repository in the services' Python."""
+    """One process that runs in a folder of its own, and a session of its own."""
 
     def __init__(
         self,
         name: str,
-        arguments: Sequence[str],
+        command: Sequence[str],
         log: pathlib.Path,
         variables: Mapping[str, str] | None = None,
         listener: socket.socket | None = None,
     ) -> None:
-        """Start ``python -m ARGUMENTS``; the listener's number is for them to name."""
+        """Start a command; the listener's number is for it to name."""
         self.name = name
         self.log = log
-        command = [str(environment.python()), "-m", *arguments]
         with log.open("ab") as file:
             self._process = subprocess.Popen(
                 command,

@@ -39,9 +39,11 @@ class InheritedServer(wsgi.Server):
 
 
 def load(name: str) -> Any:
-    """Return what is called ``module:attribute``."""
+    """Return what ``module:attribute`` is, or what ``module:function()`` returns."""
     module, attribute = name.split(":")
-    return getattr(importlib.import_module(module), attribute)
+    called = attribute[-2:] == "()"
+    found = getattr(importlib.import_module(module), attribute.rstrip("()"))
+    return found() if called else found
 
 
 def main() -> None:

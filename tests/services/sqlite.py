@@ -35,9 +35,11 @@ def make_writers_wait() -> None:
 def _begin_as_writer(session: orm.Session, transaction: Any, connection: Any) -> None:
     # oslo.db has just begun a transaction that takes its locks when it needs them.
     if session.info.get(WRITES) and not transaction.nested:
-        connection.exec_driver_sql("COMMIT")
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        connection.connection.execute("COMMIT")
+        connection.connection.execute("BEGIN IMMEDIATE")
 
 
 def _be_patient(connection: sqlite3.Connection, record: Any) -> None:
     connection.execute(f"PRAGMA busy_timeout = {PATIENCE * 1000}")
+    # Older Keystones leave reading transactions open: these now block no writer.
+    connection.execute("PRAGMA journal_mode = WAL")

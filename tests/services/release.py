@@ -1,0 +1,81 @@
+"""The releases of OpenStack whose services can be run, and how each is loaded."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from dataclasses import dataclass
+
+from tests.services import environment
+from tests.services.environment import Environment
+from tests.services.pythons import Pythons
+
+_PINS = pathlib.Path(__file__).resolve().parent / "releases"
+
+
+@dataclass(frozen=True)
+class Applications:
+    """The WSGI applications of a release's services.
+
+    Each is ``module:attribute``, or ``module:function()`` for what a function returns.
+    """
+
+    keystone: str
+    placement: str
+    glance: str
+
+
+_MADE_BY_FUNCTIONS = Applications(
+    "keystone.server.wsgi:initialize_public_application()",
+    "placement.wsgi:init_application()",
+    "glance.common.wsgi_app:init_app()",
+)
+_IN_MODULES = Applications(
+    "keystone.wsgi.api:application",
+    "placement.wsgi.api:application",
+    "glance.wsgi.api:application",
+)
+
+
+@dataclass(frozen=True)
+class Release:
+    """One release.
+
+    :ivar number: that of its Nova, 34 for 2026.2
+    :ivar pythons: what its services run on
+    """
+
+    number: int
+    name: str
+    pythons: Pythons
+    applications: Applications
+
+    def python(self) -> pathlib.Path:
+        """Return the interpreter that has its services, which are installed if needed.
+
+        Those of the newest are where `environment.location` says, and the others in
+        folders beside it. Raises EnvironmentFailed.
+        """
+        if self == NEWEST:
+            return environment.python()
+        newest = environment.location()
+        home = newest.with_name(f"{newest.name}-{self.number}")
+        pins = _PINS / f"{self.number}.txt"
+        what = f"the services of {self.name}"
+        return Environment(home, pins, pins, what, self.pythons).python()
+
+
+NEWEST = Release(34, "2026.2", environment.PYTHONS, _IN_MODULES)
+RELEASES = {
+    release.number: release
+    for release in (
+        Release(23, "Wallaby", Pythons((3, 8), (3, 8)), _MADE_BY_FUNCTIONS),
+        Release(27, "2023.1", Pythons((3, 11), (3, 11)), _MADE_BY_FUNCTIONS),
+        NEWEST,
+    )
+}
+
+
+def chosen() -> Release:
+    """Return the release that ``$TRAITSCHED_RELEASE`` names, the newest if none."""
+    return RELEASES[int(os.environ.get("TRAITSCHED_RELEASE", NEWEST.number))]
