@@ -102,7 +102,12 @@ def keystone(site: Site) -> Sections:
 
 def placement(site: Site) -> Sections:
     return {
-        "DEFAULT": ["use_stderr = true"],
+        "DEFAULT": [
+            "use_stderr = true",
+            # By default, Wallaby's log has no ID that Nova's request came with.
+            "logging_context_format_string = %(levelname)s %(name)s"
+            " [%(global_request_id)s %(request_id)s] %(message)s",
+        ],
         "api": ["auth_strategy = keystone"],
         "placement_database": [
             *_database(site, "placement"),

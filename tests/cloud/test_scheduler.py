@@ -47,6 +47,8 @@ KINDS = {
     "another zone",
 }
 NO_HOST = "No valid host was found. "
+#: Until 2023.1 the zone is a filter's, so Placement may have given hosts.
+NONE_LEFT = "No valid host was found. There are not enough hosts available."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Row:
     def done(self):
         if self.boot.refused:
             return "refused by the API"
-        if self.boot.fault == NO_HOST:
+        if self.boot.fault in (NO_HOST, NONE_LEFT):
             return "no valid host"
         return f"{self.boot.status} {self.boot.host}"
 
@@ -80,13 +82,16 @@ class Row:
         if self.said == "refused by nova":
             return bool(self.boot.refused)
         candidates = set(self.document["candidates"])
-        same = self.sent == [self.document["query"]] and self.given == candidates
+        hosts = self.document["hosts"]
+        given = {host["host"] for host in hosts if host["given_by_placement"]}
+        same = self.sent == [self.document["query"]] and self.given == given
         if self.said == "candidates":
             return (
                 same and self.boot.status == "ACTIVE" and self.boot.host in candidates
             )
         assert self.said in ("no host", "refused by placement")
-        return same and not candidates and self.boot.fault == NO_HOST
+        fault = NONE_LEFT if given else NO_HOST
+        return same and not candidates and self.boot.fault == fault
 
 
 def table(rows):
