@@ -11,6 +11,7 @@ from tests.cloud.cloud import Cloud
 _ASKED = re.compile(r'"GET /allocation_candidates\?(\S*)"')
 _GIVEN = re.compile(r"Update host state from compute node: .*?\bhost='([^']+)'")
 _LEFT = re.compile(r"Filter (\w+) returned (\d+) host")
+_WEIGHED = re.compile(r"WeighedHost \[host: \((\S+), .*?, weight: ([^\]]+)\]")
 # At debug, the function and the line that logged it come last.
 _SAID = re.compile(r" \S+\.(\w+) \[.*? req-\S+ .*?\] (.*?)(?: \w+ /\S+:\d+)?\n")
 _DONE = re.compile(r'placement\.requestlog .*?"([A-Z]+) (\S+)"')
@@ -35,6 +36,14 @@ def left(cloud: Cloud, request: str) -> dict[str, int]:
     """Return how many hosts each filter left that ran, in their order."""
     found = (_LEFT.search(line) for line in _lines(cloud, "nova", request))
     return {match[1]: int(match[2]) for match in found if match}
+
+
+def weights(cloud: Cloud, request: str) -> dict[str, float]:
+    """Return what the hosts that all filters left weigh, the best first."""
+    lines = (each for each in _lines(cloud, "nova", request) if " Weighed [" in each)
+    return {
+        host: float(each) for line in lines for host, each in _WEIGHED.findall(line)
+    }
 
 
 def said(cloud: Cloud, request: str, module: str) -> set[str]:

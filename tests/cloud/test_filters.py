@@ -1,11 +1,13 @@
 """Host filters and weighers, beside nova-scheduler's own and its log.
 
-TRAITSCHED_FILTERED is the number of servers that are asked for.
+TRAITSCHED_FILTERED is the number of servers that are asked for, and TRAITSCHED_SEED
+what they are drawn from.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import random
 import shlex
@@ -22,7 +24,7 @@ from tests.functional import shell
 from tests.services.process import PATIENCE
 
 COUNT = int(os.environ.get("TRAITSCHED_FILTERED", "60"))
-SEED = 12
+SEED = os.environ.get("TRAITSCHED_SEED", "12")
 NO_HOST = "No valid host was found. "
 NOT_ENOUGH = "No valid host was found. There are not enough hosts available."
 #: As nova-operator sets it for RHOSO 18, in its order.
@@ -49,6 +51,13 @@ FLAVORS: dict[str, tuple[dict[str, str], dict[str, int]]] = {
     "ssd-and-many": ({SSD: "true", CORES: "s== 8"}, {}),
     "unscoped": ({"ssd": "false"}, {}),
     "no-such-key": ({"aggregate_instance_extra_specs:none": "1"}, {}),
+    "at-least": ({CORES: "= 4"}, {}),
+    "exactly": ({CORES: "== 8"}, {}),
+    "by-letters": ({CORES: "s< 5"}, {}),
+    "part": ({SSD: "<in> als"}, {}),
+    "not-known": ({"capabilities:ssd": "true"}, {}),
+    "few-servers": ({"num_instances": "<= 1"}, {}),
+    "other-scope": ({"other:ssd": "maybe"}, {}),
     "no-number": ({CORES: ">= six"}, {}),
     "fake": ({"capabilities:hypervisor_type": "fake"}, {}),
     "qemu": ({"capabilities:hypervisor_type": "QEMU"}, {}),
@@ -59,7 +68,14 @@ FLAVORS: dict[str, tuple[dict[str, str], dict[str, int]]] = {
 }
 #: A trait that only the host has that is down.
 TRAIT = "CUSTOM_WISHED_FOR"
-IMAGES = {"raw": {}, "x86": {"hw_architecture": "x86_64"}}
+IMAGES = {
+    "raw": {},
+    "x86": {"hw_architecture": "x86_64"},
+    "arm": {"hw_architecture": "aarch64"},
+    "fake": {"img_hv_type": "fake", "hw_vm_mode": "hvm"},
+    "newer": {"hw_vm_mode": "hvm", "img_hv_requested_version": ">=99.0"},
+    "newer-alone": {"img_hv_requested_version": ">=99.0"},
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,7 +139,12 @@ class Scene:
 @pytest.fixture(scope="module")
 def scene():
     """Six hosts, two of them with SSDs, one with a big server, one forced down."""
-    options = (ISOLATION, f"filter_scheduler.enabled_filters={','.join(RHOSO)}")
+    options = (
+        ISOLATION,
+        f"filter_scheduler.enabled_filters={','.join(RHOSO)}",
+        # For a minute after a build no API shows what it weighs.
+        "filter_scheduler.io_ops_weight_multiplier=0",
+    )
     cloud = Cloud(computes=6, nova_options=options)
     with cloud, factory(cloud.admin()) as maker:
         flavors = {
@@ -206,21 +227,39 @@ def is_as_said(document, boot):
     return boot.status == "ACTIVE" and boot.host in document["picks"]
 
 
+def weigh_as_said(document, weights):
+    """Tell whether the hosts weigh what is said, where it is known which are left."""
+    said = {
+        host["host"]: host["weight"]["total"]
+        for host in document["hosts"]
+        if host["weight"]
+    }
+    if document["uncertain_candidates"] or not weights:
+        return True
+    return said.keys() == weights.keys() and all(
+        math.isclose(said[host], weights[host], abs_tol=1e-9) for host in said
+    )
+
+
 def test_nova_passes_and_picks_the_hosts_that_explain_says(scene, record_property):
-    rows, wrong, verdicts = [], [], set()
+    rows, wrong, verdicts, weighed = [], [], set(), 0
     for asked in requests():
         document = scene.explain(asked).json
         boot = scene.boot(asked)
         left = logs.left(scene.cloud, boot.request)
+        weights = logs.weights(scene.cloud, boot.request)
         verdicts.add(document["verdict"])
         found = {name: (least, most) for name, least, most in bounds(document)}
         fits = all(found[name][0] <= n <= found[name][1] for name, n in left.items())
-        if not fits or not is_as_said(document, boot):
-            wrong.append((asked, document["summary"], found, left, boot))
+        is_same = is_as_said(document, boot) and weigh_as_said(document, weights)
+        weighed += bool(weights)
+        if not fits or not is_same:
+            wrong.append((asked, document["summary"], found, left, weights, boot))
         rows.append(f"{asked}: {document['verdict']}, {boot.status} {boot.host}")
     told = f"{len(rows) - len(wrong)} of {len(rows)} requests agree, filter by filter"
     record_property("table", "\n".join([*rows, told]))
     assert wrong == []
+    assert weighed > COUNT / 4
     assert verdicts == {"candidates", "no host", "unknown", "refused"}
 
 
