@@ -219,12 +219,14 @@ def test_an_isolated_host_is_closed_to_those_who_do_not_require_its_trait(
             "kind": "prefilter",
             "key": "isolate_aggregates",
             "aggregate": None,
+            "name": None,
             "option": "scheduler.enable_isolated_aggregate_filtering",
         },
         {
             "kind": "aggregate",
             "key": f"trait:{GOLD}",
             "aggregate": "gold",
+            "name": "gold",
             "option": None,
         },
     ]
