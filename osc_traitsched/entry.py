@@ -127,6 +127,12 @@ class UnisolateAggregate(_Deferred):
     path = "osc_traitsched.commands.unisolate:UnisolateAggregate"
 
 
+class ServerDestinations(_Deferred):
+    """openstack trait-sched server destinations."""
+
+    path = "osc_traitsched.commands.server_destinations:ServerDestinations"
+
+
 class ExplainServer(_Deferred):
     """openstack trait-sched server explain."""
 

@@ -20,8 +20,10 @@ from osc_traitsched.core.existing import parts
 from osc_traitsched.core.existing.history import Action, ServerState, read_state
 from osc_traitsched.core.existing.parts import Given, Part
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.move import Move
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.server.parts import Port
+from osc_traitsched.core.nova.settings import SchedulerSettings
 
 _T = TypeVar("_T")
 
@@ -132,36 +134,92 @@ def question(
     :raises NothingMatches: for what the user names and is not there
     :raises CloudBroke: when a service can't be read
     """
-    if "extra_specs" not in found.body["flavor"]:
-        raise ExtraSpecsHidden(1, 1, found.body["flavor"]["original_name"])
-    flavor = parts.flavor(found.body)
+    flavor = own_flavor(found)
     current = _current_flavor(cloud, flavor)
     is_there = current is not None and (found.image or not found.body["image"])
     is_kept = not (found.state.is_lost and is_there)
-    zone = given.zone or parts.zone(found.body, found.minor, found.never_placed)
-    image = parts.image(found.body, found.image)
-    asked = Question(
+    asked = _asked(cloud, found, given, settings.of_cloud(cloud, sources))
+    asked = dataclasses.replace(
+        asked,
         flavor=flavor if is_kept or current is None else current,
+        is_kept=is_kept,
+    )
+    group = _group(cloud, found, given)
+    if group is not None:
+        # It is as it is for a new server: this one is not in its own way.
+        others = group.members - {found.state.id}
+        group = dataclasses.replace(group, members=others)
+    return _whole(cloud, asked, found, given, group), current is None
+
+
+def own_flavor(found: Found) -> Body:
+    """Return the server's own copy of its flavor.
+
+    :raises ExtraSpecsHidden: when Nova leaves them out for this user
+    """
+    if "extra_specs" not in found.body["flavor"]:
+        raise ExtraSpecsHidden(1, 1, found.body["flavor"]["original_name"])
+    return parts.flavor(found.body)
+
+
+def moved(
+    cloud: Cloud,
+    found: Found,
+    given: Given,
+    assumptions: SchedulerSettings,
+    move: Move,
+    flavor: Body | None = None,
+) -> Question:
+    """Return the question that a move of a server is.
+
+    Its group counts it, and the hosts of the group its host
+    (nova/scheduler/utils.py, ``setup_instance_group``).
+
+    :param flavor: the one that it is to get; None for its own
+    :raises ExtraSpecsHidden: when Nova leaves them out for this user
+    :raises NothingMatches: for what the user names and is not there
+    :raises CloudBroke: when a service can't be read
+    """
+    asked = _asked(cloud, found, given, assumptions)
+    asked = dataclasses.replace(
+        asked, flavor=flavor or own_flavor(found), is_kept=True, move=move
+    )
+    return _whole(cloud, asked, found, given, _group(cloud, found, given))
+
+
+def _asked(
+    cloud: Cloud, found: Found, given: Given, assumptions: SchedulerSettings
+) -> Question:
+    """Return the question of a server, with its own flavor and none of the rest."""
+    image = parts.image(found.body, found.image)
+    return Question(
+        flavor=own_flavor(found),
         image=image,
         aggregates=read.aggregates(cloud.compute),
-        assumptions=settings.of_cloud(cloud, sources),
-        zone=zone,
+        assumptions=assumptions,
+        zone=given.zone or parts.zone(found.body, found.minor, found.never_placed),
         project=found.state.project,
         boot_from_volume=image is None,
         is_what_if=bool(given.flavor_properties or given.image_properties),
-        is_kept=is_kept,
         on_host=given.on_host,
         on_node=given.on_node,
         computes=lookup.computes(cloud) if given.names_host else None,
     )
-    asked = _placed(cloud, asked, found, given)
-    return _with_parts(cloud, asked, found, given), current is None
 
 
-def _placed(cloud: Cloud, asked: Question, found: Found, given: Given) -> Question:
+def _whole(
+    cloud: Cloud, asked: Question, found: Found, given: Given, group: ServerGroup | None
+) -> Question:
+    """Return the question with all that comes with flavor and image."""
+    asked = _placed(cloud, asked, found, given, group)
+    return _with_parts(cloud, asked, found, given)
+
+
+def _placed(
+    cloud: Cloud, asked: Question, found: Found, given: Given, group: ServerGroup | None
+) -> Question:
     """Return the question with hints and group, and with what is only imagined."""
     hints = {**parts.hints(found.body), **given.hints}
-    group = _group(cloud, found, given)
     if hints or group is not None:
         asked = request.placed(cloud, asked, hints, group)
     asked = asked.with_flavor(given.flavor_properties)
@@ -177,17 +235,11 @@ def _with_parts(cloud: Cloud, asked: Question, found: Found, given: Given) -> Qu
 
 
 def _group(cloud: Cloud, found: Found, given: Given) -> ServerGroup | None:
-    """Return the group as it is for a new server: this one is not in its own way."""
+    """Return the group that the server is in, or is said to be in."""
     if given.group is not None:
-        group: ServerGroup | None = server_groups.group(cloud, given.group)
-    elif (identity := parts.group_id(found.body)) is not None:
-        group = server_groups.group_of_id(cloud, identity)
-    else:
-        group = None
-    if group is None:
-        return None
-    others = group.members - {found.state.id}
-    return dataclasses.replace(group, members=others)
+        return server_groups.group(cloud, given.group)
+    identity = parts.group_id(found.body)
+    return None if identity is None else server_groups.group_of_id(cloud, identity)
 
 
 _SIZE = ("vcpus", "ram", "disk", "swap")

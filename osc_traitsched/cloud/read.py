@@ -182,6 +182,16 @@ def host_aggregates(bodies: Iterable[Any]) -> tuple[Aggregate, ...]:
     )
 
 
+def traits_of(placement: Service, uuid: str) -> frozenset[str]:
+    """Return the traits of one provider; none where it is not there.
+
+    :raises CloudBroke: when Placement can't be read
+    """
+    path = rest.path("resource_providers", uuid, "traits")
+    body = rest.get_if_there(placement, path, _TRAITS)
+    return frozenset() if body is None else frozenset(body["traits"])
+
+
 def known_traits(placement: Service) -> frozenset[str]:
     """Return the names of all traits that this Placement knows."""
     return frozenset(rest.get(placement, "/traits", _TRAITS)["traits"])

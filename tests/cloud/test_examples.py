@@ -26,6 +26,9 @@ def scenario(prefiltering):
         maker, flavor = scenario.maker, scenario.flavors["nobody"]
         boot = maker.boot(flavor, scenario.images["raw"], name="web-3")
         maker.after(maker.delete, boot)
+        small = scenario.flavors["small"]
+        there = maker.boot(small, scenario.images["raw"], name="web-1")
+        maker.after(maker.delete, there)
         yield scenario
 
 

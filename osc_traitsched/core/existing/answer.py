@@ -36,8 +36,3 @@ class ServerAnswer:
     is_flavor_changed: bool | None = None
     explanation: Explanation | None = None
     problem: TraitSchedError | None = None
-
-    @property
-    def hidden(self) -> tuple[Part, ...]:
-        """The parts of its request that are not known."""
-        return tuple(each for each in self.parts if not each.is_known)

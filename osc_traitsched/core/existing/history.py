@@ -84,6 +84,10 @@ class ServerState:
     :ivar host: the service host that it is on; empty for none, or if it is not shown
     :ivar node: and the compute node
     :ivar launched: whether it has ever run
+    :ivar vm_state: Nova's own, as in ``shelved_offloaded``; empty if it is not shown
+    :ivar task_state: what is being done with it; empty for nothing
+    :ivar power_state: a number of nova/compute/power_state.py; None if it is not shown
+    :ivar is_locked: only an administrator may change it
     """
 
     id: str
@@ -94,6 +98,10 @@ class ServerState:
     node: str = ""
     launched: bool = False
     fault: Fault | None = None
+    vm_state: str = ""
+    task_state: str = ""
+    power_state: int | None = None
+    is_locked: bool = False
 
     @property
     def is_lost(self) -> bool:
@@ -113,6 +121,10 @@ def read_state(body: Any) -> ServerState:
         node=body.get("OS-EXT-SRV-ATTR:hypervisor_hostname") or "",
         launched=bool(body.get("OS-SRV-USG:launched_at")),
         fault=_fault(fault) if isinstance(fault, dict) else None,
+        vm_state=body.get("OS-EXT-STS:vm_state") or "",
+        task_state=body.get("OS-EXT-STS:task_state") or "",
+        power_state=body.get("OS-EXT-STS:power_state"),
+        is_locked=bool(body.get("locked")),
     )
 
 

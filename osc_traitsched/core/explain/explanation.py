@@ -19,7 +19,7 @@ from osc_traitsched.core.explain.verdict import (
     grouped_rejections,
 )
 from osc_traitsched.core.inventory.snapshot import Compute, Provider
-from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf
+from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, MemberOf
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
@@ -87,7 +87,7 @@ class Explanation:
         """Whether the clauses are those of Nova's fallback query."""
         if self.request is None:
             return False
-        asked = tuple(c for c in self.clauses if not isinstance(c, HostFilter))
+        asked = tuple(c for c in self.clauses if not isinstance(c, AFTER_PLACEMENT))
         return asked != self.request.clauses
 
     @property

@@ -15,7 +15,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED
-from osc_traitsched.core.nova.clause import Clause, HostFilter, Origin, RootTrait, Trait
+from osc_traitsched.core.nova import move
+from osc_traitsched.core.nova.clause import (
+    Clause,
+    HostFilter,
+    MoveRule,
+    Origin,
+    RootTrait,
+    Trait,
+)
 from osc_traitsched.core.nova.filter.answer import (
     Answer,
     Fails,
@@ -67,6 +75,8 @@ class Failure:
 class Filtering:
     """The answers of all host filters that are on, for every compute node.
 
+    What a move demands of hosts besides is among them, in Nova's order.
+
     :ivar judgment: by the names of the filters, in the order in which Nova runs them;
         hosts are named by the UUIDs of their providers
     :ivar disabled: the hosts that Placement keeps out for their disabled service;
@@ -106,20 +116,27 @@ class Filtering:
         }
 
     @functools.cached_property
-    def conditions(self) -> tuple[HostFilter, ...]:
+    def conditions(self) -> tuple[HostFilter | MoveRule, ...]:
         """Those of the filters that keep any host out, with what they do it for."""
         return tuple(
-            HostFilter(name, tuple(dict.fromkeys(self._origins(name))))
+            (MoveRule if name in move.RULES else HostFilter)(
+                name, tuple(dict.fromkeys(self._origins(name)))
+            )
             for name in self.judgment.names
             if self.kept_out[name]
         )
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The filters alone, without what a move demands besides."""
+        return tuple(name for name in self.judgment.names if name not in move.RULES)
 
     @property
     def without_effect(self) -> tuple[str, ...]:
         """The filters that let all hosts through."""
         return tuple(
             name
-            for name in self.judgment.names
+            for name in self.filters
             if all(isinstance(a, Passes) for a in self.judgment.answers[name].values())
         )
 
@@ -235,9 +252,12 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
         computes = [each for each in computes if each.uuid in wanted]
     hosts = host_states(computes, question.aggregates, question.servers)
     judgment = judge_all(hosts, spec, settings)
-    if question.own is None:
-        return Filtering(judgment)
-    judgment, differences = question.own.joined(judgment, hosts, spec, settings)
+    differences: tuple[Difference, ...] = ()
+    if question.own is not None:
+        judgment, differences = question.own.joined(judgment, hosts, spec, settings)
+    if question.move is not None:
+        nodes = [each.compute for each in hosts]
+        judgment = move.with_rules(judgment, question.move, nodes, settings)
     return Filtering(judgment, differences=differences)
 
 

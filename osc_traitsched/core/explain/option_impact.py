@@ -10,6 +10,7 @@ from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.move import skips_version
 from osc_traitsched.core.nova.option import Consumer, Option, Value
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.question import Question
@@ -58,11 +59,12 @@ def switches(question: Question) -> Iterator[tuple[str, Question]]:
 
     Those that are on or off, the default zone where there is one, and how the database
     compares. What filters and weighers read is left out, since it comes after
-    Placement's answer.
+    Placement's answer, and what is read of moves where there is none.
     """
     assumptions = question.assumptions
     for option in options_in(assumptions.release):
-        if option.consumer in _AFTER_PLACEMENT:
+        is_of_none = option.consumer is Consumer.MOVE and question.move is None
+        if option.consumer in _AFTER_PLACEMENT or is_of_none:
             continue
         for value in _others(option, assumptions.value(option.name)):
             other = assumptions.changed(option.name, value)
@@ -109,11 +111,23 @@ def variations(question: Question, request: Request) -> tuple[Variation, ...]:
         switched = _request(other)
         # Another release may have other host filters, too.
         is_same = switched is not None and switched.query() == request.query()
-        if not name or not is_same or other.spec() != question.spec():
+        if not name or not is_same or not _is_judged_alike(other, question):
             # Which of its new aggregates a host is in does not matter.
             single = switched and switched.forbidding_at_once(request)
             found.append(Variation(name, other, single))
     return tuple(found)
+
+
+def _is_judged_alike(other: Question, question: Question) -> bool:
+    """Tell whether filters and moves judge hosts alike, in the same release."""
+    demands = [
+        (each.move, each.ignored_host, _skips(each)) for each in (other, question)
+    ]
+    return demands[0] == demands[1] and other.spec() == question.spec()
+
+
+def _skips(question: Question) -> bool:
+    return question.move is not None and skips_version(question.assumptions)
 
 
 def _other_releases(question: Question) -> Iterator[tuple[str, Question]]:
@@ -194,12 +208,13 @@ class Matched:
         """Return what the filters say then.
 
         No filter reads an option that is switched, but one is of the zone that is asked
-        for, and other releases have other filters.
+        for, a move may read it, and other releases have other filters.
 
         :raises Refusal: as :func:`filtering`
         """
         asked, release = variation.question, self.question.assumptions.release
-        if variation.release == release and asked.spec() == self.question.spec():
+        is_alike = _is_judged_alike(asked, self.question)
+        if variation.release == release and is_alike:
             return self.filtering
         return filtering(asked, self.computes)
 

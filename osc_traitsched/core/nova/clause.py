@@ -10,8 +10,8 @@ from typing import Union
 class Origin:
     """What put a clause into the request.
 
-    :ivar kind: ``flavor``, ``image``, ``prefilter``, ``aggregate``, ``option`` or
-        ``hint``
+    :ivar kind: ``flavor``, ``image``, ``prefilter``, ``aggregate``, ``option``,
+        ``hint`` or ``move``
     :ivar key: a flavor's or image's key as the user wrote it, ``trait:X`` say, or
         ``vcpus``, ``ram``, ``disk``, ``disk_format``; a prefilter's name as Nova
         names it; an aggregate's metadata key
@@ -90,5 +90,19 @@ class HostFilter:
     origins: tuple[Origin, ...] = ()
 
 
+@dataclasses.dataclass(frozen=True)
+class MoveRule:
+    """What Nova demands of a host that a server is moved to, beside its filters.
+
+    :ivar name: as documents have it
+    """
+
+    name: str
+    origins: tuple[Origin, ...] = ()
+
+
+#: What hosts that Placement gave must meet after that.
+AFTER_PLACEMENT = (HostFilter, MoveRule)
+
 #: What a host must meet, in Placement or after it.
-Condition = Union[Clause, HostFilter]
+Condition = Union[Clause, HostFilter, MoveRule]

@@ -27,7 +27,8 @@ class Consumer(enum.Enum):
     """The part of Nova that an option matters to.
 
     Filters and weighers are nova-scheduler's own, and judge the hosts that Placement
-    answers with. All others shape the request to Placement.
+    answers with. What nova-api and nova-conductor read of a move matters to that move
+    alone. All others shape the request to Placement.
     """
 
     API = "nova-api"
@@ -36,6 +37,7 @@ class Consumer(enum.Enum):
     SCHEDULER = "nova-scheduler"
     FILTER = "filter"
     WEIGHER = "weigher"
+    MOVE = "moves"
 
 
 @dataclasses.dataclass(frozen=True)

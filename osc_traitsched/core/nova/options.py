@@ -21,6 +21,8 @@ ENABLED_FILTERS = "filter_scheduler.enabled_filters"
 PCI_IN_PLACEMENT = "filter_scheduler.pci_in_placement"
 NO_PCPU_FALLBACK = "workarounds.disable_fallback_pcpu_query"
 DEFAULT_ZONE = "DEFAULT.default_schedule_zone"
+RESIZE_TO_SAME_HOST = "DEFAULT.allow_resize_to_same_host"
+SKIP_VERSION_CHECK = "workarounds.skip_hypervisor_version_check_on_lm"
 CROSS_AZ_ATTACH = "cinder.cross_az_attach"
 PCI_ALIAS = "pci.alias"
 COLLATION = "database_collation"
@@ -34,7 +36,7 @@ _HOST_FILTERS = (
 )
 
 # nova/conf/scheduler.py; for the last sections workarounds.py, availability_zone.py
-# cinder.py and pci.py beside it.
+# compute.py, cinder.py and pci.py beside it.
 _ROWS = (
     Option(ISOLATION, Kind.BOOLEAN, False, Consumer.PREFILTER),
     Option(TENANT, Kind.BOOLEAN, False, Consumer.PREFILTER),
@@ -65,7 +67,9 @@ _ROWS = (
     *filter_options.METRICS_ROWS,
     *weigher_options.METRICS_ROWS,
     Option(NO_PCPU_FALLBACK, Kind.BOOLEAN, False, Consumer.SCHEDULER),
+    Option(SKIP_VERSION_CHECK, Kind.BOOLEAN, False, Consumer.MOVE, since=25),
     Option(DEFAULT_ZONE, Kind.STRING, None, Consumer.API),
+    Option(RESIZE_TO_SAME_HOST, Kind.BOOLEAN, False, Consumer.MOVE),
     *filter_options.DEFAULT_ROWS,
     Option(CROSS_AZ_ATTACH, Kind.BOOLEAN, True, Consumer.API),
     Option(

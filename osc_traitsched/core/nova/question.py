@@ -12,6 +12,7 @@ from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.filter.hints import OF_SERVERS, misshapen, passed_on
 from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
+from osc_traitsched.core.nova.move import CHECKED_AGAIN, Move
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.core.nova.request import Request, destination
 from osc_traitsched.core.nova.request.destination import Destination
@@ -78,6 +79,7 @@ class Question:
     :ivar own: what filters and weighers say that ran in Nova; None if none did
     :ivar is_kept: it is of a server that exists, to which neither changes of flavor and
         image get nor what nova-api refuses of new ones
+    :ivar move: of a server that exists, and that is to be moved; None for all others
     """
 
     flavor: Body
@@ -101,6 +103,7 @@ class Question:
     remote_address: str | None = None
     own: OwnAnswers | None = None
     is_kept: bool = False
+    move: Move | None = None
 
     def request(self) -> Request:
         """Return what Nova would ask Placement.
@@ -123,6 +126,7 @@ class Question:
             parts=self.parts,
             on_host=self.on_host,
             on_node=self.on_node,
+            is_accepted=self.is_accepted,
         )
         if self.group is None and self.hints.keys().isdisjoint(OF_SERVERS):
             return found
@@ -144,6 +148,7 @@ class Question:
             parts=self.parts,
             on_host=self.on_host,
             on_node=self.on_node,
+            is_accepted=self.is_accepted,
         )
         image = self.image or {}
         return RequestSpec(
@@ -152,6 +157,7 @@ class Question:
             image_id=str(image.get("id", "")),
             hints=passed_on(self.hints),
             group=self.group,
+            instance_uuid=None if self.move is None else self.move.server,
             remote_address=self.remote_address,
             num_instances=self.count,
         )
@@ -159,13 +165,27 @@ class Question:
     def check_enabled(self) -> None:
         """Accept only a flavor that nova-api finds; it does that before all else.
 
-        nova/compute/api.py, ``_validate_and_build_base_options``
+        nova/compute/api.py, ``_validate_and_build_base_options``. Of a move it is one
+        of the checks of that move (``core/existing/moves``).
 
         :raises Refusal: for one that is disabled
         """
-        if self.flavor.get(_DISABLED):
+        if self.flavor.get(_DISABLED) and self.move is None:
             keys = (_DISABLED,)
             raise Refusal("FlavorNotFound", "flavor-is-disabled", keys, "api", 400)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether nova-api has let flavor and image through, and does not look again.
+
+        nova-conductor takes them as they are kept with the server that is moved.
+        """
+        return self.move is not None and self.move.kind not in CHECKED_AGAIN
+
+    @property
+    def ignored_host(self) -> str:
+        """The service host that Nova takes out before its filters; empty for none."""
+        return self.move.ignored_host(self.assumptions) if self.move else ""
 
     @property
     def needed_zone(self) -> str | None:

@@ -13,8 +13,8 @@ from typing import Optional
 
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import (
+    AFTER_PLACEMENT,
     Condition,
-    HostFilter,
     MemberOf,
     Resource,
     RootTrait,
@@ -52,7 +52,8 @@ class Matcher:
 
     :param group_policy: ``isolate`` keeps suffixed groups on different providers
     :param same_subtree: the suffixes of groups that are served within one subtree
-    :ivar of_placement: the clauses that Placement looks at: all but host filters
+    :ivar of_placement: the clauses that Placement looks at: all but host filters and
+        what a move demands
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class Matcher:
         self._filters = {
             c.name: 1 << n
             for n, c in enumerate(self.clauses)
-            if isinstance(c, HostFilter)
+            if isinstance(c, AFTER_PLACEMENT)
         }
         self.of_placement: Mask = self.everything & ~sum(self._filters.values())
         self._givers = [facts.offers[amount] for amount in self._amounts]

@@ -9,7 +9,7 @@ from osc_traitsched.core.explain.filtering import Failure
 from osc_traitsched.core.explain.hints import unread_hints as unread
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.names import ALMOST, near_names
-from osc_traitsched.core.nova.clause import HostFilter
+from osc_traitsched.core.nova.clause import HostFilter, MoveRule
 from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import Answer, Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.judging import OWN_FILTER
@@ -41,6 +41,8 @@ _WANTS = {
     "ServerGroupAffinityFilter": "with the servers of the group",
     "ServerGroupAntiAffinityFilter": "away from the servers of the group",
     "SimpleCIDRAffinityFilter": "in the network of the hint",
+    "move:hypervisor": "a hypervisor like the source's, no older one",
+    "move:source": "not the server's own host",
 }
 
 #: What is said of a host; {be} and {have} are the verbs for one host or several.
@@ -69,6 +71,9 @@ _SAID = {
     reasons.LARGER_THAN_HOST: "{have} {found} of {key} in all, {wanted} asked",
     reasons.NO_NUMA_TOPOLOGY: "{have} no NUMA nodes ({found}; {key} asks for some)",
     reasons.TOO_LITTLE_FREE: "{have} {found} of {key} free, {wanted} asked",
+    reasons.SERVER_IS_HERE: "{have} the server, and this move leaves that out",
+    reasons.HYPERVISOR_TYPE: "{have} the hypervisor {found}, not {wanted}",
+    reasons.HYPERVISOR_OLDER: "{have} hypervisor version {found}, older than {wanted}",
 }
 
 
@@ -81,16 +86,20 @@ _OF_ONES_OWN = {
 }
 
 
-def wanted(condition: HostFilter) -> str:
-    """Return what a filter wants of hosts, with its name."""
+def wanted(condition: HostFilter | MoveRule) -> str:
+    """Return what a filter or a move wants of hosts, with the filter's name."""
     wants = _WANTS.get(condition.name)
+    if isinstance(condition, MoveRule):
+        return wants or condition.name
     return f"{wants} ({condition.name})" if wants else condition.name
 
 
 def said(
-    condition: HostFilter, explanation: Explanation, hosts: Sequence[Provider]
+    condition: HostFilter | MoveRule,
+    explanation: Explanation,
+    hosts: Sequence[Provider],
 ) -> str:
-    """Return what is said of hosts that a filter keeps out.
+    """Return what is said of hosts that a filter or a move keeps out.
 
     Where they are out for several reasons, it is the filter and what it wants.
     """
@@ -102,7 +111,18 @@ def said(
     wants = {(a.key, a.wanted) if isinstance(a, Fails) else None for a in answers}
     one = wants.pop() if len(wants) == 1 else None
     asked = f" for {one[0]}={one[1]}" if one and all(one) else ""
-    return f"{'fails' if len(hosts) == 1 else 'fail'} {condition.name}{asked}"
+    return f"{failing(condition, len(hosts))}{asked}"
+
+
+def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
+    """Return that hosts fail a filter, or do not have what a move wants.
+
+    :param number: of hosts, for the verb
+    """
+    singular = number == 1
+    if isinstance(condition, MoveRule):
+        return f"{'does' if singular else 'do'} not have {wanted(condition)}"
+    return f"{'fails' if singular else 'fail'} {condition.name}"
 
 
 def answer(found: Answer, name: str, number: int = 1) -> str:

@@ -9,7 +9,7 @@ from osc_traitsched.core.explain.choice import above_limit
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import Condition, HostFilter, Resource
+from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, Resource
 from osc_traitsched.views import left_out, problems
 from osc_traitsched.views.explain import filters, reasons, weights, words
 from osc_traitsched.views.options import option
@@ -96,7 +96,7 @@ def _source(clause: Condition, explanation: Explanation) -> str:
 
 
 def _said(share: Share, clause: Condition, explanation: Explanation) -> str:
-    if not isinstance(clause, HostFilter):
+    if not isinstance(clause, AFTER_PLACEMENT):
         return reasons.said(clause, explanation, len(share.hosts))
     names = frozenset(share.hosts)
     hosts = [host for host in explanation.hosts if host.name in names]

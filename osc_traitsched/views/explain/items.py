@@ -16,10 +16,12 @@ from osc_traitsched.core.nova.clause import (
     Condition,
     HostFilter,
     MemberOf,
+    MoveRule,
     Resource,
     RootTrait,
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.move import RULES
 from osc_traitsched.views import own_filters
 from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import filters, fixes, weights, words
@@ -92,6 +94,8 @@ def _condition(clause: Condition) -> dict[str, Any]:
         }
     if isinstance(clause, HostFilter):
         return {"kind": "host filter", "filter": clause.name}
+    if isinstance(clause, MoveRule):
+        return {"kind": "move", "rule": clause.name}
     return {
         "kind": "trait",
         "group": clause.group,
@@ -104,7 +108,7 @@ def host_filters(explanation: Explanation) -> Iterator[dict[str, Any]]:
     """Yield the host filters that are on, in Nova's order, and count the answers."""
     judgment = explanation.filtering.judgment
     own = explanation.question.own.filters if explanation.question.own else ()
-    for name in judgment.names:
+    for name in explanation.filtering.filters:
         found = collections.Counter(map(type, judgment.answers[name].values()))
         counts = {word: found[each] for each, word in ANSWERS.items()}
         yield {"filter": name, "own": name in own or name not in FILTERS, **counts}
@@ -139,6 +143,7 @@ def of_host(explanation: Explanation, host: Provider, ids: Ids) -> dict[str, Any
                 "text": filters.answer(each, name),
             }
             for name, each in explanation.filtering.answers(host.uuid)
+            if name not in RULES
         ],
         "weight": weights.weight_of(explanation, host),
         "inventories": list(_inventories(explanation, host)),

@@ -9,8 +9,8 @@ from osc_traitsched.core.explain.out_of_sync import out_of_sync
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
+    AFTER_PLACEMENT,
     Condition,
-    HostFilter,
     MemberOf,
     Resource,
     RootTrait,
@@ -36,8 +36,8 @@ def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
     if isinstance(clause, Resource):
         return f"cannot give {words.amount(clause)}"
     be = "is" if singular else "are"
-    if isinstance(clause, HostFilter):
-        return f"{'fails' if singular else 'fail'} {clause.name}"
+    if isinstance(clause, AFTER_PLACEMENT):
+        return filters.failing(clause, number)
     if isinstance(clause, MemberOf):
         if clause.forbidden:
             return f"{be} in {words.place(clause, explanation)}"
@@ -60,7 +60,7 @@ def of_hosts(
 
     One line, or one for each provider of the first host that could give the amount.
     """
-    if isinstance(clause, HostFilter):
+    if isinstance(clause, AFTER_PLACEMENT):
         yield filters.said(clause, explanation, hosts)
         return
     first, *others = hosts

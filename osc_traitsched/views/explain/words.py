@@ -8,8 +8,8 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
+    AFTER_PLACEMENT,
     Condition,
-    HostFilter,
     MemberOf,
     Origin,
     Resource,
@@ -43,7 +43,7 @@ def clause(each: Condition, explanation: Explanation) -> str:
     if isinstance(each, MemberOf):
         where = "outside" if each.forbidden else "in"
         return f"{where} {place(each, explanation)}"
-    if isinstance(each, HostFilter):
+    if isinstance(each, AFTER_PLACEMENT):
         return filters.wanted(each)
     group = "" if isinstance(each, RootTrait) else _group(each)
     named = f"not {each.name}" if each.forbidden else each.name
@@ -144,7 +144,7 @@ def _clause_id(each: Condition) -> str:
     if isinstance(each, MemberOf):
         uuids = ",".join(sorted(each.aggregates))
         return f"member_of:{'!' if each.forbidden else ''}in:{uuids}"
-    if isinstance(each, HostFilter):
+    if isinstance(each, AFTER_PLACEMENT):
         return each.name
     prefix = "root_required" if isinstance(each, RootTrait) else f"required{each.group}"
     return f"{prefix}:{'!' if each.forbidden else ''}{each.name}"

@@ -9,6 +9,7 @@ from typing import Any
 from osc_traitsched.core.existing.answer import ServerAnswer
 from osc_traitsched.core.existing.changes import Changes
 from osc_traitsched.core.existing.failure import Failure
+from osc_traitsched.core.existing.history import ServerState
 from osc_traitsched.core.existing.parts import Part
 from osc_traitsched.views import problems
 from osc_traitsched.views.commands import Option
@@ -25,17 +26,11 @@ def document(
 
     :param now: the age in the summary is told at this moment
     """
-    found, state = answer.explanation, answer.state
+    found = answer.explanation
     return {
         "schema": SCHEMA,
         "summary": words.summary(answer, now),
-        "server": {
-            "id": state.id,
-            "name": state.name,
-            "status": state.status,
-            "project_id": state.project,
-            "host": state.host or None,
-        },
+        "server": of_server(answer.state),
         "compute_api": f"2.{answer.minor}",
         "failure": answer.failure and _failure(answer.failure),
         "moves": [
@@ -48,10 +43,21 @@ def document(
             for each in answer.moves
         ],
         "changes": answer.changes and _changes(answer.changes),
-        "request": [_part(each) for each in answer.parts],
+        "request": [part(each) for each in answer.parts],
         "flavor_changed": answer.is_flavor_changed,
         "problem": answer.problem and problems.word(answer.problem),
         "now": found and explained.document(found, found.named or found.hosts, options),
+    }
+
+
+def of_server(state: ServerState) -> dict[str, Any]:
+    """Return which server it is, and where."""
+    return {
+        "id": state.id,
+        "name": state.name,
+        "status": state.status,
+        "project_id": state.project,
+        "host": state.host or None,
     }
 
 
@@ -83,7 +89,8 @@ def _changes(changes: Changes) -> dict[str, Any]:
     }
 
 
-def _part(part: Part) -> dict[str, Any]:
+def part(part: Part) -> dict[str, Any]:
+    """Return a part of a request, and where it is from."""
     return {
         "part": part.name.value,
         "value": part.value,

@@ -37,14 +37,20 @@ def lines(
         tone = next(explained).tone
     yield Line(words.summary(answer, now), tone)
     yield from map(Line, failure.lines(answer))
-    yield from _section("Its request, put together again:", request.known(answer))
-    yield from _section("Not known of its request:", request.hidden(answer))
+    yield from section(
+        "Its request, put together again:",
+        request.known(answer.parts, answer.is_flavor_changed),
+    )
+    yield from section(
+        "Not known of its request:", request.hidden(answer.parts, answer.minor)
+    )
     if explanation is not None:
-        yield from _section("That request now:", ())
+        yield from section("That request now:", ())
         yield from explained
 
 
-def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
+def section(title: str, found: Iterable[str]) -> Iterator[Line]:
+    """Yield a title and the lines under it."""
     yield Line("")
     yield Line(title, Tone.TITLE)
     yield from (Line(f"  {text}") for text in found)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from osc_traitsched.core.existing.answer import ServerAnswer
 from osc_traitsched.core.existing.parts import Name, Part, Source
 
 #: The options that say what is not known.
@@ -39,14 +38,19 @@ _ALWAYS_HIDDEN = {
 }
 
 
-def known(answer: ServerAnswer) -> Iterator[str]:
-    """Yield a line for each part that is known, and has a value."""
-    for part in answer.parts:
+def known(
+    parts: Iterable[Part], is_flavor_changed: bool | None = None
+) -> Iterator[str]:
+    """Yield a line for each part that is known, and has a value.
+
+    :param is_flavor_changed: the flavor of that name is another one now, or gone
+    """
+    for part in parts:
         if not part.is_known or (part.value is None and part.name in _OF_VALUE):
             continue
         value = f" {part.value}" if part.value else ""
         line = f"{part.name.value}{value}: {_source(part)}"
-        if part.name is Name.FLAVOR and answer.is_flavor_changed:
+        if part.name is Name.FLAVOR and is_flavor_changed:
             line += "; no flavor of that name is like it any more"
         yield line
 
@@ -63,12 +67,17 @@ def _source(part: Part) -> str:
     return _SOURCES[part.source]
 
 
-def hidden(answer: ServerAnswer) -> Iterator[str]:
-    """Yield a line for each part that is not known, with what can say it."""
-    for part in answer.hidden:
+def hidden(parts: Iterable[Part], minor: int) -> Iterator[str]:
+    """Yield a line for each part that is not known, with what can say it.
+
+    :param minor: of the compute API with which the server was read
+    """
+    for part in parts:
+        if part.is_known:
+            continue
         option = OPTIONS.get(part.name)
         way = f"; {option}{_HOW.get(part.name, '')} gives it" if option else ""
-        yield f"{_why(part, answer.minor)}{way}"
+        yield f"{_why(part, minor)}{way}"
 
 
 def _why(part: Part, minor: int) -> str:

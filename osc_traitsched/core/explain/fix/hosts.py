@@ -18,7 +18,14 @@ from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
 from osc_traitsched.core.inventory.zones import zone_in
-from osc_traitsched.core.nova.clause import Condition, HostFilter, MemberOf, Resource
+from osc_traitsched.core.nova.clause import (
+    AFTER_PLACEMENT,
+    Condition,
+    HostFilter,
+    MemberOf,
+    MoveRule,
+    Resource,
+)
 from osc_traitsched.core.nova.filter.aggregates import has_wanted
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Facts
@@ -186,7 +193,7 @@ def _helping(
     """
     found: list[tuple[HostChange, ...]] = []
     for clauses in correction_sets:
-        is_filtered = any(isinstance(each, HostFilter) for each in clauses)
+        is_filtered = any(isinstance(each, AFTER_PLACEMENT) for each in clauses)
         for changes in _changes(clauses, question):
             if not 0 < len(changes) <= _MOST_CHANGES:
                 continue
@@ -242,7 +249,7 @@ def _host_change(clause: Condition) -> HostChange | None:
         # It may be down as well; :class:`_Host` and the filter itself know.
         is_of_service = clause.name == _OF_SERVICE
         return HostChange(Action.ENABLE_SERVICE) if is_of_service else None
-    if isinstance(clause, Resource):
+    if isinstance(clause, (Resource, MoveRule)):
         return None
     if clause.name == DISABLED and clause.forbidden:
         return HostChange(Action.ENABLE_SERVICE)

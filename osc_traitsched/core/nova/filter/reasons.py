@@ -52,5 +52,11 @@ LARGER_THAN_HOST = "larger-than-host"
 TOO_LITTLE_FREE = "too-little-free"
 #: NUMA nodes are asked for, and the hypervisor reports none; found: what it is.
 NO_NUMA_TOPOLOGY = "no-numa-topology"
+#: The server is on the host, which the move leaves out.
+SERVER_IS_HERE = "server-is-here"
+#: The hypervisor is of another type than the source's; found: that.
+HYPERVISOR_TYPE = "hypervisor-type"
+#: The hypervisor is older than the source's; wanted: the source's version.
+HYPERVISOR_OLDER = "hypervisor-older"
 #: A filter of one's own, or one that was run in Nova; found: what it logged.
 OWN = "own-filter"

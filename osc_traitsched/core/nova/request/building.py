@@ -51,6 +51,7 @@ def build(
     parts: Parts = NO_PARTS,
     on_host: str | None = None,
     on_node: str | None = None,
+    is_accepted: bool = False,
 ) -> Request:
     """Return the request that Nova's scheduler makes of a flavor and an image.
 
@@ -65,6 +66,7 @@ def build(
     :param parts: ports, networks, volumes and device profiles
     :param on_host: the service host that a user gives as ``host``
     :param on_node: the hypervisor that a user gives as ``hypervisor_hostname``
+    :param is_accepted: nova-api has let them through before, and does not look again
     :raises Refusal: where nova-api or nova-scheduler refuses them together
     """
     release = assumptions.release
@@ -80,6 +82,7 @@ def build(
         parts=parts,
         on_host=on_host,
         on_node=on_node,
+        is_accepted=is_accepted,
     )
     named = _named(availability_zone, assumptions, on_host, on_node)
     with _at(API, release):
@@ -103,6 +106,7 @@ def server(
     parts: Parts = NO_PARTS,
     on_host: str | None = None,
     on_node: str | None = None,
+    is_accepted: bool = False,
 ) -> Server:
     """Return the server that nova-api lets through; the parameters are :func:`build`'s.
 
@@ -125,7 +129,8 @@ def server(
             aliases=_aliases(assumptions),
             pci_in_placement=bool(assumptions.value(options.PCI_IN_PLACEMENT)),
         )
-        checks.check(asked)
+        if not is_accepted:
+            checks.check(asked)
         return _provisioned(asked, assumptions)
 
 

@@ -1,0 +1,1 @@
+"""Moves of servers that exist: which is due, and what refuses one at once."""

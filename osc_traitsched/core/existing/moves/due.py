@@ -1,0 +1,46 @@
+"""Which move of a server is due, by what it is now."""
+
+from __future__ import annotations
+
+import enum
+
+from osc_traitsched.core.existing.history import ServerState
+from osc_traitsched.core.nova.move import Kind
+
+
+class Because(enum.Enum):
+    """Why a move was chosen; the values are those of documents."""
+
+    ASKED = "asked for"
+    """The user named it."""
+
+    HOST_DOWN = "host down"
+    """nova-compute is down where the server is."""
+
+    OFFLOADED = "offloaded"
+    """It is shelved, and on no host."""
+
+    RUNNING = "running"
+    """It runs, and stays up while it moves."""
+
+    NOT_RUNNING = "not running"
+    """It does not run, and a live migration would be refused."""
+
+
+#: The states of servers that nova-api lets migrate live.
+LIVE = frozenset(["active", "paused"])
+OFFLOADED = "shelved_offloaded"
+
+
+def due(state: ServerState, is_up: bool) -> tuple[Kind, Because]:
+    """Return the move that takes a server off its host, or back to one, and why.
+
+    :param is_up: nova-compute is up on its host
+    """
+    if state.vm_state == OFFLOADED:
+        return Kind.UNSHELVE, Because.OFFLOADED
+    if state.host and not is_up:
+        return Kind.EVACUATION, Because.HOST_DOWN
+    if state.vm_state in LIVE:
+        return Kind.LIVE_MIGRATION, Because.RUNNING
+    return Kind.MIGRATION, Because.NOT_RUNNING

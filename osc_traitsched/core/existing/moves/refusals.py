@@ -1,0 +1,297 @@
+"""What refuses a move before nova-scheduler is asked, as far as an API shows it.
+
+nova/compute/api.py, the decorators of ``live_migrate``, ``resize``, ``evacuate``,
+``unshelve`` and ``rebuild``, in Nova's order; nova/conductor/tasks/live_migrate.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.existing.history import ServerState
+from osc_traitsched.core.nova.move import Kind
+from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.releases import NEWEST, OLDEST
+from osc_traitsched.core.nova.server import features
+from osc_traitsched.core.nova.server.server import Server
+
+
+class Why(enum.Enum):
+    """Why a move is refused; the values are those of documents."""
+
+    VM_STATE = "state"
+    TASK = "task under way"
+    NEVER_RAN = "never ran"
+    NO_HOST = "on no host"
+    SOURCE_UP = "source up"
+    SOURCE_DOWN = "source down"
+    POWER_STATE = "power state"
+    ACCELERATOR = "accelerator"
+    PORT_ACCELERATOR = "port accelerator"
+    VDPA = "vdpa port"
+    TPM = "virtual tpm"
+    MEMORY_ENCRYPTION = "memory encryption"
+    PCI_DEVICE = "pci device"
+    SAME_FLAVOR = "same flavor"
+    DISABLED_FLAVOR = "disabled flavor"
+    ZERO_DISK = "zero disk"
+
+
+@dataclasses.dataclass(frozen=True)
+class MoveRefusal:
+    """Why Nova does not begin with a move.
+
+    :ivar exception: the class of Nova's exception
+    :ivar values: what the server has or is instead, and what it may be
+    :ivar by: the service that refuses it
+    """
+
+    why: Why
+    exception: str
+    values: tuple[str, ...] = ()
+    by: str = "nova-api"
+
+
+@dataclasses.dataclass(frozen=True)
+class Planned:
+    """A move, with all that is looked at before nova-scheduler is asked.
+
+    :ivar is_up: nova-compute is up on the server's host
+    :ivar question: with the flavor and the image that the server is to have
+    :ivar old_flavor: the server's own copy of its flavor
+    """
+
+    kind: Kind
+    state: ServerState
+    is_up: bool
+    question: Question
+    old_flavor: Body
+
+    @property
+    def release(self) -> int:
+        """Nova's major version."""
+        return self.question.assumptions.release
+
+    @functools.cached_property
+    def server(self) -> Server | None:
+        """The server as nova-api reads it; None where it refuses flavor and image."""
+        try:
+            return self.question.spec().server
+        except Refusal:
+            return None
+
+
+def refusals(planned: Planned) -> tuple[MoveRefusal, ...]:
+    """Return all that refuses a move as things are; Nova stops at the first."""
+    found = (
+        each.function(planned)
+        for each in _CHECKS
+        if planned.kind in each.kinds and each.since <= planned.release < each.until
+    )
+    return tuple(each for each in found if each is not None)
+
+
+_STATES: Mapping[Kind, tuple[str, ...]] = {
+    Kind.LIVE_MIGRATION: ("active", "paused"),
+    Kind.MIGRATION: ("active", "stopped"),
+    Kind.RESIZE: ("active", "stopped"),
+    Kind.EVACUATION: ("active", "stopped", "error"),
+    Kind.UNSHELVE: ("shelved", "shelved_offloaded"),
+    Kind.REBUILD: ("active", "stopped", "error"),
+}
+#: Of ports that Cyborg gives a device (nova/network/model.py).
+_ACCELERATED = frozenset(["accelerator-direct", "accelerator-direct-physical"])
+_PROFILE = "accel:device_profile"
+_ALIAS = "pci_passthrough:alias"
+#: nova/compute/power_state.py
+_RUNNING, _PAUSED = 1, 3
+_INVALID = "InstanceInvalidState"
+
+
+def _specs(flavor: Body) -> Mapping[str, Any]:
+    return flavor.get("extra_specs") or {}
+
+
+def _port_accelerator(planned: Planned) -> MoveRefusal | None:
+    ports = planned.question.parts.ports
+    found = tuple(each.label for each in ports if each.vnic_type in _ACCELERATED)
+    if not found:
+        return None
+    return MoveRefusal(Why.PORT_ACCELERATOR, "ForbiddenPortsWithAccelerator", found)
+
+
+def _vdpa(planned: Planned) -> MoveRefusal | None:
+    ports = planned.question.parts.ports
+    found = tuple(each.label for each in ports if each.vnic_type == "vdpa")
+    if not found:
+        return None
+    return MoveRefusal(Why.VDPA, "OperationNotSupportedForVDPAInterface", found)
+
+
+def _accelerator(planned: Planned) -> MoveRefusal | None:
+    for flavor in (planned.old_flavor, planned.question.flavor):
+        profile = _specs(flavor).get(_PROFILE)
+        if profile:
+            values = (str(profile),)
+            return MoveRefusal(Why.ACCELERATOR, "ForbiddenWithAccelerators", values)
+    return None
+
+
+def _tpm(planned: Planned) -> MoveRefusal | None:
+    server = planned.server
+    if server is None or features.tpm(server)[0].value is None:
+        return None
+    return MoveRefusal(Why.TPM, "OperationNotSupportedForVTPM")
+
+
+def _legacy_tpm(planned: Planned) -> MoveRefusal | None:
+    """Refuse a TPM whose secret is its user's, which it is unless a flavor says so.
+
+    nova/compute/api.py, ``reject_legacy_vtpm_live_migration``
+    """
+    if _specs(planned.old_flavor).get("hw:tpm_secret_security") == "host":
+        return None
+    return _tpm(planned)
+
+
+def _memory_encryption(planned: Planned) -> MoveRefusal | None:
+    server = planned.server
+    try:
+        wanted = server is not None and features.memory_encryption(server)[0].on
+    except Refusal:
+        return None
+    if not wanted:
+        return None
+    exception = "OperationNotSupportedForSEV"
+    if planned.release >= 34:
+        exception = "OperationNotSupportedForMemEncryption"
+    return MoveRefusal(Why.MEMORY_ENCRYPTION, exception)
+
+
+def _vm_state(planned: Planned) -> MoveRefusal | None:
+    state, allowed = planned.state.vm_state, _STATES[planned.kind]
+    if not state or state in allowed:
+        return None
+    return MoveRefusal(Why.VM_STATE, _INVALID, (state, *allowed))
+
+
+def _task(planned: Planned) -> MoveRefusal | None:
+    task = planned.state.task_state
+    return MoveRefusal(Why.TASK, _INVALID, (task,)) if task else None
+
+
+def _never_ran(planned: Planned) -> MoveRefusal | None:
+    if planned.state.launched:
+        return None
+    return MoveRefusal(Why.NEVER_RAN, _INVALID)
+
+
+def _on_no_host(planned: Planned) -> MoveRefusal | None:
+    return None if planned.state.host else MoveRefusal(Why.NO_HOST, "InstanceNotReady")
+
+
+def _source_down(planned: Planned) -> MoveRefusal | None:
+    host = planned.state.host
+    if not host or planned.is_up:
+        return None
+    if planned.kind is Kind.LIVE_MIGRATION:
+        exception = "ComputeServiceUnavailable"
+        return MoveRefusal(Why.SOURCE_DOWN, exception, (host,), "nova-conductor")
+    return MoveRefusal(Why.SOURCE_DOWN, "ServiceUnavailable", (host,))
+
+
+def _source_up(planned: Planned) -> MoveRefusal | None:
+    host = planned.state.host
+    if not host or not planned.is_up:
+        return None
+    return MoveRefusal(Why.SOURCE_UP, "ComputeServiceInUse", (host,))
+
+
+def _power_state(planned: Planned) -> MoveRefusal | None:
+    found = planned.state.power_state
+    if found in (None, _RUNNING, _PAUSED):
+        return None
+    return MoveRefusal(Why.POWER_STATE, _INVALID, (str(found),), "nova-conductor")
+
+
+def _pci_device(planned: Planned) -> MoveRefusal | None:
+    """Refuse devices of the flavor; from 31 on their alias may allow it.
+
+    nova/conductor/tasks/live_migrate.py, ``_check_can_migrate_pci``
+    """
+    alias = _specs(planned.old_flavor).get(_ALIAS)
+    if not alias:
+        return None
+    values, conductor = (str(alias),), "nova-conductor"
+    return MoveRefusal(Why.PCI_DEVICE, "MigrationPreCheckError", values, conductor)
+
+
+def _zero_disk(planned: Planned) -> MoveRefusal | None:
+    question, had = planned.question, planned.old_flavor["disk"]
+    if question.boot_from_volume or question.flavor["disk"] or not had:
+        return None
+    return MoveRefusal(Why.ZERO_DISK, "CannotResizeDisk")
+
+
+def _disabled_flavor(planned: Planned) -> MoveRefusal | None:
+    if not planned.question.flavor.get("OS-FLV-DISABLED:disabled"):
+        return None
+    return MoveRefusal(Why.DISABLED_FLAVOR, "FlavorNotFound")
+
+
+def _same_flavor(planned: Planned) -> MoveRefusal | None:
+    """Refuse the flavor that it has, as far as the name tells: no API shows its ID."""
+    name = str(planned.question.flavor["name"])
+    if name != planned.old_flavor["name"]:
+        return None
+    return MoveRefusal(Why.SAME_FLAVOR, "CannotResizeToSameFlavor", (name,))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Check:
+    """One check, for some moves.
+
+    :ivar since: the first release that has it
+    :ivar until: the first one that does not any more
+    """
+
+    function: Callable[[Planned], MoveRefusal | None]
+    kinds: frozenset[Kind]
+    since: int = OLDEST
+    until: int = NEWEST + 1
+
+
+_LIVE, _EVACUATION = frozenset([Kind.LIVE_MIGRATION]), frozenset([Kind.EVACUATION])
+_COLD = frozenset([Kind.MIGRATION, Kind.RESIZE])
+_RESIZE, _REBUILD = frozenset([Kind.RESIZE]), frozenset([Kind.REBUILD])
+_EVERY = frozenset(Kind)
+
+_CHECKS = (
+    _Check(_port_accelerator, _LIVE | _COLD | _EVACUATION, since=24),
+    _Check(_vdpa, _LIVE, since=23, until=26),
+    _Check(_vdpa, _COLD | _EVACUATION, since=23, until=24),
+    _Check(_tpm, _EVACUATION | _REBUILD, since=22),
+    _Check(_accelerator, _LIVE | _COLD, since=21),
+    _Check(_accelerator, _EVACUATION | _REBUILD, since=21, until=22),
+    _Check(_tpm, _LIVE, since=22, until=33),
+    _Check(_legacy_tpm, _LIVE, since=33),
+    _Check(_memory_encryption, _LIVE),
+    _Check(_vm_state, _EVERY),
+    _Check(_task, _EVERY - _EVACUATION),
+    _Check(_task, _EVACUATION, until=23),
+    _Check(_never_ran, _EVERY),
+    _Check(_on_no_host, _EVERY - {Kind.UNSHELVE}),
+    _Check(_source_down, _COLD),
+    _Check(_source_up, _EVACUATION),
+    _Check(_zero_disk, _RESIZE),
+    _Check(_disabled_flavor, _RESIZE),
+    _Check(_same_flavor, _RESIZE),
+    _Check(_power_state, _LIVE),
+    _Check(_source_down, _LIVE),
+    _Check(_pci_device, _LIVE, until=31),
+)

@@ -1,0 +1,88 @@
+"""Where a server could go: for a person, and for programs (schema 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from osc_traitsched.core.existing.moves.destinations import Can, Destinations
+from osc_traitsched.views.commands import Option
+from osc_traitsched.views.explain import document as explained
+from osc_traitsched.views.explain import prose
+from osc_traitsched.views.server import document as server
+from osc_traitsched.views.server import moves, request
+from osc_traitsched.views.server.prose import section
+from osc_traitsched.views.terminal import Line, Tone
+
+SCHEMA = 1
+
+
+def lines(
+    found: Destinations,
+    everything: bool,
+    options: Sequence[Option] = (),
+    width: int = 0,
+) -> Iterator[Line]:
+    """Yield the text, line by line; names are in it as they are.
+
+    :param everything: do not cut lists
+    :param options: the global ones of printed commands
+    :param width: of the terminal; 0 for none
+    """
+    explanation = found.explanation
+    rest = prose.lines(explanation, explanation.named, everything, options, width)
+    # The summary has the verdict.
+    tone = next(rest).tone
+    yield Line(moves.summary(found), Tone.NO if found.refusals else tone)
+    yield from map(Line, moves.lines(found))
+    yield from rest
+    if found.unseen:
+        yield from section("Only found out when it is tried:", moves.unseen(found))
+    known = request.known(found.parts)
+    yield from section("Its request, put together again:", known)
+    hidden = tuple(request.hidden(found.parts, found.minor))
+    if hidden:
+        yield from section("Not known of its request:", hidden)
+
+
+def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, Any]:
+    """Return all of it as plain lists, mappings, numbers and text."""
+    explanation = found.explanation
+    whole = explained.document(
+        explanation, explanation.named or explanation.hosts, options
+    )
+    hosts = found.hosts
+    return {
+        "schema": SCHEMA,
+        "summary": moves.summary(found),
+        "verdict": "refused" if found.refusals else whole["verdict"],
+        "server": server.of_server(found.state),
+        "compute_api": f"2.{found.minor}",
+        "move": {"kind": found.kind.value, "because": found.because.value},
+        "refusals": [
+            {
+                "reason": each.why.value,
+                "by": each.by,
+                "exception": each.exception,
+                "text": moves.wording(each),
+            }
+            for each in found.refusals
+        ],
+        "ignored_host": found.ignored or None,
+        "hosts": [
+            {
+                "host": host.name,
+                "answer": can.value,
+                "reasons": list(moves.reasons(explanation, host)),
+            }
+            for host, can in hosts
+        ],
+        "destinations": [host.name for host, can in hosts if can is Can.YES],
+        "uncertain_destinations": [h.name for h, can in hosts if can is Can.UNKNOWN],
+        "found_out_later": [
+            {"kind": each.value, "text": text}
+            for each, text in zip(found.unseen, moves.unseen(found))
+        ],
+        "request": [server.part(each) for each in found.parts],
+        "explanation": whole,
+    }

@@ -1,0 +1,138 @@
+"""The words for moves: what is asked, what refuses it, and what is found out later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from osc_traitsched.core.existing.moves.destinations import Destinations
+from osc_traitsched.core.existing.moves.due import Because
+from osc_traitsched.core.existing.moves.refusals import MoveRefusal, Why
+from osc_traitsched.core.existing.moves.unseen import Unseen
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.inventory.snapshot import Provider
+from osc_traitsched.core.nova.move import Kind
+from osc_traitsched.views.explain import filters, words
+from osc_traitsched.views.explain import reasons as explained
+from osc_traitsched.views.text import listed
+
+#: Each move as a noun.
+NOUNS = {
+    Kind.LIVE_MIGRATION: "live migration",
+    Kind.MIGRATION: "cold migration",
+    Kind.RESIZE: "resize",
+    Kind.EVACUATION: "evacuation",
+    Kind.UNSHELVE: "unshelving",
+    Kind.REBUILD: "rebuild",
+}
+
+#: What is said of why a move was chosen; {} is the host.
+_BECAUSE = {
+    Because.HOST_DOWN: "nova-compute is down on {}",
+    Because.OFFLOADED: "it is shelved, and on no host",
+    Because.RUNNING: "it runs, and stays up",
+    Because.NOT_RUNNING: "it does not run",
+}
+
+_WRONG = {
+    Why.VM_STATE: "it is {0}, and would have to be {1}",
+    Why.TASK: "something is being done with it ({0})",
+    Why.NEVER_RAN: "it has never run",
+    Why.NO_HOST: "it is on no host",
+    Why.SOURCE_UP: "nova-compute is up on {0}",
+    Why.SOURCE_DOWN: "nova-compute is down on {0}",
+    Why.POWER_STATE: "its hypervisor says that it does not run (power state {0})",
+    Why.ACCELERATOR: "its flavor asks for the device profile {0}",
+    Why.PORT_ACCELERATOR: "its port {0} has an accelerator",
+    Why.VDPA: "its port {0} is a vDPA device",
+    Why.TPM: "it has a virtual TPM",
+    Why.MEMORY_ENCRYPTION: "its memory is encrypted",
+    Why.PCI_DEVICE: "its flavor asks for the PCI device {0}",
+    Why.SAME_FLAVOR: "it has the flavor {0}, by its name",
+    Why.DISABLED_FLAVOR: "the flavor is disabled",
+    Why.ZERO_DISK: "the flavor has no disk, and it boots from none of a volume",
+}
+
+_UNSEEN = {
+    Unseen.CPU: "the CPU: nova-compute compares the guest's with the host's",
+    Unseen.LIVE_STORAGE: "the disks: shared ones must be there too, others need room",
+    Unseen.LOST_STORAGE: "the disks: unless they are on shared storage, the server is "
+    "made anew of its image",
+    Unseen.COLD_STORAGE: "the disks: they are copied from host to host, or shared",
+    Unseen.SMALLER_DISK: "the disk: the flavor's is smaller, which libvirt refuses",
+    Unseen.SHELVED_IMAGE: "the image that it was shelved as",
+    Unseen.LIVE_DEVICE: "the PCI alias: it must be one of live_migratable devices",
+    Unseen.CLAIM: "the claim of its NUMA nodes or devices on the host",
+    Unseen.PORTS: "the ports: Neutron must bind them on the host",
+    Unseen.GROUP: "its server group: nova-compute looks once more who is there by then",
+    Unseen.QUOTA: "the quota of its project",
+    Unseen.SHARES: "shares: nova-api refuses a server that has any",
+    Unseen.CELL: "cells: only hosts of the server's own cell count",
+}
+
+
+def summary(found: Destinations) -> str:
+    """Return the answer in one line: by which move, and how many hosts."""
+    verdict = words.verdict(found.explanation)
+    if not found.refusals:
+        return f"{_capital(_what(found))}: {_lower(verdict)}"
+    wrong = listed(wording(each) for each in found.refusals)
+    return f"Nova refuses the {_what(found)}: {wrong}. Otherwise: {_lower(verdict)}"
+
+
+def _what(found: Destinations) -> str:
+    host = found.state.host
+    where = f" from {host}" if host else ""
+    return f"{NOUNS[found.kind]} of {found.state.name}{where}"
+
+
+def _lower(verdict: str) -> str:
+    kept = verdict.startswith(("Nova", "Placement"))
+    return verdict if kept else verdict[0].lower() + verdict[1:]
+
+
+def because(found: Destinations) -> str:
+    """Return why the move was chosen; empty where the user chose it."""
+    said = _BECAUSE.get(found.because)
+    if said is None:
+        return ""
+    return (
+        f"{_capital(NOUNS[found.kind])}, since {said.format(found.state.host)}; "
+        "--for asks for another move."
+    )
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def wording(refusal: MoveRefusal) -> str:
+    """Return why a move is refused, in a clause."""
+    first, *others = (*refusal.values, "")
+    return _WRONG[refusal.why].format(first, " or ".join(filter(None, others)))
+
+
+def lines(found: Destinations) -> Iterator[str]:
+    """Yield what is to be known of the move before all hosts."""
+    if because(found):
+        yield because(found)
+    for each in found.refusals:
+        yield f"{each.by} refuses it ({each.exception}): {wording(each)}."
+    if found.state.is_locked and found.kind is not Kind.EVACUATION:
+        yield "It is locked: only an administrator may move it."
+
+
+def reasons(found: Explanation, host: Provider) -> Iterator[str]:
+    """Yield why a host can't take the server, or what decides whether it can."""
+    rejection = found.rejection_by_clauses(host)
+    if rejection is not None and not found.is_candidate(host):
+        for each in rejection.involved:
+            yield from explained.of_hosts(each, found, [host])
+        return
+    for name, answer in found.filtering.unknown(host.uuid):
+        yield filters.answer(answer, name)
+
+
+def unseen(found: Destinations) -> Iterator[str]:
+    """Yield what is only found out when it is tried."""
+    for each in found.unseen:
+        yield _UNSEEN[each]

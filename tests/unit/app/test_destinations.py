@@ -1,0 +1,137 @@
+"""Where a server could go, of recorded answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.app import destinations
+from osc_traitsched.app.destinations import Asked
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.existing.moves.due import Because
+from osc_traitsched.core.existing.moves.refusals import Why
+from osc_traitsched.core.existing.parts import Given, Name
+from osc_traitsched.core.nova.move import Kind
+from osc_traitsched.views.server import destinations as views
+from tests.destinations_schema import CLOSED
+from tests.unit.app.recorded import CMP01, ROCKY, TRAITS
+from tests.unit.app.test_server import ID, NOTHING, SOURCES, body, cloud, paths
+
+LIVE, COLD, EVACUATION = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.EVACUATION
+STAYS = (("DEFAULT.allow_resize_to_same_host", "true"),)
+
+
+def running(host, **more):
+    return body(
+        **{
+            "status": "ACTIVE",
+            "fault": None,
+            "OS-EXT-STS:vm_state": "active",
+            "OS-EXT-STS:task_state": None,
+            "OS-EXT-STS:power_state": 1,
+            "OS-EXT-SRV-ATTR:host": host,
+            "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
+            "OS-SRV-USG:launched_at": "2026-11-22T12:00:00Z",
+            **more,
+        }
+    )
+
+
+def there(server, **more):
+    has = cloud(server, **more)
+    has.network.now_has(f"/ports?device_id={ID}", {"ports": []})
+    return has
+
+
+def found(server, kind=None, given=NOTHING, sources=SOURCES, **more):
+    has = there(server)
+    traits = [*TRAITS[CMP01], "COMPUTE_SAME_HOST_COLD_MIGRATE"]
+    holding = {"traits": traits, "resource_provider_generation": 3}
+    has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
+    return destinations.destinations(has, ID, Asked(kind, **more), given, sources), has
+
+
+def names(answer):
+    return [host.name for host in answer.explanation.candidates]
+
+
+def text(answer):
+    return [each.text for each in views.lines(answer, everything=False)]
+
+
+def test_the_host_of_the_server_is_none_for_it():
+    answer, _ = found(running("cmp02"))
+    assert (answer.kind, answer.because) == (LIVE, Because.RUNNING)
+    assert (names(answer), answer.ignored) == (["cmp01"], "cmp02")
+    answer, _ = found(running("cmp01"))
+    assert (names(answer), answer.ignored) == ([], "cmp01")
+    assert text(answer)[0] == (
+        "Live migration of web-3 from cmp01: no host can take it: 0 of 3."
+    )
+
+
+def test_a_cold_migration_asks_placement_whether_the_server_may_stay():
+    answer, has = found(running("cmp01"), COLD)
+    assert names(answer) == ["cmp01"]
+    asked = [path for path in paths(has.placement) if path.endswith("/traits")]
+    assert asked.count(f"/resource_providers/{CMP01}/traits") == 1
+    answer, has = found(running("cmp01"), LIVE)
+    assert f"/resource_providers/{CMP01}/traits" not in paths(has.placement)
+
+
+def test_a_resize_has_the_new_flavor_and_an_option_that_lets_it_stay():
+    answer, _ = found(running("cmp01"), Kind.RESIZE, flavor="gold")
+    assert names(answer) == []
+    (impact,) = (
+        each
+        for each in answer.explanation.option_impacts
+        if each.name == "DEFAULT.allow_resize_to_same_host"
+    )
+    assert (impact.gained, impact.lost) == (1, 0)
+    assert [each.why for each in answer.refusals] == [Why.SAME_FLAVOR]
+    stays = SettingsSources(nova_release=33, options=STAYS)
+    answer, _ = found(running("cmp01"), Kind.RESIZE, sources=stays, flavor="gold")
+    assert (names(answer), answer.ignored) == (["cmp01"], "")
+
+
+def test_what_nova_refuses_comes_first_and_hosts_follow():
+    answer, _ = found(running("cmp02"), EVACUATION)
+    first, second, *_ = text(answer)
+    assert first == (
+        "Nova refuses the evacuation of web-3 from cmp02: nova-compute is up on cmp02. "
+        "Otherwise: 1 of 3 hosts can take it."
+    )
+    assert second.startswith("nova-api refuses it (ComputeServiceInUse): ")
+    document = views.document(answer)
+    CLOSED.validate(document)
+    assert document["verdict"] == "refused"
+    assert document["destinations"] == ["cmp01"]
+    said = {
+        each["host"]: (each["answer"], each["reasons"]) for each in document["hosts"]
+    }
+    assert said["cmp01"] == ("yes", [])
+    assert said["cmp02"][1][-1] == "has the server, and this move leaves that out"
+
+
+def test_a_host_that_was_named_at_its_creation_does_not_bind_a_move():
+    answer, _ = found(running("cmp02"))
+    assert Name.HOST not in {part.name for part in answer.parts}
+    with pytest.raises(BadUsage, match="--on-host"):
+        found(running("cmp02"), given=Given(zone="nova:cmp01"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "flavor"), [(Kind.RESIZE, None), (None, "gold"), (LIVE, "gold")]
+)
+def test_a_flavor_goes_with_a_resize(kind, flavor):
+    with pytest.raises(BadUsage, match="--flavor"):
+        found(running("cmp02"), kind, flavor=flavor)
+
+
+def test_an_image_that_wants_more_memory_now_does_not_refuse_a_move():
+    """nova-conductor takes flavor and image as they are kept with the server."""
+    has = there(running("cmp02"), image={**ROCKY, "min_ram": 99999})
+    asked = Asked(LIVE)
+    answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
+    assert answer.explanation.refusal is None
+    assert names(answer) == ["cmp01"]

@@ -1,0 +1,409 @@
+"""Moves: which is due, what refuses one, and what it demands of hosts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.core.existing.history import ServerState, read_state
+from osc_traitsched.core.existing.moves.due import Because, due
+from osc_traitsched.core.existing.moves.refusals import Planned, Why, refusals
+from osc_traitsched.core.existing.moves.unseen import Unseen, unseen
+from osc_traitsched.core.explain.option_impact import variations
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.clause import MoveRule
+from osc_traitsched.core.nova.filter import reasons
+from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Unknown
+from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.move import Kind, Move, hypervisor, source
+from osc_traitsched.core.nova.releases import RELEASES
+from osc_traitsched.core.nova.server.parts import Network, Parts, Port
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from tests.property.building import identity
+from tests.unit.core.filter.asked import REPORT
+from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD, computes, matched
+from tests.unit.core.scheduled import question as asked_by
+
+A, B, C = map(identity, "abc")
+CLOUD = {"cloud": {"a": {}, "b": {}, "c": {}}}
+STAYS, SKIPS = options.RESIZE_TO_SAME_HOST, options.SKIP_VERSION_CHECK
+LIVE, COLD, RESIZE = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.RESIZE
+EVACUATION, UNSHELVE, REBUILD = Kind.EVACUATION, Kind.UNSHELVE, Kind.REBUILD
+
+
+def with_option(release, name, value):
+    return SchedulerSettings(release, {name: Setting(value, "a test", True)}, "a test")
+
+
+def node(name="a", **report):
+    found = dataclasses.replace(REPORT, **report)
+    return dataclasses.replace(computes(CLOUD)[identity(name)], report=found)
+
+
+# Which hosts a move leaves out before the filters
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize("may_stay", [False, True])
+def test_the_source_is_left_out_unless_the_release_lets_the_server_stay(
+    release, kind, stays, may_stay
+):
+    """nova/compute/api.py, _allow_resize_to_same_host: an option, from 21 a trait."""
+    by_option = kind is RESIZE or (kind is COLD and release == 20)
+    by_trait = kind is COLD and release >= 21
+    never = kind in (UNSHELVE, REBUILD)
+    is_kept = never or (by_option and stays) or (by_trait and may_stay)
+    move = Move(kind, "s1", "cmp1", None, may_stay)
+    found = move.ignored_host(with_option(release, STAYS, stays))
+    assert found == ("" if is_kept else "cmp1")
+
+
+def test_names_of_hosts_are_compared_without_case():
+    """nova/scheduler/host_manager.py, _strip_ignore_hosts"""
+    move = Move(EVACUATION, "s1", "A")
+    failed = Fails(reasons.SERVER_IS_HERE, origin=move.origin)
+    assert source(move, node("a"), SchedulerSettings(34)) == failed
+    assert source(move, node("b"), SchedulerSettings(34)) == PASSES
+
+
+def test_a_server_that_is_on_no_host_leaves_none_out():
+    move = Move(LIVE, "s1")
+    assert source(move, node("a"), SchedulerSettings(34)) == PASSES
+
+
+# What nova-conductor compares before a live migration
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("skips", [False, True])
+def test_a_server_does_not_migrate_live_to_an_older_hypervisor(release, skips):
+    """From 25 on an option lets it: _check_compatible_with_source_hypervisor."""
+    move = Move(LIVE, "s1", "a", node("a", hypervisor_version=7000))
+    asked = with_option(release, SKIPS, skips)
+    wrong = (reasons.HYPERVISOR_OLDER, "", "7000", ("6999",), move.origin)
+    answer = hypervisor(move, node("b", hypervisor_version=6999), asked)
+    assert answer == (PASSES if skips and release >= 25 else Fails(*wrong))
+    for version in (7000, 7001):
+        there = node("b", hypervisor_version=version)
+        assert hypervisor(move, there, asked) == PASSES
+
+
+def test_a_server_does_not_migrate_live_to_another_hypervisor():
+    there = node("b", hypervisor_type="ironic", hypervisor_version=9)
+    answer = hypervisor(Move(LIVE, "s1", "a", node("a")), there, SchedulerSettings(34))
+    assert (answer.reason, answer.found) == (reasons.HYPERVISOR_TYPE, ("ironic",))
+
+
+@pytest.mark.parametrize("kind", [each for each in Kind if each is not LIVE])
+def test_other_moves_go_to_any_hypervisor(kind):
+    there = node("b", hypervisor_type="ironic")
+    move = Move(kind, "s1", "a", node("a"))
+    assert hypervisor(move, there, SchedulerSettings(34)) == PASSES
+
+
+def test_a_hypervisor_that_has_not_reported_is_unknown():
+    silent = dataclasses.replace(node("b"), report=None)
+    for here, there in ((node("a"), silent), (silent, node("b")), (None, node("b"))):
+        found = hypervisor(Move(LIVE, "s1", "a", here), there, SchedulerSettings(34))
+        assert isinstance(found, Unknown)
+
+
+# Beside the filters, so that the numbers still add up
+
+
+def moving(body, *filters, kind=LIVE, **asked):
+    nodes = {uuid: node(n) for uuid, n in zip((A, B, C), "abc")}
+    move = Move(kind, "s1", "a", nodes[A])
+    asked = asked_by(body, *filters, move=move, is_kept=True, **asked)
+    return matched(asked, body, "abc", nodes)[1]
+
+
+def test_the_source_is_a_condition_before_the_filters():
+    found = moving({**CLOUD, "flavor": SSD}, COMPUTE, SPECS)
+    after = found.verdict.counts[-2:]
+    assert [(c.clause.name, c.alone, c.only, c.left) for c in after] == [
+        ("move:source", 2, 0, 2),
+        (SPECS, 0, 2, 0),
+    ]
+    assert isinstance(after[0].clause, MoveRule)
+    assert found.filtering.filters == (COMPUTE, SPECS)
+    assert found.filtering.without_effect == (COMPUTE,)
+
+
+def test_a_filter_that_would_raise_on_the_source_alone_does_not():
+    """Nova leaves the source out first."""
+    metadata = {"ssd": "false"}
+    body = {
+        **CLOUD,
+        "flavor": {"aggregate_instance_extra_specs:ssd": ">= many"},
+        "aggregates": {"slow": {"hosts": ["a"], "metadata": metadata}},
+    }
+    found = moving(body, SPECS)
+    assert found.filter_failure is None
+    assert moving(body, SPECS, kind=UNSHELVE).filter_failure is not None
+
+
+def test_an_unknown_filter_leaves_the_source_out_for_sure():
+    found = moving(CLOUD, OWN)
+    assert [host.name for host in found.candidates] == ["b", "c"]
+    assert found.uncertain == found.candidates
+
+
+def test_the_option_that_lets_a_server_stay_is_tried_for_its_resize_alone():
+    for kind, expected in ((RESIZE, {STAYS}), (LIVE, set()), (UNSHELVE, set())):
+        asked = moving(CLOUD, kind=kind).question
+        found = {each.name for each in variations(asked, asked.request())}
+        assert found & {STAYS} == expected, kind
+    asked = asked_by(CLOUD)
+    assert STAYS not in {each.name for each in variations(asked, asked.request())}
+
+
+# Which move is due
+
+
+@pytest.mark.parametrize(
+    ("vm_state", "host", "is_up", "expected"),
+    [
+        ("active", "a", True, (LIVE, Because.RUNNING)),
+        ("paused", "a", True, (LIVE, Because.RUNNING)),
+        ("stopped", "a", True, (COLD, Because.NOT_RUNNING)),
+        ("error", "a", True, (COLD, Because.NOT_RUNNING)),
+        ("active", "a", False, (EVACUATION, Because.HOST_DOWN)),
+        ("error", "a", False, (EVACUATION, Because.HOST_DOWN)),
+        ("shelved_offloaded", "", False, (UNSHELVE, Because.OFFLOADED)),
+        ("building", "", False, (COLD, Because.NOT_RUNNING)),
+    ],
+)
+def test_the_move_that_is_due_follows_from_the_server(vm_state, host, is_up, expected):
+    assert due(state(vm_state=vm_state, host=host), is_up) == expected
+
+
+def state(**more):
+    given = {"host": "a", "launched": True, "vm_state": "active", "power_state": 1}
+    return ServerState("s1", "web-1", "ACTIVE", "p1", **{**given, **more})
+
+
+def test_what_a_server_is_is_read_of_its_body():
+    body = {
+        "id": "s1",
+        "name": "web-1",
+        "status": "SHUTOFF",
+        "tenant_id": "p1",
+        "OS-EXT-STS:vm_state": "stopped",
+        "OS-EXT-STS:task_state": None,
+        "OS-EXT-STS:power_state": 4,
+        "locked": True,
+    }
+    found = read_state(body)
+    assert (found.vm_state, found.task_state, found.power_state) == ("stopped", "", 4)
+    assert found.is_locked
+
+
+# What refuses a move before nova-scheduler is asked
+
+
+def planned(kind, release=34, is_up=True, flavor=None, new=None, ports=(), **more):
+    body = {**CLOUD, "flavor": flavor or {}}
+    asked = asked_by(body, release=release)
+    old = asked.flavor
+    asked = dataclasses.replace(
+        asked,
+        flavor={**old, **(new or {})},
+        image={**(asked.image or {}), **more.pop("image", {})},
+        parts=Parts(ports=tuple(ports)),
+        move=Move(kind, "s1", "a"),
+        group=more.pop("group", None),
+    )
+    return Planned(kind, state(**more), is_up, asked, old)
+
+
+def why(*args, **more):
+    return [each.why for each in refusals(planned(*args, **more))]
+
+
+STATES = {
+    LIVE: {"active", "paused"},
+    COLD: {"active", "stopped"},
+    RESIZE: {"active", "stopped"},
+    EVACUATION: {"active", "stopped", "error"},
+    UNSHELVE: {"shelved", "shelved_offloaded"},
+    REBUILD: {"active", "stopped", "error"},
+}
+NOVAS = (
+    *("active", "building", "paused", "suspended", "stopped", "rescued", "resized"),
+    *("soft-delete", "deleted", "error", "shelved", "shelved_offloaded"),
+)
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("vm_state", NOVAS)
+def test_each_move_is_for_some_states(kind, vm_state):
+    """nova/compute/api.py, check_instance_state"""
+    is_refused = Why.VM_STATE in why(kind, vm_state=vm_state)
+    assert is_refused is (vm_state not in STATES[kind])
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("kind", Kind)
+def test_only_an_evacuation_from_wallaby_on_may_interrupt_something(kind, release):
+    found = why(kind, release, task_state="rebooting")
+    assert (Why.TASK in found) is not (kind is EVACUATION and release >= 23)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_the_source_must_be_up_for_some_and_down_for_an_evacuation(kind):
+    needs_up = kind in (LIVE, COLD, RESIZE)
+    assert (Why.SOURCE_DOWN in why(kind, is_up=False)) is needs_up
+    assert (Why.SOURCE_UP in why(kind, is_up=True)) is (kind is EVACUATION)
+
+
+def test_a_live_migration_is_refused_by_the_conductor_where_the_source_is_down():
+    (found,) = refusals(planned(LIVE, is_up=False))
+    assert (found.by, found.exception) == (
+        "nova-conductor",
+        "ComputeServiceUnavailable",
+    )
+
+
+def test_a_server_without_a_host_is_unshelved_and_nothing_else():
+    for kind in Kind:
+        found = why(kind, host="", vm_state="shelved_offloaded", is_up=False)
+        assert (Why.NO_HOST in found) is (kind is not UNSHELVE)
+    assert why(UNSHELVE, host="", vm_state="shelved_offloaded", is_up=False) == []
+
+
+def test_a_guest_that_died_does_not_migrate_live():
+    assert why(LIVE, power_state=4) == [Why.POWER_STATE]
+    assert why(LIVE, power_state=3) == why(COLD, power_state=4) == []
+
+
+#: The releases in which each move is refused for each thing, by nova/compute/api.py.
+ALWAYS = range(20, 35)
+NEVER = range(0)
+REFUSED = {
+    "accelerator": {
+        LIVE: range(21, 35),
+        COLD: range(21, 35),
+        RESIZE: range(21, 35),
+        EVACUATION: range(21, 22),
+        UNSHELVE: NEVER,
+        REBUILD: range(21, 22),
+    },
+    "port accelerator": {
+        **dict.fromkeys((LIVE, COLD, RESIZE, EVACUATION), range(24, 35)),
+        **dict.fromkeys((UNSHELVE, REBUILD), NEVER),
+    },
+    "vdpa port": {
+        LIVE: range(23, 26),
+        **dict.fromkeys((COLD, RESIZE, EVACUATION), range(23, 24)),
+        **dict.fromkeys((UNSHELVE, REBUILD), NEVER),
+    },
+    "virtual tpm": {
+        **dict.fromkeys((LIVE, EVACUATION, REBUILD), range(22, 35)),
+        **dict.fromkeys((COLD, RESIZE, UNSHELVE), NEVER),
+    },
+    "memory encryption": {
+        LIVE: ALWAYS,
+        **dict.fromkeys((COLD, RESIZE, EVACUATION, UNSHELVE, REBUILD), NEVER),
+    },
+    "pci device": {
+        LIVE: range(20, 31),
+        **dict.fromkeys((COLD, RESIZE, EVACUATION, UNSHELVE, REBUILD), NEVER),
+    },
+}
+NETWORK = Network("n1")
+HAVING = {
+    "accelerator": {"flavor": {"accel:device_profile": "gpu"}},
+    "port accelerator": {
+        "ports": [Port("p1", NETWORK, vnic_type="accelerator-direct")]
+    },
+    "vdpa port": {"ports": [Port("p1", NETWORK, vnic_type="vdpa")]},
+    "virtual tpm": {"flavor": {"hw:tpm_version": "2.0"}},
+    "memory encryption": {
+        "flavor": {"hw:mem_encryption": "true"},
+        "image": {"hw_firmware_type": "uefi", "hw_machine_type": "q35"},
+    },
+    "pci device": {"flavor": {"pci_passthrough:alias": "gpu:1"}},
+}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_a_server_has_refuses_some_moves_in_some_releases(what, kind, release):
+    found = Why(what) in why(kind, release, **HAVING[what])
+    assert found is (release in REFUSED[what][kind])
+
+
+@pytest.mark.parametrize(("release", "is_refused"), [(32, True), (33, False)])
+def test_a_tpm_whose_secret_the_host_keeps_migrates_live_from_2026_1_on(
+    release, is_refused
+):
+    flavor = {"hw:tpm_version": "2.0", "hw:tpm_secret_security": "host"}
+    assert (Why.TPM in why(LIVE, release, flavor=flavor)) is is_refused
+    assert Why.TPM in why(EVACUATION, release, flavor=flavor)
+
+
+def test_a_resize_is_to_another_flavor_that_is_there():
+    other = {"name": "other"}
+    assert why(RESIZE) == [Why.SAME_FLAVOR]
+    assert why(RESIZE, new=other) == []
+    disabled = {**other, "OS-FLV-DISABLED:disabled": True}
+    assert why(RESIZE, new=disabled) == [Why.DISABLED_FLAVOR]
+    profile = {**other, "extra_specs": {"accel:device_profile": "gpu"}}
+    assert why(RESIZE, new=profile) == [Why.ACCELERATOR]
+
+
+def test_only_a_server_of_a_volume_gets_a_flavor_without_a_disk():
+    asked = planned(RESIZE, new={"name": "other", "disk": 0})
+    old = {**asked.old_flavor, "disk": 20}
+    asked = dataclasses.replace(asked, old_flavor=old)
+    assert [each.why for each in refusals(asked)] == [Why.ZERO_DISK]
+    of_volume = dataclasses.replace(asked.question, boot_from_volume=True)
+    assert refusals(dataclasses.replace(asked, question=of_volume)) == ()
+
+
+# What is only found out when it is tried
+
+
+def later(*args, **more):
+    return set(unseen(planned(*args, **more)))
+
+
+def test_what_is_found_out_later_is_of_that_move():
+    assert later(LIVE, 30) == {Unseen.CELL, Unseen.CPU, Unseen.LIVE_STORAGE}
+    assert later(COLD, 30) == {Unseen.CELL, Unseen.COLD_STORAGE}
+    assert later(EVACUATION, 30) == {Unseen.CELL, Unseen.LOST_STORAGE}
+    assert later(UNSHELVE, 30) == {Unseen.CELL, Unseen.QUOTA, Unseen.SHELVED_IMAGE}
+    assert later(REBUILD, 30) == set()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("kind", Kind)
+def test_shares_refuse_moves_from_2025_1_on(kind, release):
+    """nova/compute/api.py, block_shares_not_supported; 34 moves them cold."""
+    is_cold = kind in (COLD, RESIZE)
+    expected = kind is not UNSHELVE and release >= (99 if is_cold else 31)
+    expected = expected or (is_cold and 31 <= release < 34)
+    assert (Unseen.SHARES in later(kind, release)) is expected
+
+
+def test_claims_ports_and_groups_are_told_where_there_are_any():
+    numa = {"hw:numa_nodes": "1"}
+    assert Unseen.CLAIM in later(COLD, flavor=numa)
+    assert Unseen.CLAIM in later(LIVE, ports=[Port("p", NETWORK, vnic_type="direct")])
+    assert Unseen.PORTS in later(LIVE, ports=[Port("p1", NETWORK)])
+    assert Unseen.GROUP in later(LIVE, group=ServerGroup("g", "affinity"))
+    assert Unseen.GROUP not in later(LIVE, group=ServerGroup("g", "soft-affinity"))
+    device = {"pci_passthrough:alias": "gpu:1"}
+    assert Unseen.LIVE_DEVICE in later(LIVE, 31, flavor=device)
+    assert Unseen.LIVE_DEVICE not in later(LIVE, 30, flavor=device)
+
+
+def test_a_smaller_disk_is_told_of_a_resize():
+    asked = planned(RESIZE, new={"name": "other"})
+    asked = dataclasses.replace(asked, old_flavor={**asked.old_flavor, "disk": 9000})
+    assert Unseen.SMALLER_DISK in unseen(asked)
