@@ -12,6 +12,9 @@ import tempfile
 from collections.abc import Iterator
 
 from tests.bench import adding, checking, explaining
+from tests.services import on_mariadb
+from tests.services.fill import fill
+from tests.services.mariadb import NoMariaDB
 from tests.services.placement import PlacementServer
 
 
@@ -25,9 +28,19 @@ def main() -> None:
         adding.report(server, wanted.hosts)
     for hosts in (1000, 10_000):
         with _placement() as server:
-            explaining.report(server, hosts)
+            fill(server.database, hosts)
+            explaining.report(server, f"{hosts} hosts")
+            _on_mariadb(server, f"{hosts} hosts on MariaDB")
     with _placement() as server:
         checking.report(server, 1000)
+
+
+def _on_mariadb(server: PlacementServer, what: str) -> None:
+    try:
+        with on_mariadb.copied(server) as other:
+            explaining.report(other, what)
+    except NoMariaDB as problem:
+        print(f"explain, {what}: left out: {problem}")
 
 
 @contextlib.contextmanager

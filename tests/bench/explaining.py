@@ -20,7 +20,6 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import document, prose
 from osc_traitsched.views.terminal import painted
-from tests.services.fill import fill
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.placement import PlacementServer
 
@@ -41,11 +40,13 @@ _ROUNDS = 3
 _IMAGE = {"name": "image", "disk_format": "qcow2"}
 
 
-def report(server: PlacementServer, hosts: int) -> None:
-    """Measure, and print seconds and ratios."""
-    fill(server.database, hosts)
+def report(server: PlacementServer, what: str) -> None:
+    """Measure, and print seconds and ratios.
+
+    :param what: the hosts that the server has
+    """
     cloud = HalfCloud(server.url, MadeUpNova())
-    print(f"explain, {hosts} hosts")
+    print(f"explain, {what}")
     for name, value, remark in _figures(cloud, server):
         print(f"  {name:36}{value:10.2f}  {remark}".rstrip())
 

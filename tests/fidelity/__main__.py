@@ -15,16 +15,16 @@ from tests.fidelity import (
     generator,
     large,
     letters,
-    mariadb,
     recorded,
     rules,
     with_parts,
 )
 from tests.fidelity.comparing import Pair, Tally
-from tests.fidelity.mariadb import NoMariaDB
 from tests.fidelity.ours import MARIADB, SQLITE, Case
 from tests.fidelity.scheduling import command as scheduling
+from tests.services import mariadb
 from tests.services.environment import EnvironmentFailed
+from tests.services.mariadb import NoMariaDB
 
 SHOWN = 5
 ROW = "{:>7}  {:>8}  {:>6}  {:>6}  {:>14}  {:>9}"

@@ -10,8 +10,8 @@ import pathlib
 import subprocess
 from collections.abc import Sequence
 
-from tests.fidelity import mariadb
 from tests.fidelity.ours import MARIADB, SQLITE, Answer, Case
+from tests.services import mariadb
 from tests.services.environment import (
     PYTHONS,
     REPOSITORY,

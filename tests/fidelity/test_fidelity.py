@@ -6,8 +6,9 @@ import pytest
 
 from osc_traitsched.core.nova.releases import RELEASES
 from tests.fidelity import __main__ as command
-from tests.fidelity import asking, generator, mariadb, ours, recorded
+from tests.fidelity import asking, generator, ours, recorded
 from tests.fidelity.comparing import Pair, Tally
+from tests.services import mariadb
 
 SIZES = {"vcpus", "ram", "disk"}
 # What would have to be set as well.

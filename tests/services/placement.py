@@ -10,6 +10,8 @@ from types import TracebackType
 from tests.services import children, process
 from tests.services.release import NEWEST
 
+DRIVER = "tests.services.driver:find"
+
 CONFIGURATION = """\
 [DEFAULT]
 use_stderr = true
@@ -18,7 +20,7 @@ use_stderr = true
 auth_strategy = noauth2
 
 [placement_database]
-connection = sqlite:///{database}
+connection = {connection}
 sync_on_startup = true
 """
 
@@ -33,23 +35,31 @@ class PlacementServer:
     is locked". With ``writers_wait`` they wait for each other instead.
 
     :param options: more of placement.conf, as it is written there
+    :param mariadb: how SQLAlchemy names a database there, instead of SQLite's file
     """
 
     def __init__(
-        self, state: pathlib.Path, writers_wait: bool = False, options: str = ""
+        self,
+        state: pathlib.Path,
+        writers_wait: bool = False,
+        options: str = "",
+        mariadb: str | None = None,
     ) -> None:
         self.state = state.absolute()
         self.database = self.state / "placement.db"
         self.log = self.state / "placement.log"
         self.url = ""
         self._before = [children.WRITERS_WAIT] if writers_wait else []
+        self._connection = mariadb or f"sqlite:///{self.database}"
+        if mariadb:
+            self._before.append(DRIVER)
         self._options = options
         self._children = children.Children(self.state)
 
     def start(self) -> PlacementServer:
         """Return when the server answers. Raises ChildFailed."""
         self.state.mkdir(parents=True, exist_ok=True)
-        text = CONFIGURATION.format(database=self.database)
+        text = CONFIGURATION.format(connection=self._connection)
         (self.state / "placement.conf").write_text(text + self._options)
         self._children = children.Children(self.state)
         listener = process.listen()

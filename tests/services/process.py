@@ -77,8 +77,7 @@ class Child:
 
     def cpu_seconds(self) -> float:
         """Return how long its threads have run so far; Linux alone tells that."""
-        tasks = pathlib.Path(f"/proc/{self.pid}/task").glob("*/schedstat")
-        return sum(int(each.read_text().split()[0]) for each in tasks) / 1e9
+        return cpu_seconds(self.pid)
 
     def wait_until_answers(self, url: str, seconds: float = PATIENCE) -> None:
         """Return when the child answers on that URL, with whatever status."""
@@ -126,6 +125,12 @@ class Child:
 
     def _failure(self, what: str) -> ChildFailed:
         return ChildFailed("\n".join([f"{self.name} {what}", *tail(self.log)]))
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return how long a process's threads have run so far; Linux alone tells that."""
+    tasks = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in tasks) / 1e9
 
 
 def tail(log: pathlib.Path, lines: int = TAIL) -> list[str]:
