@@ -197,17 +197,19 @@ def _judged(
     shown = chosen or _examples(verdict, found)
     if want_figures:
         found = evidence.with_figures(placement, found, _short(verdict, found))
-    found = evidence.with_inventories(placement, found, shown)
+    # The figures are read while the options are tried.
+    read_more = functools.partial(evidence.with_inventories, placement, found, shown)
+    described = Later(read_more)
     now = Matched(start.question, found, verdict, filtered, computes)
     explanation = dataclasses.replace(
         start,
-        facts=found,
         verdict=verdict,
         named=chosen,
         allocation_request_counts=answer.counts,
         option_impacts=option_impacts(now, switched),
         release_impacts=release_impacts(now, switched),
         filtering=filtered,
+        facts=described.value(),
     )
     return explanation, matcher
 

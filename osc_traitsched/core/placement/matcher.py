@@ -77,12 +77,12 @@ class Matcher:
         self._of_root = sum(
             1 << n for n, c in enumerate(self.clauses) if isinstance(c, RootTrait)
         )
-        self._filters = {
-            c.name: 1 << n
+        self._filtered = _filtered(self.clauses, facts)
+        self.of_placement: Mask = sum(
+            1 << n
             for n, c in enumerate(self.clauses)
-            if isinstance(c, AFTER_PLACEMENT)
-        }
-        self.of_placement: Mask = self.everything & ~sum(self._filters.values())
+            if not isinstance(c, AFTER_PLACEMENT)
+        )
         self._givers = [facts.offers[amount] for amount in self._amounts]
         self._members = {
             1 << number: facts.members[clause.aggregates]
@@ -90,7 +90,7 @@ class Matcher:
             if isinstance(clause, MemberOf)
         }
         self._limits = {name: facts.limits.get(name, {}) for name in self._totals}
-        self._hosts: dict[tuple[frozenset[str], tuple[_Seen, ...], Mask], Host] = {}
+        self._hosts: dict[tuple[tuple[_Seen, ...], Mask], Host] = {}
         self._memory: dict[tuple[Host, Mask], bool] = {}
         self._wanted: dict[Mask, Wanted] = {}
         self._met_by_root: dict[frozenset[str], Mask] = {}
@@ -110,26 +110,21 @@ class Matcher:
 
     def host(self, root: str) -> Host:
         """Return what decides about the host with this root provider."""
-        traits = self.facts.traits.get(root, frozenset()) & self._names
         uuids = self.facts.reachable(root)
-        filtered = sum(
-            bit
-            for name, bit in self._filters.items()
-            if root in self.facts.filtered[name]
-        )
         seen = tuple([self._seen(uuid, root, uuids) for uuid in uuids])
-        key = (traits, seen, filtered)
+        key = (seen, self._filtered.get(root, 0))
         host = self._hosts.get(key)
         if host is None:
-            offers = tuple(self._offer(seen) for seen in key[1])
-            host = self._hosts[key] = Host(traits, offers, filtered)
+            offers = tuple(map(self._offer, seen))
+            host = self._hosts[key] = Host(offers[0].traits, offers, key[1])
         return host
 
     def meets(self, host: Host, mask: Mask) -> bool:
         """Tell whether a host meets all the clauses of a set together."""
-        if (host, mask) not in self._memory:
-            self._memory[host, mask] = self._try(host, mask)
-        return self._memory[host, mask]
+        known = self._memory.get((host, mask))
+        if known is None:
+            known = self._memory[host, mask] = self._try(host, mask)
+        return known
 
     def _seen(self, uuid: str, root: str, uuids: Sequence[str]) -> _Seen:
         """Return what decides about a provider, with as little work as can be.
@@ -245,6 +240,16 @@ class Matcher:
                 or (not offer.is_shared and not within & ~root)
             )
         )
+
+
+def _filtered(clauses: Sequence[Condition], facts: Facts) -> dict[str, Mask]:
+    """Return what keeps hosts out after Placement, by the root's UUID."""
+    found: dict[str, Mask] = {}
+    for number, clause in enumerate(clauses):
+        if isinstance(clause, AFTER_PLACEMENT):
+            for root in facts.filtered[clause.name]:
+                found[root] = found.get(root, 0) | 1 << number
+    return found
 
 
 def _member_of(clauses: Sequence[Condition]) -> tuple[Mask, Mask]:

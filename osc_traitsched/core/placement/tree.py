@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 
 from osc_traitsched.core.placement.facts import Amount
 
@@ -44,3 +45,11 @@ class Host:
     root: frozenset[str]
     offers: tuple[Offer, ...]
     filtered: Mask = 0
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        """What is looked up for every host of the cloud."""
+        return hash((self.root, self.offers, self.filtered))
