@@ -137,3 +137,9 @@ class ExplainServer(_Deferred):
     """openstack trait-sched server explain."""
 
     path = "osc_traitsched.commands.server_explain:ExplainServer"
+
+
+class ListServers(_Deferred):
+    """openstack trait-sched server list."""
+
+    path = "osc_traitsched.commands.server_list:ListServers"

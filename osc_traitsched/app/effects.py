@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.cloud import evidence, lookup
-from osc_traitsched.cloud.allocation_candidates import Answer
+from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change import isolation
 from osc_traitsched.core.change.isolation import (
@@ -34,11 +34,6 @@ from osc_traitsched.core.placement.facts import Amount, Facts
 
 #: Of one query, where other queries are answered.
 _INTERNAL_ERROR = 500
-
-#: What Placement gives for a query that was not sent.
-_NOTHING = Answer(
-    frozenset(), (0,), {"allocation_requests": [], "provider_summaries": {}}
-)
 
 
 def check_effects(
@@ -149,7 +144,7 @@ def foresee(
         placement,
         clouds[0].state.snapshot,
         isolation.queries(rows),
-        _NOTHING,
+        NOTHING,
         figures=True,
         known=lambda: offers,
     )

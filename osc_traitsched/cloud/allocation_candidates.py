@@ -29,6 +29,12 @@ class Answer:
     body: Mapping[str, Any]
 
 
+#: What Placement gives for a query that was not sent.
+NOTHING = Answer(
+    frozenset(), (0,), {"allocation_requests": [], "provider_summaries": {}}
+)
+
+
 def ask(placement: Service, request: Request, most: int | None = None) -> Answer:
     """Ask Placement what Nova would ask, but for the limit.
 

@@ -18,6 +18,7 @@ def pages(
     key: str,
     shape: Mapping[str, rest.Shape],
     params: Mapping[str, str] = _NO_PARAMS,
+    microversion: str | None = None,
 ) -> Iterator[Any]:
     """Yield the items of a list of Nova or Glance; it ends with an empty page.
 
@@ -29,12 +30,15 @@ def pages(
 
     :param key: what the answer has the items under
     :param shape: of an item; its ``id`` is the marker
+    :param microversion: as for ``Service.get``
     :raises CloudBroke: when the list can't be read, or the service does not go on
     """
     seen: set[str] = set()
     marker: dict[str, str] = {}
     whole = {key: [{"id": str, **shape}]}
-    while found := rest.get(service, path, whole, {**params, **marker})[key]:
+    while found := rest.get(service, path, whole, {**params, **marker}, microversion)[
+        key
+    ]:
         fresh = [each for each in found if each["id"] not in seen]
         if not fresh:
             reason = f"gives the same page of {path} again and again"

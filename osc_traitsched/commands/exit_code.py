@@ -32,10 +32,10 @@ class ExitCode(enum.IntEnum):
     """A dry run with ``--exit-code``, and there is something to write."""
 
     FINDINGS = 7
-    """A check has a finding as bad as ``--fail-on`` says, or worse."""
+    """A check has a finding as bad as ``--fail-on`` says, or a server is misplaced."""
 
     UNKNOWN = 8
-    """Whether any host can take the server depends on what no API shows."""
+    """The answer depends on what no API shows."""
 
     INTERRUPTED = 130
     """The user pressed Ctrl-C; a shell's code for SIGINT."""

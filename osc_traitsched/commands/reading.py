@@ -29,6 +29,7 @@ class Reading:
         self._timer: threading.Timer | None = None
         self._is_late = False
         self._path = ""
+        self._last, self._number = "", 0
         self._line: Any = None
 
     @contextlib.contextmanager
@@ -40,6 +41,8 @@ class Reading:
         self._start()
         with self._lock:
             self._path = path
+            self._number = self._number + 1 if path == self._last else 1
+            self._last = path
             self._show()
         try:
             yield
@@ -62,7 +65,7 @@ class Reading:
 
     def _show(self) -> None:
         if self._is_late and self._path:
-            text = reading.line(self._path)
+            text = reading.line(self._path, self._number)
             self._line = tqdm.tqdm(
                 desc=text, bar_format="{desc}", leave=False, file=sys.stderr
             )

@@ -10,10 +10,12 @@ _NOUNS = {
 }
 
 
-def line(path: str) -> str:
+def line(path: str, number: int = 1) -> str:
     """Return the line for a request.
 
     :param path: below the service's endpoint, perhaps with a query
+    :param number: of requests in a row for that path, this one too
     """
     kind = path.partition("?")[0].strip("/").partition("/")[0]
-    return f"reading {_NOUNS.get(kind, kind.replace('_', ' '))} ..."
+    noun = _NOUNS.get(kind, kind.replace("_", " "))
+    return f"reading {noun} ..." if number == 1 else f"reading {noun} ({number}) ..."

@@ -238,11 +238,15 @@ class Maker:
         raise AssertionError(f"server {server} is being built for {seconds} s")
 
     def acts(
-        self, boot: Boot, action: Mapping[str, Any], seconds: float = PATIENCE
+        self,
+        boot: Boot,
+        action: Mapping[str, Any],
+        seconds: float = PATIENCE,
+        version: str = COMPUTE,
     ) -> Any:
         """Do something with a server, and return its body when that is over."""
         compute, path = self.admin.compute, f"/servers/{boot.server}"
-        answer = compute.post(f"{path}/action", json=action, microversion=COMPUTE)
+        answer = compute.post(f"{path}/action", json=action, microversion=version)
         assert answer.status_code in (200, 202), answer.text
         # What the API only hands on has not begun at once.
         time.sleep(0.5)

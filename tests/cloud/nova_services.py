@@ -33,15 +33,18 @@ def start(computes: int) -> None:
     """Start the conductor, the scheduler and the computes, and map the computes."""
     _start("nova-conductor", conductor_rpcapi.RPC_TOPIC, CONF.host)
     _start("nova-scheduler", scheduler_rpcapi.RPC_TOPIC, CONF.host)
+    # What other computes ask for comes by a way of its own, from 2026.2 on.
+    other = getattr(compute_rpcapi, "RPC_TOPIC_ALT", None)
+    named = {} if other is None else {"topic_alt": other}
     for number in range(computes):
-        _start("nova-compute", compute_rpcapi.RPC_TOPIC, f"cmp{number:02d}")
+        _start("nova-compute", compute_rpcapi.RPC_TOPIC, f"cmp{number:02d}", **named)
     # As nova-manage cell_v2 discover_hosts does: unmapped hosts are never chosen.
     host_mapping.discover_hosts(context.get_admin_context())
 
 
-def _start(binary: str, topic: str, host: str) -> None:
+def _start(binary: str, topic: str, host: str, **named: str) -> None:
     # It goes on in threads of this process.
-    service.Service.create(binary=binary, topic=topic, host=host).start()
+    service.Service.create(binary=binary, topic=topic, host=host, **named).start()
 
 
 def serve_api(listener: int) -> None:

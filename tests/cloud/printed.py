@@ -195,6 +195,26 @@ def _pinned(make: Maker) -> None:
     make.acts(boot, {"os-migrateLive": {"host": None, "block_migration": "auto"}})
 
 
+def _left_behind(make: Maker) -> None:
+    """A host lost the trait that its server requires, and one was isolated by it."""
+    make.traits(GOLD, "cmp00", "cmp01")
+    image = make.image("rocky")
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    small = make.flavor("small")
+    placed = (
+        ("web-1", gold, "cmp00"),
+        ("web-2", gold, "cmp01"),
+        ("db-1", small, "cmp00"),
+        ("db-2", small, "cmp00"),
+        ("db-3", small, "cmp02"),
+    )
+    for name, flavor, host in placed:
+        boot = make.boot(flavor, image, host=host, name=name)
+        make.after(make.delete, boot)
+    make.takes(GOLD, "cmp01")
+    make.aggregate("licensed", "cmp00", **{f"trait:{GOLD}": "required"})
+
+
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("README", "osc-traitsched", 0): _busy,
@@ -219,6 +239,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("weighers", "What is not visible", 0): _unlike,
     ("servers", "A server in ERROR", 0): _failed,
     ("servers", "A move that failed", 0): _pinned,
+    ("servers", "Servers that a policy leaves behind", 0): _left_behind,
     ("traits", "See that it works", 0): _gold,
     ("az", "See that it works", 0): _east,
     ("image-type", "See that it works", 0): _gold,

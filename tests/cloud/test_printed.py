@@ -22,6 +22,7 @@ SERVERS = "doc/source/user/servers.rst"
 PRINTED = [
     *(b for page in PAGES for verb in VERBS for b in blocks(page, verb)),
     *blocks(SERVERS, "server explain"),
+    *blocks(SERVERS, "server list"),
 ]
 
 

@@ -242,7 +242,7 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
         start with these filters and weighers
     """
     spec, settings = question.spec(), question.assumptions
-    _check_policy(spec, settings)
+    check_policy(spec, settings)
     enabled(settings)
     weighers.enabled(settings)
     if question.is_forced:
@@ -261,7 +261,7 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     return Filtering(judgment, differences=differences)
 
 
-def _check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
+def check_policy(spec: RequestSpec, settings: SchedulerSettings) -> None:
     """Refuse a group whose policy nothing keeps.
 
     :raises Refusal: where its filter or weigher is off

@@ -24,3 +24,7 @@ from osc_traitsched.views import reading
 )
 def test_a_path_is_named_by_what_it_begins_with(path, noun):
     assert reading.line(path) == f"reading {noun} ..."
+
+
+def test_what_is_read_in_pages_says_how_many():
+    assert reading.line("/servers/detail", 12) == "reading servers (12) ..."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.nova.filter.state import HostState
@@ -76,6 +76,30 @@ _OBJECTS = frozenset(
         "update",
     ]
 )
+
+
+#: Those that change with the servers of a host.
+_OF_USE = frozenset(
+    [
+        "disk_mb_used",
+        "free_disk_mb",
+        "free_ram_mb",
+        "num_instances",
+        "num_io_ops",
+        "vcpus_used",
+    ]
+)
+
+
+def is_of_use(path: Sequence[str]) -> bool:
+    """Tell whether a path leads to what changes with the servers of a host.
+
+    :param path: what is looked up in a host's state, step by step
+    """
+    first, *steps = path
+    if first == "stats" and steps:
+        first = steps[0]
+    return first in _OF_USE or first in _STATS or first.startswith(_COUNTS)
 
 
 def _address(report: NodeReport) -> object:

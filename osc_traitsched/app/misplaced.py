@@ -1,0 +1,184 @@
+"""Which servers are on hosts that could not be given to them today."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Sequence
+
+from osc_traitsched.app import settings, targets
+from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.cloud import evidence, lookup, projects, read, server_groups
+from osc_traitsched.cloud import fleet as fleets
+from osc_traitsched.cloud.allocation_candidates import NOTHING
+from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.core.errors import PlacementRefuses
+from osc_traitsched.core.existing.company import Circles
+from osc_traitsched.core.existing.elsewhere import Elsewhere
+from osc_traitsched.core.existing.fleet import Fleet
+from osc_traitsched.core.existing.judging import Judging
+from osc_traitsched.core.existing.misplaced import Answer, OwnHosts
+from osc_traitsched.core.existing.placed import Placed, Placements
+from osc_traitsched.core.existing.wish import Wish, Wishes
+from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.filter.judging import enabled
+from osc_traitsched.core.nova.filter.state import host_states
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.facts import Amount, Facts
+from osc_traitsched.core.placement.limits import demands, limits
+from osc_traitsched.core.placement.matcher import amounts
+
+#: So many servers that groups and hints speak of are looked for one by one.
+MOST_LOOKED_FOR = 200
+
+
+@dataclasses.dataclass(frozen=True)
+class Scope:
+    """Whose servers are looked at.
+
+    :ivar selectors: the hosts; None for all, and for those that Nova does not list
+    :ivar project: a name or an ID; None for all projects
+    :ivar project_domain: the domain that it is in, name or ID; None for any
+    """
+
+    selectors: Selectors | None = None
+    project: str | None = None
+    project_domain: str | None = None
+
+
+def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placements:
+    """Read servers, and judge each against its own host.
+
+    Beside the servers it takes as many requests as a question of ``explain``, however
+    many servers there are, and a few for each hundred of their images, for each
+    thousand of server groups, and for each amount that misplaced servers ask for.
+
+    :raises NothingMatches: for a selector or a project that matches nothing
+    :raises FiltersNotInRelease: for filters with which nova-scheduler does not start
+    :raises BadConfiguration: for a file of the scheduler's or a value that can't be
+    :raises CloudBroke: when a service can't be read
+    """
+    assumed = settings.of_cloud(cloud, sources)
+    enabled(assumed)
+    project = None
+    if scope.project is not None:
+        project = projects.project(cloud, scope.project, scope.project_domain)
+    aggregates = read.aggregates(cloud.compute)
+    hosts = _service_hosts(cloud, scope.selectors)
+    fleet = fleets.fleet(cloud, hosts, project)
+    images = lookup.images_of_ids(cloud, fleet.images)
+    is_whole = hosts is None and project is None
+    circles = _circles(cloud, fleet, is_whole)
+    wishes = Wishes(fleet.minor, images, aggregates, assumed)
+    with uncollected():
+        placed = _judged(cloud, fleet, wishes, circles, aggregates)
+    ordered = sorted(placed, key=lambda each: (each.server.host, each.server.name))
+    return Placements(
+        settings=assumed,
+        looked_at=len(fleet.residents) + len(fleet.silent),
+        homeless=fleet.homeless,
+        misplaced=tuple(p for p in ordered if p.verdict.answer is Answer.MISPLACED),
+        unknown=tuple(p for p in ordered if p.verdict.answer is Answer.UNKNOWN),
+        aggregates={body["uuid"]: body["name"] for body in aggregates},
+    )
+
+
+def _judged(
+    cloud: Cloud,
+    fleet: Fleet,
+    wishes: Wishes,
+    circles: Circles,
+    aggregates: Sequence[Body],
+) -> tuple[Placed, ...]:
+    """Return the servers that are misplaced, or of which that is not known."""
+    computes = lookup.computes(cloud)
+    listed = read.providers(cloud.placement)
+    snapshot = listed.with_nova(read.view(computes, aggregates))
+    known = [each for each in computes if each.uuid in snapshot.by_uuid]
+    judging = Judging(fleet, wishes, circles, known)
+    facts = _facts(cloud.placement, snapshot, judging.wishes)
+    found = host_states(known, aggregates)
+    states = {each.compute.uuid: each for each in found}
+    own = OwnHosts(facts, states, wishes.assumptions)
+    placed = tuple(judging.in_question(own))
+    wanted = {
+        judging.wish(each.server)
+        for each in placed
+        if each.verdict.answer is Answer.MISPLACED
+    }
+    facts = _with_room(cloud.placement, facts, wanted)
+    elsewhere = Elsewhere(facts, states, wishes.assumptions)
+    return tuple(judging.with_destinations(placed, elsewhere))
+
+
+def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] | None:
+    """Return the service hosts that are selected; None for all."""
+    if selectors is None:
+        return None
+    known = read.known_traits(cloud.placement)
+    chosen = targets.targets(cloud, selectors, known)
+    roots = {each.provider.root for each in chosen.held}
+    computes = lookup.computes(cloud)
+    named = {each.service_host for each in computes if each.uuid in roots}
+    return frozenset(named.union(chosen.without_provider))
+
+
+def _circles(cloud: Cloud, fleet: Fleet, is_whole: bool) -> Circles:
+    """Return the groups, with where all servers are that they and hints speak of.
+
+    If all servers were read, those that were not are on no host.
+    """
+    circles = Circles(server_groups.groups(cloud), fleet)
+    left = sorted(circles.unplaced)
+    silent = circles.unplaced.intersection(fleet.silent)
+    if is_whole:
+        circles.place({}, silent)
+    else:
+        found = server_groups.nodes_of(cloud, left[:MOST_LOOKED_FOR])
+        hosts = {server: host for server, (host, _) in found.items()}
+        circles.place(hosts, silent.union(left[MOST_LOOKED_FOR:]))
+    return circles
+
+
+def _facts(placement: Service, snapshot: Snapshot, wishes: Iterable[Wish]) -> Facts:
+    """Read what all clauses need but amounts, and the figures of hosts with room."""
+    clauses = (
+        dataclasses.replace(clause, origins=())
+        for each in _requests(wishes)
+        for clause in each.clauses
+        if not isinstance(clause, Resource)
+    )
+    asked = Request(tuple(dict.fromkeys(clauses)), None, None, "")
+    return evidence.gather(placement, snapshot, [asked], NOTHING, figures=True)
+
+
+def _with_room(placement: Service, facts: Facts, wishes: Iterable[Wish]) -> Facts:
+    """Return the facts with which providers have room now for what these ask for."""
+    requests = _requests(wishes)
+    ask = functools.partial(_offers, placement)
+    clauses = (clause for each in requests for clause in each.clauses)
+    offers = {amount: ask(amount) for amount in amounts(clauses)}
+    found = limits(demands(requests), offers, facts.stock, ask)
+    return dataclasses.replace(facts, offers=offers, limits=found)
+
+
+def _offers(placement: Service, amount: Amount) -> frozenset[str]:
+    """Return the providers that can give an amount; none if Placement refuses it.
+
+    It does where it has lost a class that servers were made with.
+    """
+    try:
+        return evidence.offers(placement, amount)
+    except PlacementRefuses:
+        return frozenset()
+
+
+def _requests(wishes: Iterable[Wish]) -> tuple[Request, ...]:
+    """Return what Nova would ask Placement, second queries too, each once."""
+    first = [each.request for each in wishes if each.request is not None]
+    both = (each for one in first for each in (one, one.fallback) if each)
+    return tuple(dict.fromkeys(both))

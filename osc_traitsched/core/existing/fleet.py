@@ -1,0 +1,110 @@
+"""The servers of a cloud, with as little kept of each as its question needs.
+
+A page of a thousand servers takes some ten megabytes, and a cloud has a hundred such
+pages. Most servers are of a few flavors, images and zones. So a server is six short
+values, and what many were asked for alike is kept once, as their kind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from osc_traitsched.core.existing import parts
+from osc_traitsched.core.nova.question import Body
+
+HOST = "OS-EXT-SRV-ATTR:host"
+NODE = "OS-EXT-SRV-ATTR:hypervisor_hostname"
+_LAUNCHED = "OS-SRV-USG:launched_at"
+
+
+class Resident(NamedTuple):
+    """A server that is on a host.
+
+    :ivar project: its ID
+    :ivar host: the service host
+    :ivar node: the hypervisor; empty where Nova does not say it
+    :ivar kind: the place of its kind in :attr:`Fleet.kinds`
+    """
+
+    id: str
+    name: str
+    project: str
+    host: str
+    node: str
+    kind: int
+
+
+class Fleet:
+    """Takes the servers of one page after the other.
+
+    :param minor: of the compute API with which they are read
+    :ivar kinds: for each kind what the compute API shows of what it was asked for, in
+        the form of a server's body
+    :ivar homeless: how many are on no host: shelved, failed, or being built
+    :ivar silent: the IDs of those whose cell does not answer
+    :ivar hidden: how many have no extra specs, which a policy can hide
+    """
+
+    def __init__(self, minor: int) -> None:
+        self.minor = minor
+        self.residents: list[Resident] = []
+        self.kinds: list[Body] = []
+        self.homeless = 0
+        self.silent: list[str] = []
+        self.hidden = 0
+        self._numbers: dict[str, int] = {}
+        self._texts: dict[str, str] = {}
+
+    def add(self, bodies: Iterable[Any]) -> None:
+        """Keep what matters of servers, whose bodies can be forgotten then."""
+        for body in bodies:
+            if "name" not in body:
+                # nova/api/openstack/compute/views/servers.py, ``_show_from_down_cell``
+                self.silent.append(body["id"])
+            elif not body.get(HOST):
+                self.homeless += 1
+            elif "extra_specs" not in body["flavor"]:
+                self.hidden += 1
+            else:
+                self.residents.append(self._resident(body))
+
+    def _resident(self, body: Any) -> Resident:
+        return Resident(
+            body["id"],
+            body["name"],
+            self._once(body["tenant_id"]),
+            self._once(body[HOST]),
+            self._once(body.get(NODE) or ""),
+            self._kind(_asked_for(body)),
+        )
+
+    def _once(self, text: str) -> str:
+        return self._texts.setdefault(text, text)
+
+    def _kind(self, asked_for: Body) -> int:
+        text = json.dumps(asked_for, sort_keys=True)
+        number = self._numbers.setdefault(text, len(self.kinds))
+        if number == len(self.kinds):
+            self.kinds.append(asked_for)
+        return number
+
+    @property
+    def images(self) -> frozenset[str]:
+        """The IDs of the images that they were made of."""
+        return frozenset(filter(None, map(parts.image_id, self.kinds)))
+
+
+def _asked_for(body: Any) -> Body:
+    """Return what a body has of the server's request, as the body has it."""
+    image, hints = body["image"], body.get("scheduler_hints") or {}
+    found = {
+        "flavor": body["flavor"],
+        "image": image and {k: image[k] for k in ("id", "properties") if k in image},
+        "scheduler_hints": {k: v for k, v in hints.items() if k != "group"},
+        "pinned_availability_zone": body.get("pinned_availability_zone"),
+    }
+    if image and "properties" in image:
+        found[_LAUNCHED] = bool(body.get(_LAUNCHED))
+    return found

@@ -1,0 +1,46 @@
+"""All that there is to say of where the servers of a cloud are, as one value."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+from osc_traitsched.core.existing.elsewhere import Destination
+from osc_traitsched.core.existing.fleet import Resident
+from osc_traitsched.core.existing.misplaced import Verdict
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+
+class Placed(NamedTuple):
+    """A server that is not known to be where it could be.
+
+    :ivar destination: whether there is another host; None where it was not asked
+    """
+
+    server: Resident
+    verdict: Verdict
+    destination: Destination | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Placements:
+    """Where servers are, and which of them could not be there.
+
+    :ivar looked_at: how many servers that are on a host
+    :ivar homeless: how many others were read, which are on none
+    :ivar misplaced: by host and name
+    :ivar unknown: by host and name
+    :ivar aggregates: the names of host aggregates by their UUIDs
+    """
+
+    settings: SchedulerSettings
+    looked_at: int
+    homeless: int
+    misplaced: tuple[Placed, ...]
+    unknown: tuple[Placed, ...]
+    aggregates: dict[str, str]
+
+    @property
+    def fine(self) -> int:
+        """How many servers are known to be where they could be."""
+        return self.looked_at - len(self.misplaced) - len(self.unknown)

@@ -1,0 +1,189 @@
+"""The questions of servers that exist, each once for all that were asked for alike."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from osc_traitsched.core.check.builder import decisive
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.existing import parts
+from osc_traitsched.core.existing.doubt import (
+    Doubt,
+    NotAsked,
+    NotKnown,
+    NotSpelledOut,
+)
+from osc_traitsched.core.existing.parts import HINTS, ZONE, Name
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.zones import zone_in
+from osc_traitsched.core.nova import filter_options, options
+from osc_traitsched.core.nova.filter.state import RequestSpec
+from osc_traitsched.core.nova.move import Kind, Move
+from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_on, has_filter
+
+#: The filters that look at a user's hints.
+READING_HINTS = (
+    "SameHostFilter",
+    "DifferentHostFilter",
+    "SimpleCIDRAffinityFilter",
+    "JsonFilter",
+)
+_ON_THE_API = "api"
+_NOT_SPELLED_OUT = (
+    not_evaluated.PCI_ALIAS_IN_PLACEMENT,
+    not_evaluated.DEVICE_PROFILE,
+)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Wish:
+    """What servers were asked for alike, and what Nova makes of that now.
+
+    :ivar request: what Placement would be asked; None where Nova would not ask
+    :ivar spec: what the host filters would be given; None with the request
+    :ivar refusal: why nova-scheduler would end it before it asks
+    :ivar doubts: what is not known of it, the same for all its servers
+    """
+
+    question: Question
+    request: Request | None = None
+    spec: RequestSpec | None = None
+    refusal: Refusal | None = None
+    doubts: tuple[Doubt, ...] = ()
+
+    @property
+    def is_image_known(self) -> bool:
+        """Whether all is known that the image asks for."""
+        gone = (Name.MORE, Name.VOLUME)
+        return not any(isinstance(d, NotKnown) and d.part in gone for d in self.doubts)
+
+
+class Wishes:
+    """Makes the wishes of servers, one for all that differ in nothing that decides.
+
+    :param minor: of the compute API with which the servers were read
+    :param images: the image service's bodies, by ID; those that it has no more are not
+        among them
+    :ivar assumptions: those of the cloud, but for the zone that new servers get
+    """
+
+    def __init__(
+        self,
+        minor: int,
+        images: Mapping[str, Body],
+        aggregates: Sequence[Body],
+        assumptions: SchedulerSettings,
+    ) -> None:
+        self._minor, self._images = minor, images
+        self._aggregates = tuple(aggregates)
+        # A zone of Nova's own choosing was chosen when the server was made.
+        self.assumptions = assumptions.changed(options.DEFAULT_ZONE, "")
+        self._named = _named_projects(self._aggregates, assumptions.collation)
+        self._hidden = tuple(_hidden(minor, self._aggregates, assumptions))
+        self._other = ""
+        self._known: dict[object, Wish] = {}
+
+    def wish(self, kind: Body, project: str) -> Wish:
+        """Return the wish of the servers of a kind and a project.
+
+        :param kind: as ``Fleet.kinds`` has it
+        """
+        image, gone = self._image(kind), tuple(self._gone(kind))
+        project = self._alike(project)
+        asked = [{**kind, "image": image}, project]
+        key = (json.dumps(asked, sort_keys=True), gone)
+        if key not in self._known:
+            doubts = (*self._hidden, *gone)
+            self._known[key] = self._made(kind, image, project, doubts)
+        return self._known[key]
+
+    def _alike(self, project: str) -> str:
+        """Return one project for all that no aggregate names."""
+        if self.assumptions.collation.folded(project) in self._named:
+            return project
+        self._other = self._other or project
+        return self._other
+
+    def _image(self, kind: Body) -> Body | None:
+        """Return the image, without what leads Nova to nothing."""
+        identity = parts.image_id(kind)
+        found = parts.image(kind, self._images.get(identity or ""))
+        if found is None:
+            return None
+        isolated = self.assumptions.value(filter_options.ISOLATED_IMAGES)
+        is_named = isinstance(isolated, tuple) and identity in isolated
+        return {"id": identity if is_named else "", **decisive(found)}
+
+    # As for a move, nova-api does not look at flavor and image again.
+    def _made(
+        self, kind: Body, image: Body | None, project: str, doubts: tuple[Doubt, ...]
+    ) -> Wish:
+        question = Question(
+            flavor=parts.flavor(kind),
+            image=image,
+            aggregates=self._aggregates,
+            assumptions=self.assumptions,
+            zone=parts.zone(kind, self._minor, False),
+            project=project,
+            boot_from_volume=image is None,
+            hints=parts.hints(kind),
+            is_kept=True,
+            move=Move(Kind.LIVE_MIGRATION, ""),
+        )
+        try:
+            request = question.request()
+            spec = dataclasses.replace(question.spec(), instance_uuid=None)
+        except Refusal as refusal:
+            if refusal.stage == _ON_THE_API:
+                return Wish(question, doubts=(*doubts, NotAsked(refusal)))
+            return Wish(question, refusal=refusal, doubts=doubts)
+        unclear = (
+            NotSpelledOut(each.key, each.value)
+            for each in request.not_evaluated
+            if each.kind in _NOT_SPELLED_OUT
+        )
+        return Wish(question, request, spec, doubts=(*doubts, *unclear))
+
+    def _gone(self, kind: Body) -> Iterator[Doubt]:
+        identity = parts.image_id(kind)
+        if identity is None:
+            yield NotKnown(Name.VOLUME)
+        elif identity not in self._images:
+            yield NotKnown(Name.MORE)
+
+
+def _named_projects(aggregates: Iterable[Body], collation: Collation) -> frozenset[str]:
+    """Return the projects that aggregates name, to a prefilter or to a filter."""
+    named = (
+        value
+        for body in aggregates
+        for key, value in body["metadata"].items()
+        if key.startswith(TENANT_KEY)
+    )
+    every = (each for value in named for each in (value, *value.split(",")))
+    return frozenset(collation.folded(each.strip()) for each in every)
+
+
+def _hidden(
+    minor: int, aggregates: Iterable[Body], assumptions: SchedulerSettings
+) -> Iterator[Doubt]:
+    """Yield the parts that this compute API does not show, and that would matter."""
+    if minor < ZONE and _zones_matter(aggregates, assumptions):
+        yield NotKnown(Name.ZONE, ZONE)
+    if minor < HINTS and any(has_filter(assumptions, f) for f in READING_HINTS):
+        yield NotKnown(Name.HINTS, HINTS)
+
+
+def _zones_matter(aggregates: Iterable[Body], assumptions: SchedulerSettings) -> bool:
+    """Tell whether anything looks at zones, and there is more than the default one."""
+    collation = assumptions.collation
+    is_on = az_is_on(assumptions) or has_filter(assumptions, AZ_FILTER)
+    zones = (zone_in(body["metadata"], collation) for body in aggregates)
+    return is_on and any(zones)

@@ -1,0 +1,125 @@
+"""Where servers are, as rows for programs and as one screen for a person."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable, Iterator, Sequence
+
+from osc_traitsched.core.existing.elsewhere import Destination
+from osc_traitsched.core.existing.misplaced import Answer
+from osc_traitsched.core.existing.placed import Placed, Placements
+from osc_traitsched.views.columns import Names
+from osc_traitsched.views.server import placed as words
+from osc_traitsched.views.text import count, ranges
+from osc_traitsched.views.traits import Table
+
+COLUMNS = ("id", "name", "project", "host", "answer", "reason", "destination")
+_GROUPED = ("servers", "reason", "hosts", "destination")
+#: So many reasons, and names of servers for each, are a screen.
+_MOST_REASONS = 15
+_MOST_NAMES = 3
+
+
+def rows(found: Placements, with_unknown: bool) -> Table:
+    """One row a server: the misplaced ones, and on demand those not known.
+
+    The column ``destination`` says whether another host meets the server's request and
+    has room; it is empty for those not known.
+    """
+    servers = (*found.misplaced, *(found.unknown if with_unknown else ()))
+    return COLUMNS, [
+        (
+            each.server.id,
+            each.server.name,
+            each.server.project,
+            each.server.host,
+            each.verdict.answer.value,
+            Names(_said(each, found)),
+            each.destination.value if each.destination else "",
+        )
+        for each in servers
+    ]
+
+
+def grouped(found: Placements) -> Table:
+    """One row a reason that misplaced servers have, the most frequent first."""
+    groups = _groups(found.misplaced, found)
+    return _GROUPED, [
+        (
+            _some([each.server.name for each in servers]),
+            "\n".join(said),
+            ranges(dict.fromkeys(each.server.host for each in servers)),
+            _destinations(servers),
+        )
+        for said, servers in groups[:_MOST_REASONS]
+    ]
+
+
+def headline(found: Placements) -> str:
+    """Return the answer in one line."""
+    number, total = len(found.misplaced), found.looked_at
+    if not total:
+        return "There is no server on these hosts."
+    be = "is on a host that it" if number == 1 else "are on hosts that they"
+    if not number:
+        known = " known to be" if found.unknown else ""
+        return (
+            f"None of {_servers(total)} is{known} on a host that it could not be "
+            + ("given today.")
+        )
+    return f"{number:,} of {_servers(total)} {be} could not be given today."
+
+
+def below(found: Placements) -> Iterator[str]:
+    """Yield what stands below the table: what is not known, and the counts."""
+    left = _groups(found.misplaced, found)[_MOST_REASONS:]
+    if left:
+        more = sum(len(servers) for _, servers in left)
+        yield f"{count(len(left), 'more reason')} of {_servers(more)}: see -f json"
+    for said, servers in _groups(found.unknown, found)[:_MOST_REASONS]:
+        yield f"Not known of {_servers(len(servers))}: {'; '.join(said)}"
+    yield (
+        f"Looked at: {_servers(found.looked_at)}, {len(found.misplaced):,} misplaced, "
+        f"{found.fine:,} fine, {len(found.unknown):,} not known."
+    )
+    if found.homeless:
+        be = "is" if found.homeless == 1 else "are"
+        yield f"{found.homeless:,} more {be} on no host."
+
+
+def _servers(number: int) -> str:
+    return f"{number:,} server{'s' * (number != 1)}"
+
+
+def _groups(
+    servers: Iterable[Placed], found: Placements
+) -> list[tuple[tuple[str, ...], Sequence[Placed]]]:
+    groups: dict[tuple[str, ...], list[Placed]] = collections.defaultdict(list)
+    for each in servers:
+        groups[_said(each, found)].append(each)
+    return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
+
+
+def _said(placed: Placed, found: Placements) -> tuple[str, ...]:
+    verdict = placed.verdict
+    if verdict.answer is Answer.MISPLACED:
+        said = [words.why(each, found.aggregates) for each in verdict.reasons]
+    else:
+        said = [words.why_unknown(each) for each in verdict.doubts]
+    return tuple(dict.fromkeys(said))
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMES])
+    rest = len(names) - _MOST_NAMES
+    return f"{shown} and {rest:,} more" if rest > 0 else shown
+
+
+def _destinations(servers: Iterable[Placed]) -> str:
+    numbers = collections.Counter(each.destination for each in servers)
+    if len(numbers) == 1:
+        (only,) = numbers
+        return only.value if only else ""
+    return ", ".join(
+        f"{each.value}: {numbers[each]:,}" for each in Destination if numbers[each]
+    )

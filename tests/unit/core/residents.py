@@ -1,0 +1,129 @@
+"""Servers on the hosts of a case's cloud, and what is said of each."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from osc_traitsched.core.existing.company import Circles
+from osc_traitsched.core.existing.elsewhere import Elsewhere
+from osc_traitsched.core.existing.fleet import Fleet
+from osc_traitsched.core.existing.judging import Judging
+from osc_traitsched.core.existing.misplaced import Answer, OwnHosts
+from osc_traitsched.core.existing.wish import Wishes
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.state import host_states
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.views.server import placed as words
+from tests.cases.reading import Case
+from tests.property.building import identity
+from tests.unit.core.filter.asked import REPORT
+from tests.unit.core.test_cases import facts_of
+
+RAW = {"id": "raw", "name": "raw", "disk_format": "raw"}
+IMAGES = {
+    "raw": RAW,
+    "gold": {**RAW, "id": "gold", "trait:CUSTOM_GOLD": "required"},
+    "arm": {**RAW, "id": "arm", "hw_architecture": "aarch64"},
+}
+NO_FILTERS = ("AllHostsFilter",)
+
+
+def server(name, host, specs=(), image="raw", **more):
+    """Return the body of a server on a host; an image of None is a volume's."""
+    return {
+        "id": identity(name),
+        "name": name,
+        "tenant_id": "p1",
+        "OS-EXT-SRV-ATTR:host": host,
+        "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
+        "flavor": {
+            "original_name": "flavor",
+            "vcpus": 1,
+            "ram": 512,
+            "disk": 1,
+            "ephemeral": 0,
+            "swap": 0,
+            "extra_specs": dict(specs),
+        },
+        "image": {"id": image} if image else "",
+        **more,
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class Said:
+    """What is said of a server, in words."""
+
+    answer: str
+    why: tuple[str, ...] = ()
+    destination: str = ""
+
+
+FINE = Said("fine")
+
+
+def said(
+    body,
+    servers,
+    *filters,
+    minor=100,
+    groups=(),
+    unplaced=(),
+    release=33,
+    zone="",
+    **given,
+):
+    """Return what is said of each server, by name.
+
+    :param body: a case's, with aggregates and their hosts
+    :param filters: those that are on
+    :param unplaced: the IDs of servers that were not looked for
+    :param zone: that nova-api gives new servers which ask for none
+    :param given: options of [scheduler]
+    """
+    case = Case({"name": "made up", "release": release, "options": given, **body})
+    asked = case.question
+    on = Setting(filters or NO_FILTERS, "a test", given=True)
+    found = asked.assumptions.settings
+    settings = SchedulerSettings(release, {**found, options.ENABLED_FILTERS: on})
+    settings = settings.changed(options.COLLATION, "case-sensitive")
+    settings = settings.changed(options.DEFAULT_ZONE, zone)
+    fleet = Fleet(minor)
+    fleet.add(servers)
+    circles = Circles(groups, fleet)
+    circles.place({}, unplaced)
+    wishes = Wishes(minor, IMAGES, asked.aggregates, settings)
+    computes = [
+        Compute(identity(name), name, name, report=REPORT) for name in body["cloud"]
+    ]
+    judging = Judging(fleet, wishes, circles, computes)
+    requests = [
+        each
+        for wish in judging.wishes
+        if wish.request
+        for each in (wish.request, wish.request.fallback)
+        if each
+    ]
+    facts = facts_of(case.cloud, requests)
+    states = {
+        each.compute.uuid: each for each in host_states(computes, asked.aggregates)
+    }
+    own = OwnHosts(facts, states, settings)
+    elsewhere = Elsewhere(facts, states, settings)
+    placed = judging.with_destinations(judging.in_question(own), elsewhere)
+    names = {each["uuid"]: each["name"] for each in asked.aggregates}
+    return {
+        **dict.fromkeys((each["name"] for each in servers if "name" in each), FINE),
+        **{each.server.name: _said(each, names) for each in placed},
+    }
+
+
+def _said(placed, names):
+    verdict = placed.verdict
+    if verdict.answer is Answer.MISPLACED:
+        why = tuple(words.why(each, names) for each in verdict.reasons)
+    else:
+        why = tuple(map(words.why_unknown, verdict.doubts))
+    destination = placed.destination.value if placed.destination else ""
+    return Said(verdict.answer.value, why, destination)
