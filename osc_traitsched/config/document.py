@@ -55,19 +55,26 @@ class Branch:
 
         :raises BadConfiguration: when it is not a mapping
         """
+        return {key.text() or "": value for key, value in self.entries()}
+
+    def entries(self) -> list[tuple[Branch, Branch]]:
+        """Return the keys of a mapping that are text, each with what is behind it.
+
+        :raises BadConfiguration: when it is not a mapping
+        """
         if self.is_null:
-            return {}
+            return []
         if not isinstance(self.node, yaml.MappingNode):
             raise self.bad("is not a mapping")
         try:
             yaml.constructor.SafeConstructor().flatten_mapping(self.node)
         except yaml.MarkedYAMLError as exc:
             raise _broken(self.path, exc) from exc
-        return {
-            key.value: self._below(key.value, value)
+        return [
+            (Branch(self.path, self.name, key), self._below(key.value, value))
             for key, value in self.node.value
             if isinstance(key, yaml.ScalarNode)
-        }
+        ]
 
     def find(self, *keys: str) -> Branch | None:
         """Return what is behind a row of keys, or None.
@@ -109,7 +116,15 @@ def read(path: str) -> tuple[Branch, ...]:
 
     :raises BadConfiguration: when it can't be read, or is no YAML
     """
-    text = file.read(path)
+    return parse(path, file.read(path))
+
+
+def parse(path: str, text: str) -> tuple[Branch, ...]:
+    """Return the documents of a text.
+
+    :param path: what it is named in errors
+    :raises BadConfiguration: when it is no YAML
+    """
     try:
         return tuple(_composed(path, text))
     except yaml.reader.ReaderError as exc:
@@ -117,6 +132,39 @@ def read(path: str) -> tuple[Branch, ...]:
         raise BadConfiguration(path, line, f"not YAML: {exc.reason}") from exc
     except yaml.MarkedYAMLError as exc:
         raise _broken(path, exc) from exc
+
+
+def odd_keys(top: Branch) -> Iterator[BadConfiguration]:
+    """Yield the keys of a whole document that stand twice, or that are no text.
+
+    YAML lets the last of two equal keys win. Nothing of the document may have been
+    asked for before.
+    """
+    seen: set[int] = set()
+    waiting = [top.node]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen or isinstance(node, yaml.ScalarNode):
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            yield from _odd_keys(top.path, node)
+            waiting += [value for _, value in reversed(node.value)]
+        else:
+            waiting += reversed(node.value)
+
+
+def _odd_keys(path: str, node: yaml.MappingNode) -> Iterator[BadConfiguration]:
+    first: dict[str, int] = {}
+    for key, _ in node.value:
+        line = int(key.start_mark.line) + 1
+        if not isinstance(key, yaml.ScalarNode) or str(key.tag) == _NULL:
+            yield BadConfiguration(path, line, "this key is no text")
+        elif key.value in first:
+            reason = f"the key {key.value} is on line {first[key.value]}, too"
+            yield BadConfiguration(path, line, reason)
+        else:
+            first[key.value] = line
 
 
 def _composed(path: str, text: str) -> Iterator[Branch]:

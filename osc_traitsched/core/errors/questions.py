@@ -139,7 +139,7 @@ class BadHostFile(BadQuestion):
 
 
 class BadConfiguration(BadQuestion):
-    """A file of the scheduler's options that can't be read, or a value in one.
+    """A file that can't be read, or something in one that can't be.
 
     :ivar path: the file as the user named it, or the option that stands for it
     :ivar line: where in it, counted from 1; None where that can't be said
@@ -154,3 +154,14 @@ class BadConfiguration(BadQuestion):
         self.line = line
         self.reason = reason
         self.value = value
+
+
+class Mistakes(BadQuestion):
+    """All that is wrong in files, in the order of files and lines.
+
+    :ivar mistakes: one or more
+    """
+
+    def __init__(self, mistakes: Iterable[BadQuestion]) -> None:
+        self.mistakes = tuple(mistakes)
+        super().__init__("; ".join(map(str, self.mistakes)))

@@ -1,0 +1,169 @@
+"""From a document to wishes; everything that is wrong with it is found at once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from osc_traitsched.config import document
+from osc_traitsched.config.document import Branch
+from osc_traitsched.config.wanted.fields import Fields, any_text
+from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.wanted.model import (
+    GROUP,
+    Group,
+    Only,
+    Part,
+    Source,
+    Text,
+    Wanted,
+    Wish,
+)
+
+_VERSION = "1"
+_GROUP_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+#: All names of os-traits have an underscore, and so has every custom one. What YAML
+#: takes for a number or for yes and no has none.
+_TRAIT = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
+
+_SECTIONS = ("traits", "aggregates", "flavors", "images")
+_TOP = ("version", "groups", "hold", *_SECTIONS)
+_ONLY = ("traits", "aggregates")
+_PARTS: Mapping[str, Mapping[str, Part]] = {
+    section: {part.key: part for part in Part if part.section == section}
+    for section in _SECTIONS
+}
+_SOURCES = {
+    source.value: source for source in (Source.INVENTORY, Source.AGGREGATE, Source.ZONE)
+}
+
+
+def read(path: str, text: str) -> tuple[Wanted, tuple[BadConfiguration, ...]]:
+    """Return what the documents of a text want, and all mistakes, by their lines.
+
+    :param path: what the text is named in errors
+    """
+    try:
+        documents = document.parse(path, text)
+    except BadConfiguration as exc:
+        return Wanted(), (exc,)
+    if not documents:
+        return Wanted(), (BadConfiguration(path, None, "is empty"),)
+    readers = [_Reader(top) for top in documents]
+    wanted = Wanted.joined(each.wanted for each in readers)
+    mistakes = (mistake for each in readers for mistake in each.fields.mistakes)
+    return wanted, tuple(sorted(mistakes, key=lambda each: each.line or 0))
+
+
+class _Reader:
+    """Reads one document.
+
+    :ivar wanted: what it wants, as far as that can be read
+    """
+
+    def __init__(self, top: Branch) -> None:
+        self.fields = Fields()
+        self.fields.mistakes += document.odd_keys(top)
+        self.wanted = self._document(top)
+
+    def _document(self, top: Branch) -> Wanted:
+        found = self.fields.known(top, _TOP)
+        version = found.get("version")
+        if version is None:
+            self.fields.wrong(top, "has no version; write version: 1")
+        elif version.text() != _VERSION:
+            self.fields.wrong(version, "is not 1, the one that this release reads")
+        hold = found.get("hold")
+        return Wanted.joined(
+            [
+                Wanted(
+                    groups=tuple(self._groups(found.get("groups"))),
+                    hold=self.fields.texts(hold) if hold else (),
+                ),
+                *(
+                    self._section(name, found[name])
+                    for name in _SECTIONS
+                    if name in found
+                ),
+            ]
+        )
+
+    def _groups(self, branch: Branch | None) -> Iterator[Group]:
+        for name, value in self.fields.named(branch, _group) if branch else ():
+            if value.items() is not None:
+                names = self.fields.texts(value, _no_group)
+                yield Group(name, Source.NAMES, names)
+            else:
+                yield from self._found_group(name, value)
+
+    def _found_group(self, name: Text, branch: Branch) -> Iterator[Group]:
+        """Yield the group of an inventory, an aggregate or a zone."""
+        before = len(self.fields.mistakes)
+        found = self.fields.known(branch, (*_SOURCES, "var"))
+        texts = {key: self.fields.text(value) for key, value in found.items()}
+        sources = [key for key in texts if key in _SOURCES]
+        if len(self.fields.mistakes) > before:
+            return
+        if len(sources) != 1:
+            self.fields.wrong(branch, f"is not one of {', '.join(_SOURCES)}, or a list")
+            return
+        source, value = _SOURCES[sources[0]], texts[sources[0]]
+        if "var" in texts and source is not Source.INVENTORY:
+            self.fields.wrong(found["var"], "goes with inventory")
+        elif value is not None:
+            yield Group(name, source, (value,), texts.get("var"))
+
+    def _section(self, section: str, branch: Branch) -> Wanted:
+        check = _trait if section == "traits" else any_text
+        return Wanted.joined(
+            self._object(section, of, value)
+            for of, value in self.fields.named(branch, check)
+        )
+
+    def _object(self, section: str, of: Text, branch: Branch) -> Wanted:
+        parts = _PARTS[section]
+        can_be_only = ("only",) if section in _ONLY else ()
+        found = self.fields.known(branch, (*parts, *can_be_only, "absent"))
+        wishes = tuple(self._wishes(of, found, parts, absent=False))
+        if "absent" in found:
+            lists = {key: part for key, part in parts.items() if part is not Part.ZONE}
+            absent = self.fields.known(found["absent"], lists)
+            wishes += tuple(self._wishes(of, absent, lists, absent=True))
+        is_only = "only" in found and self.fields.is_true(found["only"])
+        return Wanted(wishes, (Only(section, of),) if is_only else ())
+
+    def _wishes(
+        self,
+        of: Text,
+        found: Mapping[str, Branch],
+        parts: Mapping[str, Part],
+        absent: bool,
+    ) -> Iterator[Wish]:
+        for key, part in parts.items():
+            if key in found:
+                for value in self._values(part, found[key]):
+                    yield Wish(part, of, value, absent)
+
+    def _values(self, part: Part, branch: Branch) -> tuple[Text, ...]:
+        if part is Part.ZONE:
+            zone = self.fields.text(branch)
+            return (zone,) if zone else ()
+        return self.fields.texts(branch, _trait if part.names_traits else any_text)
+
+
+def _trait(name: str) -> str:
+    if _TRAIT.fullmatch(name) and trait.is_wellformed(name):
+        return ""
+    return (
+        f"{name!r} can't be a trait: a name has A-Z, 0-9 and _, and starts with "
+        "CUSTOM_ unless os-traits defines it"
+    )
+
+
+def _group(name: str) -> str:
+    return "" if _GROUP_NAME.fullmatch(name) else "has other than A-Z a-z 0-9 _ . -"
+
+
+def _no_group(name: str) -> str:
+    return "is a group, which can't be in a group" if name.startswith(GROUP) else ""

@@ -1,0 +1,1 @@
+"""The wanted state of a cloud: what files say of it, and the plan that makes it so."""

@@ -1,0 +1,264 @@
+"""Files of a wanted state: what they say, and all that is wrong with them at once."""
+
+from __future__ import annotations
+
+import io
+import sys
+import textwrap
+
+import pytest
+
+from osc_traitsched.config.wanted import files
+from osc_traitsched.core.errors import Mistakes
+from osc_traitsched.core.wanted.model import Part, Source
+from osc_traitsched.views import problems
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="wanted.yaml"):
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
+        return name
+
+    return write
+
+
+def said(*paths):
+    """Return the lines of all mistakes."""
+    with pytest.raises(Mistakes) as caught:
+        files.read(paths)
+    return [problems.word(each) for each in caught.value.mistakes]
+
+
+def wishes(wanted):
+    return [
+        (w.part, w.of.text, w.value.text, w.absent, str(w.value.place))
+        for w in wanted.wishes
+    ]
+
+
+WHOLE = """
+    version: 1
+    groups:
+      pinned: ["cmp-1[0-9]", cmp-20]
+      shared: {inventory: az1_hosts, var: nova_host}
+      racked: {aggregate: rack-7}
+      zoned:
+        zone: az1
+    hold: [cmp-17]
+    traits:
+      CUSTOM_PINNED:
+        hosts: ["@pinned"]
+        only: true
+      CUSTOM_VGPU:
+        providers: ["*_pci_*"]
+        absent:
+          hosts: ["*"]
+    aggregates:
+      az1-pinned:
+        zone: az1
+        hosts: ["@pinned"]
+        isolated_for: [CUSTOM_PINNED]
+        tenants: [demo]
+        absent: {tenants: [other]}
+    flavors:
+      "pinned.*": {requires: [CUSTOM_PINNED]}
+      m1.small: {forbids: [CUSTOM_PINNED]}
+    images:
+      windows: {requires: [CUSTOM_LICENSED]}
+"""
+
+
+def test_every_line_is_a_wish_with_its_place(write):
+    wanted = files.read([write(WHOLE)])
+    assert wishes(wanted) == [
+        (Part.TRAIT_HOSTS, "CUSTOM_PINNED", "@pinned", False, "wanted.yaml:11"),
+        (Part.TRAIT_PROVIDERS, "CUSTOM_VGPU", "*_pci_*", False, "wanted.yaml:14"),
+        (Part.TRAIT_HOSTS, "CUSTOM_VGPU", "*", True, "wanted.yaml:16"),
+        (Part.ZONE, "az1-pinned", "az1", False, "wanted.yaml:19"),
+        (Part.MEMBERS, "az1-pinned", "@pinned", False, "wanted.yaml:20"),
+        (Part.ISOLATION, "az1-pinned", "CUSTOM_PINNED", False, "wanted.yaml:21"),
+        (Part.TENANTS, "az1-pinned", "demo", False, "wanted.yaml:22"),
+        (Part.TENANTS, "az1-pinned", "other", True, "wanted.yaml:23"),
+        (Part.FLAVOR_REQUIRES, "pinned.*", "CUSTOM_PINNED", False, "wanted.yaml:25"),
+        (Part.FLAVOR_FORBIDS, "m1.small", "CUSTOM_PINNED", False, "wanted.yaml:26"),
+        (Part.IMAGE_REQUIRES, "windows", "CUSTOM_LICENSED", False, "wanted.yaml:28"),
+    ]
+    assert [(o.section, o.of.text) for o in wanted.only] == [
+        ("traits", "CUSTOM_PINNED")
+    ]
+    assert [
+        (g.name.text, g.source, [v.text for v in g.values]) for g in wanted.groups
+    ] == [
+        ("pinned", Source.NAMES, ["cmp-1[0-9]", "cmp-20"]),
+        ("shared", Source.INVENTORY, ["az1_hosts"]),
+        ("racked", Source.AGGREGATE, ["rack-7"]),
+        ("zoned", Source.ZONE, ["az1"]),
+    ]
+    assert [text.text for text in wanted.hold] == ["cmp-17"]
+
+
+@pytest.mark.parametrize(
+    "name", ["1e3", "no", "0755", "1_000", "2020-01-01", "true", "~x", "0x1F", ".5"]
+)
+def test_a_name_is_what_is_written_whatever_yaml_makes_of_it(write, name):
+    wanted = files.read(
+        [write(f"version: 1\naggregates: {{{name}: {{zone: {name}}}}}")]
+    )
+    assert [(w.of.text, w.value.text) for w in wanted.wishes] == [(name, name)]
+
+
+def test_all_mistakes_are_said_at_once_each_with_its_line(write):
+    path = write(
+        """
+        version: 2
+        trait:
+          X: 1
+        traits:
+          gold: {hosts: [a]}
+          CUSTOM_GOLD:
+            host: [a]
+            hosts: a
+            only: false
+            absent: [a]
+          CUSTOM_GOLD:
+            hosts: [~, {a: b}]
+        images:
+          rocky: {forbids: [CUSTOM_GOLD]}
+        groups: {a b: [x], c: {zone: a, aggregate: b}, d: ["@c"], e:}
+        """
+    )
+    assert said(path) == [
+        "wanted.yaml:1: version is not 1, the one that this release reads",
+        "wanted.yaml:2: has no key 'trait'; did you mean traits?",
+        "wanted.yaml:5: traits 'gold' can't be a trait: a name has A-Z, 0-9 and _, and "
+        "starts with CUSTOM_ unless os-traits defines it",
+        "wanted.yaml:7: traits.CUSTOM_GOLD has no key 'host'; did you mean hosts?",
+        "wanted.yaml:8: traits.CUSTOM_GOLD.hosts is not a list",
+        "wanted.yaml:9: traits.CUSTOM_GOLD.only is not true; leave it out for what is "
+        "not so",
+        "wanted.yaml:10: traits.CUSTOM_GOLD.absent is not a mapping",
+        "wanted.yaml:11: the key CUSTOM_GOLD is on line 6, too",
+        "wanted.yaml:12: traits.CUSTOM_GOLD.hosts.0 is empty",
+        "wanted.yaml:12: traits.CUSTOM_GOLD.hosts.1 is not a name",
+        "wanted.yaml:14: images.rocky has no key 'forbids'; there are requires, absent",
+        "wanted.yaml:15: groups has other than A-Z a-z 0-9 _ . -",
+        "wanted.yaml:15: groups.c is not one of inventory, aggregate, zone, or a list",
+        "wanted.yaml:15: groups.d.0 is a group, which can't be in a group",
+        "wanted.yaml:15: groups.e has nothing behind it",
+    ]
+
+
+def test_what_files_can_not_want_together_names_both_lines(write):
+    one = write(
+        """
+        version: 1
+        groups: {silver: [a]}
+        traits:
+          CUSTOM_A: {hosts: [x, y]}
+          CUSTOM_B: {only: true, absent: {hosts: [x]}}
+        aggregates:
+          east: {zone: az1, hosts: ["@silber"]}
+        flavors:
+          small: {requires: [CUSTOM_A]}
+        """,
+        "one.yaml",
+    )
+    two = write(
+        """
+        version: 1
+        groups: {silver: [b]}
+        traits:
+          CUSTOM_A: {absent: {hosts: [y]}}
+        aggregates:
+          east: {zone: az2}
+        flavors:
+          small: {forbids: [CUSTOM_A]}
+        """,
+        "two.yaml",
+    )
+    assert said(one, two) == [
+        "two.yaml:2: group silver is at one.yaml:2, too",
+        "one.yaml:7: no group silber; did you mean silver?",
+        "two.yaml:6: east has the zone az1 at one.yaml:7",
+        "two.yaml:4: y in hosts of CUSTOM_A is wanted at one.yaml:4",
+        "two.yaml:8: small requires CUSTOM_A at one.yaml:9",
+        "one.yaml:5: only of CUSTOM_B: nothing is named that it could be",
+    ]
+
+
+def test_what_is_required_no_more_may_be_forbidden(write):
+    text = "version: 1\nflavors: {f: {forbids: [C_A], absent: {requires: [C_A]}}}"
+    assert len(files.read([write(text)]).wishes) == 2
+
+
+def test_folders_stand_for_their_files_and_each_is_read_once(write, monkeypatch):
+    for name in ("b.yml", "a.yaml", "c.json", ".hidden.yaml", "notes.txt"):
+        write(f'{{"version": 1, "hold": ["{name}"]}}', f"folder/{name}")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("version: 1\nhold: [piped]"))
+    wanted = files.read(["folder", "-", "folder/a.yaml", "-"])
+    assert [text.text for text in wanted.hold] == ["a.yaml", "b.yml", "c.json", "piped"]
+    assert str(wanted.hold[-1].place) == "-:2"
+
+
+def test_all_files_are_tried(write, tmp_path, monkeypatch):
+    (tmp_path / "none").mkdir()
+    (tmp_path / "latin").write_bytes(b"\xe9")
+    monkeypatch.setattr(sys, "stdin", None)
+    assert said(
+        "none", "latin", "missing", write("", "empty"), write("{", "bad"), "-"
+    ) == [
+        "none: has no file that ends with .yaml, .yml, .json",
+        "latin: not a text file (UTF-8)",
+        "missing: No such file or directory",
+        "empty: is empty",
+        "bad:1: not YAML: expected the node content, but found '<stream end>'",
+        "-: standard input is closed",
+    ]
+
+
+def test_documents_of_one_file_add_up(write):
+    wanted = files.read([write("version: 1\nhold: [a]\n---\nversion: 1\nhold: [b]")])
+    assert [text.text for text in wanted.hold] == ["a", "b"]
+
+
+def test_keys_may_be_merged_and_are_not_twice_for_that(write):
+    wanted = files.read(
+        [
+            write(
+                """
+                version: 1
+                traits:
+                  CUSTOM_A: &a {hosts: [x], only: true}
+                  CUSTOM_B: {<<: *a, hosts: [y]}
+                """
+            )
+        ]
+    )
+    assert [(w.of.text, w.value.text) for w in wanted.wishes] == [
+        ("CUSTOM_A", "x"),
+        ("CUSTOM_B", "y"),
+    ]
+    assert len(wanted.only) == 2
+
+
+def test_aliases_do_not_make_millions_of_wishes_of_a_short_file(write):
+    names = ", ".join(["x"] * 40_000)
+    rows = "\n".join(f"  CUSTOM_A{n}: {{hosts: *x}}" for n in range(500))
+    path = write(f"version: 1\nhold: &x [{names}]\ntraits:\n{rows}\n")
+    assert said(path) == [
+        "wanted.yaml:2: traits.CUSTOM_A1.hosts makes it more than 100000 names"
+    ]
+
+
+def test_a_list_that_holds_itself_is_no_name(write):
+    assert said(write("version: 1\nhold: &a [*a]")) == [
+        "wanted.yaml:2: hold.0 is not a name"
+    ]
