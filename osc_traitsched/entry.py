@@ -133,6 +133,24 @@ class ServerDestinations(_Deferred):
     path = "osc_traitsched.commands.server_destinations:ServerDestinations"
 
 
+class PlanWanted(_Deferred):
+    """openstack trait-sched plan."""
+
+    path = "osc_traitsched.commands.plan:PlanWanted"
+
+
+class ApplyWanted(_Deferred):
+    """openstack trait-sched apply."""
+
+    path = "osc_traitsched.commands.apply:ApplyWanted"
+
+
+class ExportWanted(_Deferred):
+    """openstack trait-sched export."""
+
+    path = "osc_traitsched.commands.export:ExportWanted"
+
+
 class ExplainServer(_Deferred):
     """openstack trait-sched server explain."""
 

@@ -58,13 +58,17 @@ def check_effects(
     now = PredictedCloud.now(state, (*images, *_image_kinds(cloud, on)))
     foreseen = foresee(cloud.placement, isolation.predicted_stages(now, plan), on)
     found = tuple(_usable(cloud, state, foreseen, on))
-    without_host = [effect for effect in found if effect.leaves_no_host]
-    if without_host and not force:
-        raise LeavesNoHost(without_host)
-    unknown = [effect for effect in found if effect.may_leave_no_host]
-    if unknown and not force:
-        raise HostsUnknown(unknown)
+    for refusal in () if force else refusals(found):
+        raise refusal
     return found
+
+
+def refusals(effects: Sequence[Effect]) -> Iterator[LeavesNoHost | HostsUnknown]:
+    """Yield what speaks against a plan with these effects."""
+    if without_host := [effect for effect in effects if effect.leaves_no_host]:
+        yield LeavesNoHost(without_host)
+    if unknown := [effect for effect in effects if effect.may_leave_no_host]:
+        yield HostsUnknown(unknown)
 
 
 def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:

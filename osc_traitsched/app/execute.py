@@ -22,6 +22,7 @@ from osc_traitsched.core.change.model import (
     Plan,
     Status,
     foreseen,
+    may_begin,
     not_done,
 )
 from osc_traitsched.core.errors import Unexpected
@@ -92,10 +93,10 @@ def run(
 ) -> Execution:
     """Carry out a plan, stage by stage; one outcome a change, whatever becomes of it.
 
-    All changes of a stage are tried. After one that failed, or may have, no later stage
-    is begun; after a few in a row that got no answer at all nothing is, nor after an
-    exception. Where the user interrupts (SIGINT in the main thread), nothing more is
-    begun, and what is under way gets a second to end.
+    All changes of a stage are tried, but for those that need one of an earlier stage
+    which failed or may have. After a few in a row that got no answer at all nothing
+    more is begun, nor after an exception. Where the user interrupts (SIGINT in the main
+    thread), nothing more is begun, and what is under way gets a second to end.
 
     :param apply: carries out one change; what it raises is that change's problem
     :param jobs: how many changes of one stage at the same time
@@ -106,10 +107,14 @@ def run(
     outcomes: list[Outcome] = []
     with running.interruptible():
         for stage in plan.stages:
-            if any(map(_is_in_doubt, outcomes)) or patience.stopped.is_set():
-                outcomes.extend(map(not_done, stage))
-            else:
-                outcomes.extend(running.stage(stage, jobs))
+            in_doubt = [each for each in outcomes if not each.is_as_wanted]
+            goes_on = not patience.stopped.is_set()
+            may = [goes_on and may_begin(change, in_doubt) for change in stage]
+            begun = [change for change, each in zip(stage, may) if each]
+            tried = iter(running.stage(begun, jobs))
+            outcomes.extend(
+                next(tried) if m else not_done(c) for c, m in zip(stage, may)
+            )
     stopped = patience.stopped.is_set()
     return Execution(tuple(outcomes), running.interrupted, stopped)
 
@@ -255,10 +260,6 @@ class _Run:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
-
-
-def _is_in_doubt(outcome: Outcome) -> bool:
-    return outcome.status in (Status.FAILED, Status.UNKNOWN)
 
 
 def _unended(change: Change, begun: bool) -> Outcome:

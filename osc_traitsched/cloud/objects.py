@@ -17,12 +17,14 @@ from osc_traitsched.cloud.retry import Send
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.model import Change, Keys, Kind, Object, State
 from osc_traitsched.core.change.providers import present
+from osc_traitsched.core.errors import CloudBroke
 
 #: Seconds to wait for one answer: all of these are requests for one small thing.
 TIMEOUT = 12
 
 _GENERATION = "resource_provider_generation"
 _AGGREGATE: rest.Shape = {"aggregate": {"metadata": {str: str}, "hosts": [str]}}
+_AGGREGATES: rest.Shape = {"aggregates": [{"id": int, "name": str}]}
 _IMAGE_PATCH = "application/openstack-images-v2.1-json-patch"
 
 
@@ -142,22 +144,83 @@ class _Image:
         ]
 
 
-class _Aggregate:
-    """An aggregate's metadata: Nova merges, and takes null for a key to remove."""
+class _OfAggregate:
+    """Something of an aggregate; one that was just made is found by its name."""
 
     def __init__(self, cloud: Cloud, target: Object) -> None:
         self._compute = cloud.compute
-        self._path = f"/os-aggregates/{_quoted(target.id)}"
+        self._target = target
+
+    @property
+    def _path(self) -> str:
+        target = self._target
+        identity = _made(self._compute, target.name) if target.is_new else target.id
+        if identity is None:
+            reason = f"no aggregate {target.name}"
+            raise CloudBroke(self._compute.service_type, reason, 404)
+        return f"/os-aggregates/{_quoted(identity)}"
+
+    def _aggregate(self) -> Any:
+        return _get(self._compute, self._path, _AGGREGATE)["aggregate"]
+
+    def _action(self, path: str, name: str, body: Mapping[str, Any]) -> Send:
+        post = self._compute.post
+        return functools.partial(post, f"{path}/action", {name: body}, timeout=TIMEOUT)
+
+
+class _Aggregate(_OfAggregate):
+    """An aggregate's metadata: Nova merges, and takes null for a key to remove."""
 
     def read(self) -> State:
-        body = _get(self._compute, self._path, _AGGREGATE)["aggregate"]
+        body = self._aggregate()
         return State(body["metadata"], hosts=frozenset(body["hosts"]))
 
     def requests(self, change: Change, found: State) -> Sequence[Send]:
-        action = {"set_metadata": {"metadata": _differing(change, found)}}
-        post = self._compute.post
-        path = f"{self._path}/action"
-        return [functools.partial(post, path, action, timeout=TIMEOUT)]
+        metadata = {"metadata": _differing(change, found)}
+        return [self._action(self._path, "set_metadata", metadata)]
+
+
+class _AggregateHosts(_OfAggregate):
+    """An aggregate's hosts, each added or removed by itself; Nova tells Placement."""
+
+    def read(self) -> State:
+        hosts = frozenset(self._aggregate()["hosts"])
+        return State(present(hosts), hosts=hosts)
+
+    def requests(self, change: Change, found: State) -> Sequence[Send]:
+        path = self._path
+        return [
+            self._action(path, "add_host" if value else "remove_host", {"host": host})
+            for host, value in _differing(change, found).items()
+        ]
+
+
+class _NewAggregate:
+    """An aggregate that is made; Nova lets no two have one name."""
+
+    def __init__(self, cloud: Cloud, target: Object) -> None:
+        self._compute = cloud.compute
+        self._name = target.name
+
+    def read(self) -> State:
+        identity = _made(self._compute, self._name)
+        if identity is None:
+            return State({})
+        body = _get(self._compute, f"/os-aggregates/{identity}", _AGGREGATE)
+        return State({**body["aggregate"]["metadata"], "name": self._name})
+
+    def requests(self, change: Change, found: State) -> Sequence[Send]:
+        wanted = {
+            key: value for key, value in change.after.items() if value is not None
+        }
+        post, body = self._compute.post, {"aggregate": wanted}
+        return [functools.partial(post, "/os-aggregates", body, timeout=TIMEOUT)]
+
+
+def _made(compute: Service, name: str) -> str | None:
+    """Return the ID of the aggregate of a name; None where there is none."""
+    listed = _get(compute, "/os-aggregates", _AGGREGATES)["aggregates"]
+    return next((str(each["id"]) for each in listed if each["name"] == name), None)
 
 
 def _get(service: Service, path: str, shape: rest.Shape) -> Any:
@@ -187,4 +250,6 @@ _ACCESS: Mapping[Kind, Callable[[Cloud, Object], Access]] = {
     Kind.FLAVOR: _Flavor,
     Kind.IMAGE: _Image,
     Kind.AGGREGATE: _Aggregate,
+    Kind.NEW_AGGREGATE: _NewAggregate,
+    Kind.AGGREGATE_HOSTS: _AggregateHosts,
 }

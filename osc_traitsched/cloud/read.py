@@ -129,11 +129,17 @@ def nova(compute: Service, bodies: Iterable[Any]) -> Nova:
     :param bodies: of all host aggregates, as :func:`aggregates` returns them
     :raises CloudBroke: when the user may not list hosts
     """
-    services = rest.get(compute, "/os-services", _SERVICES, {"binary": "nova-compute"})[
-        "services"
-    ]
-    shown = {each["host"]: each["zone"] for each in services}
-    return view(computes(compute), bodies).with_zones(shown)
+    return view(computes(compute), bodies).with_zones(zones_shown(compute))
+
+
+def zones_shown(compute: Service) -> dict[str, str]:
+    """Return the zones that Nova shows of service hosts.
+
+    :raises CloudBroke: when the user may not list them
+    """
+    query = {"binary": "nova-compute"}
+    found = rest.get(compute, "/os-services", _SERVICES, query)["services"]
+    return {each["host"]: each["zone"] for each in found}
 
 
 def view(computes: Iterable[Compute], bodies: Iterable[Any]) -> Nova:

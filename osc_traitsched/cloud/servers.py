@@ -49,6 +49,14 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
     return tuple(_server(found, images) for found in bodies)
 
 
+def counted(cloud: Cloud, hosts: Iterable[str]) -> dict[str, int]:
+    """Return how many servers of all projects are on each of some service hosts.
+
+    :raises CloudBroke: when the user may not list all projects' servers
+    """
+    return {host: sum(1 for _ in _on_host(cloud, host)) for host in sorted({*hosts})}
+
+
 def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
     """Return which of some roots are compute nodes that Nova does not list.
 

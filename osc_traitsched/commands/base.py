@@ -20,7 +20,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, exit_code, library_logs
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.commands.reading import Reading
-from osc_traitsched.core.errors import TraitSchedError
+from osc_traitsched.core.errors import Mistakes, TraitSchedError
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import commands, problems
 from osc_traitsched.views.commands import Option
@@ -153,6 +153,10 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             if self.app.stdout is None:
                 raise exceptions.CommandError("standard output is closed")
             return super().run(parsed_args) or ExitCode.DONE
+        except Mistakes as exc:
+            for each in exc.mistakes:
+                LOG.error("%s", problems.word(each))
+            return ExitCode.ERROR
         except TraitSchedError as exc:
             code = exit_code.of_error(exc)
             if code is ExitCode.ERROR:

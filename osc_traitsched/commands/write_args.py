@@ -36,6 +36,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="with --dry-run: exit 6 if there is something to write",
     )
+    add_jobs(parser)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add the option of how much is written at a time."""
     parser.add_argument(
         "--jobs",
         type=_jobs,

@@ -12,6 +12,9 @@ from tests.services import environment
 
 OWN_FILTERS = environment.REPOSITORY / "examples" / "nova_filters"
 
+#: What one command writes is to be new to the other.
+WANTED = "version: 1\ntraits: {{CUSTOM_WANTED: {{hosts: [{}]}}}}\n"
+
 #: Those whose answer is no; all others end with 0.
 CODES = {
     "trait-sched check": 7,
@@ -26,6 +29,7 @@ def scenario(prefiltering):
         maker, flavor = scenario.maker, scenario.flavors["nobody"]
         boot = maker.boot(flavor, scenario.images["raw"], name="web-3")
         maker.after(maker.delete, boot)
+        maker.traits("CUSTOM_WANTED")
         small = scenario.flavors["small"]
         there = maker.boot(small, scenario.images["raw"], name="web-1")
         maker.after(maker.delete, there)
@@ -40,6 +44,8 @@ def test_an_example_does_what_it_is_for(scenario, tmp_path, verb):
         "NOVA_PYTHON": str(environment.python()),
     }
     shutil.copytree(OWN_FILTERS, tmp_path, dirs_exist_ok=True)
+    host = "cmp05" if verb.endswith(" apply") else "cmp04"
+    (tmp_path / "wanted.yaml").write_text(WANTED.format(host), encoding="utf-8")
     done = scripts.run(tmp_path, "example", text=text, variables=variables)
     assert done.code == CODES.get(verb, 0), done.out + done.err
     assert len(done.out.splitlines()) > 1

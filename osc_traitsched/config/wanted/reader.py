@@ -9,7 +9,6 @@ from osc_traitsched.config import document
 from osc_traitsched.config.document import Branch
 from osc_traitsched.config.wanted.fields import Fields, any_text
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.wanted.model import (
     GROUP,
     Group,
@@ -19,13 +18,11 @@ from osc_traitsched.core.wanted.model import (
     Text,
     Wanted,
     Wish,
+    is_trait,
 )
 
 _VERSION = "1"
 _GROUP_NAME = re.compile(r"[A-Za-z0-9_.-]+")
-#: All names of os-traits have an underscore, and so has every custom one. What YAML
-#: takes for a number or for yes and no has none.
-_TRAIT = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 
 _SECTIONS = ("traits", "aggregates", "flavors", "images")
 _TOP = ("version", "groups", "hold", *_SECTIONS)
@@ -153,7 +150,7 @@ class _Reader:
 
 
 def _trait(name: str) -> str:
-    if _TRAIT.fullmatch(name) and trait.is_wellformed(name):
+    if is_trait(name):
         return ""
     return (
         f"{name!r} can't be a trait: a name has A-Z, 0-9 and _, and starts with "

@@ -14,6 +14,8 @@ Kind                    Keys                                   Values
 ``FLAVOR``              extra specs                            text
 ``IMAGE``               properties                             text
 ``AGGREGATE``           metadata                               text
+``NEW_AGGREGATE``       ``name`` and ``availability_zone``     text
+``AGGREGATE_HOSTS``     service hosts                          :data:`PRESENT`
 ======================= ====================================== =======================
 
 A key that is not there has the value None.
@@ -45,6 +47,8 @@ class Kind(enum.Enum):
     FLAVOR = "flavor"
     IMAGE = "image"
     AGGREGATE = "aggregate"
+    NEW_AGGREGATE = "new aggregate"
+    AGGREGATE_HOSTS = "aggregate hosts"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +59,8 @@ class Object:
     :ivar name: for a person
     :ivar host: of a provider the name of the host it belongs to
     :ivar owner: of another project's image the ID of that project
+    :ivar is_new: of an aggregate that the same plan makes: its ID stands for the one
+        that it will get, and until then it is known by its name
     """
 
     kind: Kind
@@ -62,6 +68,7 @@ class Object:
     name: str
     host: str = ""
     owner: str = ""
+    is_new: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -133,6 +140,8 @@ class Change:
     :ivar condition: what must still hold of another one
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
+    :ivar needs: the objects of earlier stages that must be as wanted before it is
+        begun; None for all that earlier stages are about
     """
 
     object: Object
@@ -142,6 +151,7 @@ class Change:
     condition: Condition | None = None
     kept: tuple[Kept, ...] = ()
     problem: TraitSchedError | None = None
+    needs: frozenset[Object] | None = None
 
     @property
     def before(self) -> Keys:
@@ -212,7 +222,7 @@ class ChangedMeanwhile(AnswerIsNo):
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """Changes in stages: after a stage in which one failed no later one is begun."""
+    """Changes in stages: none is begun after one that it needs has failed."""
 
     stages: tuple[tuple[Change, ...], ...]
 
@@ -277,8 +287,27 @@ class Outcome:
         return self.written.removed if self._is_of_effect else frozenset()
 
     @property
+    def is_in_doubt(self) -> bool:
+        """Whether it failed, or may have."""
+        return self.status in (Status.FAILED, Status.UNKNOWN)
+
+    @property
+    def is_as_wanted(self) -> bool:
+        """Whether the object is as the change wants it."""
+        return self.status in (Status.CHANGED, Status.UNCHANGED)
+
+    @property
     def _is_of_effect(self) -> bool:
         return self.status in (Status.CHANGED, Status.WOULD_CHANGE)
+
+
+def may_begin(change: Change, earlier: Iterable[Outcome]) -> bool:
+    """Tell whether a change can be tried after what became of earlier stages."""
+    if change.needs is None:
+        return not any(each.is_in_doubt for each in earlier)
+    return change.needs.isdisjoint(
+        each.change.object for each in earlier if not each.is_as_wanted
+    )
 
 
 def foreseen(change: Change) -> Outcome:

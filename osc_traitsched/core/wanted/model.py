@@ -9,10 +9,23 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import re
 from collections.abc import Iterable
+
+from osc_traitsched.core.errors import BadQuestion, TraitSchedError
+from osc_traitsched.core.inventory.trait import is_wellformed
+
+#: All names of os-traits have an underscore, and so has every custom one. What YAML
+#: takes for a number or for yes and no has none.
+_TRAIT = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 
 #: What a name of a group begins with where hosts are named.
 GROUP = "@"
+
+
+def is_trait(name: str) -> bool:
+    """Tell whether a line can name a trait so."""
+    return bool(_TRAIT.fullmatch(name)) and is_wellformed(name)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,3 +162,16 @@ class Wanted:
     def of_part(self, *parts: Part) -> tuple[Wish, ...]:
         """Return the wishes about some parts."""
         return tuple(wish for wish in self.wishes if wish.part in parts)
+
+
+class Wrong(BadQuestion):
+    """What a line names is not there, or can't be wanted.
+
+    :ivar place: the line
+    :ivar error: why
+    """
+
+    def __init__(self, place: Place, error: TraitSchedError) -> None:
+        super().__init__(f"{place}: {error}")
+        self.place = place
+        self.error = error

@@ -250,11 +250,36 @@ class LivingCloud:
         if parts[0] == "flavors":
             self._flavor(parts[1])["extra_specs"].update(body["extra_specs"])
             return
-        metadata = self._aggregate(parts[1])["metadata"]
-        for key, value in body["set_metadata"]["metadata"].items():
-            metadata.pop(key, None)
-            if value is not None:
-                metadata[key] = value
+        if parts == ("os-aggregates",):
+            self._make_aggregate(**body["aggregate"])
+            return
+        found = self._aggregate(parts[1])
+        ((action, body),) = body.items()
+        if action == "set_metadata":
+            for key, value in body["metadata"].items():
+                found["metadata"].pop(key, None)
+                if value is not None:
+                    found["metadata"][key] = value
+            return
+        inside = self.mirror.setdefault(found["uuid"], set())
+        is_added = action == "add_host"
+        if (body["host"] in found["hosts"]) is is_added:
+            raise CloudBroke("compute", f"{action} {body['host']}: conflict", 409)
+        (found["hosts"].append if is_added else found["hosts"].remove)(body["host"])
+        (inside.add if is_added else inside.discard)(body["host"])
+
+    def _make_aggregate(self, name, availability_zone=None):
+        if any(each["name"] == name for each in self.aggregates.values()):
+            raise CloudBroke("compute", f"Aggregate {name} already exists.", 409)
+        number = len(self.aggregates) + 1
+        metadata = {"availability_zone": availability_zone}
+        self.aggregates[str(number)] = {
+            "id": number,
+            "uuid": f"a000000{number}-0000-4000-8000-000000000000",
+            "name": name,
+            "hosts": [],
+            "metadata": metadata if availability_zone else {},
+        }
 
     def compute_delete(self, parts, body):
         del self._flavor(parts[1])["extra_specs"][parts[3]]
@@ -282,7 +307,9 @@ class LivingCloud:
     # Keystone
 
     def identity_get(self, parts, params):
-        return {parts[0]: []}
+        if len(parts) > 1:
+            raise CloudBroke("identity", f"Could not find {parts[1]}.", 404)
+        return {parts[0]: [], "links": {}}
 
 
 def _node(name, uuid):

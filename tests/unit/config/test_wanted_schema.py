@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import importlib.resources
 import json
+import pathlib
+import textwrap
 
 import jsonschema
+import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.config import wanted
 from osc_traitsched.config.wanted import reader
+from osc_traitsched.core.wanted import contradictions
+
+ROOT = pathlib.Path(__file__).parents[3]
 
 _FOLDER = importlib.resources.files(wanted)
 SCHEMA = json.loads((_FOLDER / "wanted-1.schema.json").read_text(encoding="utf-8"))
@@ -158,3 +164,24 @@ def test_what_is_no_document_gets_lines_and_never_a_traceback():
 
     check()
     assert sum(broken) >= 100
+
+
+EXAMPLES = sorted((ROOT / "examples" / "wanted").glob("*.yaml"))
+PAGE = (ROOT / "doc/source/user/wanted.rst").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_the_examples_are_short_and_right(path):
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 25
+    assert reader.read(path.name, text)[1] == ()
+    VALIDATOR.validate(yaml.safe_load(text))
+    assert not list(contradictions.mistakes(reader.read(path.name, text)[0]))
+
+
+def test_the_format_that_the_page_shows_is_right():
+    block = PAGE.partition(".. code-block:: yaml\n")[2].partition("\n\n``share")[0]
+    text = textwrap.dedent(block)
+    assert reader.read("page", text)[1] == ()
+    assert len(reader.read("page", text)[0].wishes) > 8
+    VALIDATOR.validate(yaml.safe_load(text))

@@ -83,7 +83,7 @@ def _touched(clouds: Sequence[PredictedCloud]) -> frozenset[str]:
     what it is named for.
     """
     state = clouds[0].state
-    changed = {uuid for each in clouds for uuid in (*each.changes, *each.joined)}
+    changed = {uuid for each in clouds for uuid in each.touched}
     by_uuid = state.snapshot.by_uuid
     roots = (by_uuid[u].root for u in changed | state.members_concerned if u in by_uuid)
     return frozenset(roots)

@@ -107,7 +107,7 @@ def _course(
 def _changed(clouds: Iterable[PredictedCloud], facts: Facts) -> tuple[Provider, ...]:
     """Return the hosts in whose trees the clouds differ."""
     by_uuid = facts.snapshot.by_uuid
-    changed = {uuid for each in clouds for uuid in (*each.changes, *each.joined)}
+    changed = {uuid for each in clouds for uuid in each.touched}
     roots = {by_uuid[uuid].root for uuid in changed if uuid in by_uuid}
     return tuple(host for host in facts.snapshot.hosts if host.uuid in roots)
 
@@ -117,7 +117,7 @@ def _one_by_one(clouds: Sequence[PredictedCloud]) -> list[int]:
     return [
         number
         for number, (before, after) in enumerate(zip(clouds, clouds[1:]))
-        if (before.changes, before.joined) != (after.changes, after.joined)
+        if before.places != after.places
     ]
 
 

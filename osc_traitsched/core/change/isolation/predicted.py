@@ -6,13 +6,16 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.isolation.state import CloudState
-from osc_traitsched.core.change.model import Change, Kind, Plan
-from osc_traitsched.core.change.providers import present
+from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
+from osc_traitsched.core.inventory.snapshot import Members, Nova
+from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.placement.facts import Facts
 
 #: An image that asks for nothing, and of which no prefilter makes anything.
 ANY_IMAGE: Body = {}
+
+_NONE: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,8 +24,9 @@ class PredictedCloud:
 
     :ivar images: :data:`ANY_IMAGE` first, then those that matter
     :ivar traits: all that Placement knows
-    :ivar changes: what changes there were of providers' traits, by UUID
-    :ivar joined: the providers that have been put into the aggregate
+    :ivar changes: the traits that providers got or lost so far, by UUID
+    :ivar joined: for each aggregate's UUID the providers that have been put into it
+    :ivar left: those that have been taken out of it
     """
 
     state: CloudState
@@ -30,8 +34,9 @@ class PredictedCloud:
     images: tuple[Body, ...]
     aggregates: tuple[Body, ...]
     traits: frozenset[str]
-    changes: Mapping[str, Change] = dataclasses.field(default_factory=dict)
-    joined: frozenset[str] = frozenset()
+    changes: Mapping[str, Keys] = dataclasses.field(default_factory=dict)
+    joined: Members = dataclasses.field(default_factory=dict)
+    left: Members = dataclasses.field(default_factory=dict)
 
     @classmethod
     def now(cls, state: CloudState, images: Iterable[Body]) -> PredictedCloud:
@@ -57,12 +62,47 @@ class PredictedCloud:
         """
         traits = {
             provider: frozenset(
-                change.applied_to(present(facts.traits.get(provider, ())))
+                name
+                for name in {*facts.traits.get(provider, ()), *keys}
+                if keys.get(name, name) is not None
             )
-            for provider, change in self.changes.items()
+            for provider, keys in self.changes.items()
         }
         found = dataclasses.replace(facts, traits={**facts.traits, **traits})
-        return self.state.after_joining(found, self.joined)
+        return self.state.after_moves(found, self.joined, self.left)
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """UUIDs of the providers that are not as they were read."""
+        moves = (*self.joined.values(), *self.left.values())
+        return frozenset(self.changes).union(*moves)
+
+    @property
+    def places(self) -> tuple[object, ...]:
+        """What decides where providers stand; the rest is what is asked of them."""
+        return self.changes, self.joined, self.left
+
+    def moved(
+        self, aggregate: str, nodes: Iterable[str], inside: bool
+    ) -> PredictedCloud:
+        """Return the cloud when providers have joined or left an aggregate.
+
+        :param aggregate: its UUID
+        :param nodes: UUIDs of the providers
+        """
+        nodes = frozenset(nodes)
+        joined, left = (
+            self.joined.get(aggregate, _NONE),
+            self.left.get(aggregate, _NONE),
+        )
+        joined, left = (
+            (joined | nodes, left - nodes) if inside else (joined - nodes, left | nodes)
+        )
+        return dataclasses.replace(
+            self,
+            joined={**self.joined, aggregate: joined},
+            left={**self.left, aggregate: left},
+        )
 
 
 def predicted_stages(start: PredictedCloud, plan: Plan) -> tuple[PredictedCloud, ...]:
@@ -86,12 +126,43 @@ def _after_trait(cloud: PredictedCloud, change: Change) -> PredictedCloud:
 
 
 def _after_host(cloud: PredictedCloud, change: Change) -> PredictedCloud:
-    changes = {**cloud.changes, change.object.id: change}
-    return dataclasses.replace(cloud, changes=changes)
+    identity = change.object.id
+    keys = {**cloud.changes.get(identity, {}), **change.after}
+    return dataclasses.replace(cloud, changes={**cloud.changes, identity: keys})
 
 
 def _after_mirror(cloud: PredictedCloud, change: Change) -> PredictedCloud:
-    return dataclasses.replace(cloud, joined=cloud.joined | {change.object.id})
+    for aggregate in change.added | change.removed:
+        inside = aggregate in change.added
+        cloud = cloud.moved(aggregate, [change.object.id], inside)
+    return cloud
+
+
+def _after_new_aggregate(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+    identity, zone = change.object.id, change.after.get(ZONE_KEY)
+    body = {
+        "id": identity,
+        "uuid": identity,
+        "name": change.object.name,
+        "hosts": [],
+        "metadata": {} if zone is None else {ZONE_KEY: zone},
+    }
+    return dataclasses.replace(cloud, aggregates=(*cloud.aggregates, body))
+
+
+def _after_hosts(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+    """Return the cloud when hosts have joined or left; Nova tells Placement."""
+    nodes = (cloud.state.snapshot.nova or Nova()).by_service_host
+    aggregates = []
+    for body in cloud.aggregates:
+        if str(body["id"]) == change.object.id:
+            hosts = sorted({*body["hosts"], *change.added} - change.removed)
+            for host in change.added | change.removed:
+                uuids = (node.uuid for node in nodes.get(host, ()))
+                cloud = cloud.moved(body["uuid"], uuids, host in change.added)
+            body = {**body, "hosts": hosts}
+        aggregates.append(body)
+    return dataclasses.replace(cloud, aggregates=tuple(aggregates))
 
 
 def _after_flavor(cloud: PredictedCloud, change: Change) -> PredictedCloud:
@@ -125,4 +196,6 @@ _AFTER: Mapping[Kind, Callable[[PredictedCloud, Change], PredictedCloud]] = {
     Kind.FLAVOR: _after_flavor,
     Kind.IMAGE: _after_image,
     Kind.AGGREGATE: _after_aggregate,
+    Kind.NEW_AGGREGATE: _after_new_aggregate,
+    Kind.AGGREGATE_HOSTS: _after_hosts,
 }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.snapshot import Holding, Snapshot
+from osc_traitsched.core.inventory.snapshot import Holding, Members, Snapshot
 from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.placement.facts import Facts
+
+_NOBODY: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,9 +48,36 @@ class CloudState:
         """UUIDs of the providers in the aggregate that a plan is about; here none."""
         return frozenset()
 
-    def after_joining(self, facts: Facts, joined: frozenset[str]) -> Facts:
-        """Return the facts when providers have joined an aggregate; here none can."""
-        return facts
+    @property
+    def inside(self) -> Members:
+        """The providers that Placement has in the aggregates that a plan is about."""
+        return {}
+
+    def after_moves(self, facts: Facts, joined: Members, left: Members) -> Facts:
+        """Return the facts when providers have joined or left aggregates.
+
+        :param joined: the UUIDs of providers by those of aggregates
+        """
+
+        def after(found: frozenset[str], names: frozenset[str]) -> frozenset[str]:
+            came, gone = _any(joined, names), _any(left, names)
+            # A provider that left one may be in another.
+            stayed = (_any(self.inside, [n]) - _any(left, [n]) for n in names)
+            still = _NOBODY.union(*stayed)
+            return found - (gone - still) | came
+
+        members = {names: after(f, names) for names, f in facts.members.items()}
+        shared = {s: after(f, self._through(s)) for s, f in facts.shared.items()}
+        return dataclasses.replace(facts, members=members, shared=shared)
+
+    def _through(self, sharer: str) -> frozenset[str]:
+        """Return the aggregates through which a provider shares what it has."""
+        return frozenset(n for n, inside in self.inside.items() if sharer in inside)
+
+
+def _any(members: Members, names: Iterable[str]) -> frozenset[str]:
+    """Return the providers that are in any of the aggregates."""
+    return _NOBODY.union(*(members.get(name, _NOBODY) for name in names))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,21 +94,10 @@ class AggregateState(CloudState):
     mirrored: frozenset[str]
     collation: Collation = Collation.CASE_INSENSITIVE
 
-    def after_joining(self, facts: Facts, joined: frozenset[str]) -> Facts:
-        """Return the facts when providers have joined the aggregate.
-
-        :param joined: their UUIDs
-        """
-        uuid: str = self.aggregate["uuid"]
-        members = {
-            aggregates: inside | joined if uuid in aggregates else inside
-            for aggregates, inside in facts.members.items()
-        }
-        shared = {
-            sharer: users | joined if sharer in self.mirrored else users
-            for sharer, users in facts.shared.items()
-        }
-        return dataclasses.replace(facts, members=members, shared=shared)
+    @property
+    def inside(self) -> Members:
+        """The providers that Placement has in the aggregate."""
+        return {self.aggregate["uuid"]: self.mirrored}
 
     @property
     def members_concerned(self) -> frozenset[str]:

@@ -1,0 +1,233 @@
+"""The wanted state of a cloud: what differs, what to write, and what that does."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from osc_traitsched.app.effects import check_effects, refusals
+from osc_traitsched.app.execute import foresee
+from osc_traitsched.app.servers import check_servers
+from osc_traitsched.app.wanted_reading import read_wanted
+from osc_traitsched.cloud import lookup, requirers, servers
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.isolation import Effect
+from osc_traitsched.core.change.model import Change, Kind, Plan
+from osc_traitsched.core.change.servers import MisplacedServers, Server, misplaced
+from osc_traitsched.core.change.traits import (
+    LastHolder,
+    RevertedByNova,
+    blocking,
+    not_released,
+    orphaned_traits,
+    reverted_by_nova,
+)
+from osc_traitsched.core.errors import NoProvider
+from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.wanted.claiming import claims_of
+from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.hosts import Hosts
+from osc_traitsched.core.wanted.inventory import Inventory
+from osc_traitsched.core.wanted.model import Wanted, Wrong
+from osc_traitsched.core.wanted.needs import with_needs
+from osc_traitsched.core.wanted.planner import Draft, draft
+from osc_traitsched.core.wanted.problems import with_problems
+from osc_traitsched.core.wanted.refusals import NotReviewed
+from osc_traitsched.core.wanted.rest import takes_most
+from osc_traitsched.core.wanted.stages import Staged, in_order
+from osc_traitsched.core.wanted.steps import steps_of
+from osc_traitsched.core.wanted.steps import unreviewed as steps_not_in
+from osc_traitsched.core.wanted.zones import zone_steps
+
+#: Seconds between two looks at a cloud whose hosts are still being deployed.
+_POLL = 5.0
+
+#: What a host is missed as until it is there.
+_COMING = ("host", "provider", "availability zone")
+
+
+@dataclasses.dataclass(frozen=True)
+class WantedPlan:
+    """What is to be written, and what the operator should know of it.
+
+    :ivar claims: each unit that differs, with the line that wants it
+    :ivar as_wanted: how many units are as wanted
+    :ivar held: how many are not, and belong to hosts that are left as they are
+    :ivar effects: of each flavor, as if the scheduler isolated aggregates
+    :ivar isolates: the option by which the scheduler does that
+    :ivar refusals: what speaks against carrying it out
+    :ivar misplaced: for each aggregate that is closed the servers that stay on the
+        other side than new ones would go, or why they can't be read
+    :ivar unclear: the servers of which it is not known what they require
+    :ivar has_private_flavors: the flavors are all that there are
+    """
+
+    found: FoundCloud
+    plan: Plan
+    claims: Mapping[Unit, Claim]
+    as_wanted: int
+    held: int
+    isolates: Setting
+    effects: tuple[Effect, ...] = ()
+    refusals: tuple[errors.AnswerIsNo, ...] = ()
+    misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(
+        default_factory=dict
+    )
+    unclear: tuple[Server, ...] = ()
+    has_private_flavors: bool = True
+
+    @property
+    def reverted(self) -> tuple[RevertedByNova, ...]:
+        """The changes that nova-compute will not leave as they are."""
+        return reverted_by_nova(self.plan.changes)
+
+
+def plan_wanted(
+    cloud: Cloud,
+    wanted: Wanted,
+    assumptions: SchedulerSettings,
+    inventory: Inventory | None = None,
+) -> WantedPlan:
+    """Plan that a cloud is as files want it, and leave alone what they do not name.
+
+    Nothing is refused here: what speaks against the plan is part of it.
+
+    :raises Mistakes: all lines that name what is not there, or can't be wanted
+    :raises CloudBroke: when a service can't be read
+    """
+    found = read_wanted(cloud, wanted, assumptions.collation)
+    hosts = Hosts(found.snapshot, wanted.groups, inventory)
+    sketch = draft(claims_of(wanted, found, hosts), found)
+    servers_there = _servers_of_zones(cloud, sketch.staged, found)
+    marked = with_problems(sketch.staged, found, servers_there)
+    plan = in_order(with_needs(marked, found))
+    isolates = assumptions.setting(options.ISOLATION)
+    todo = WantedPlan(
+        found, plan, sketch.claims, sketch.as_wanted, sketch.held, isolates
+    )
+    return _judged(cloud, todo, sketch, assumptions) if plan.has_changes else todo
+
+
+def when_there(plan: Callable[[], WantedPlan], seconds: float) -> WantedPlan:
+    """Return a plan once all its hosts are there, or after some seconds.
+
+    :param plan: makes it of a cloud that is read anew
+    :raises Mistakes: as the plan is made at the end
+    """
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            todo = plan()
+            if not any(isinstance(c.problem, NoProvider) for c in todo.plan.changes):
+                return todo
+            if time.monotonic() >= end:
+                return todo
+        except errors.Mistakes as exc:
+            if time.monotonic() >= end or not all(map(_may_come, exc.mistakes)):
+                raise
+        time.sleep(max(0, min(_POLL, end - time.monotonic())))
+
+
+def _may_come(mistake: errors.TraitSchedError) -> bool:
+    """Tell whether a line names a host that is still being deployed."""
+    error = mistake.error if isinstance(mistake, Wrong) else mistake
+    hosts = isinstance(error, errors.NothingMatches) and error.selector in _COMING
+    return hosts or isinstance(error, errors.EmptyAggregate)
+
+
+def unreviewed(
+    todo: WantedPlan, path: str, rows: Iterable[Mapping[str, Any]]
+) -> NotReviewed | None:
+    """Return what a plan would do that is not in the plan that was reviewed.
+
+    :param path: where that was read
+    """
+    steps = steps_of(foresee(todo.plan).outcomes, todo.claims, todo.found)
+    found = steps_not_in(steps, rows)
+    lines = (f"{each.change} {each.step} {each.object} {each.key}" for each in found)
+    return NotReviewed(path, lines) if found else None
+
+
+def _judged(
+    cloud: Cloud, todo: WantedPlan, sketch: Draft, assumptions: SchedulerSettings
+) -> WantedPlan:
+    """Return the plan with what it does to flavors and servers, and what is refused."""
+    found, plan = todo.found, todo.plan
+    ids = {c.object.id for c in plan.changes if c.object.kind is Kind.IMAGE}
+    images = [body for body in found.images if body["id"] in ids]
+    effects = check_effects(cloud, found, plan, assumptions, True, images)
+    against: list[errors.AnswerIsNo] = [
+        *takes_most(sketch.claims, found),
+        *refusals(effects),
+    ]
+    unclear: tuple[Server, ...] = ()
+    orphaned = orphaned_traits(plan.changes, found.holders)
+    if orphaned:
+        needed = requirers.requirers(cloud, orphaned)
+        if left := blocking(not_released(needed, plan.changes)):
+            against.append(LastHolder(left))
+        try:
+            unclear = check_servers(cloud, plan, found.snapshot, found.holders)
+        except errors.AnswerIsNo as exc:
+            against.append(exc)
+    return dataclasses.replace(
+        todo,
+        effects=effects,
+        refusals=tuple(against),
+        misplaced=_misplaced(cloud, plan, found),
+        unclear=unclear,
+        has_private_flavors=lookup.lists_private_flavors(cloud),
+    )
+
+
+def _servers_of_zones(
+    cloud: Cloud, staged: Staged, found: FoundCloud
+) -> Mapping[str, int] | errors.CloudBroke:
+    """Return how many servers the hosts have that change their zone."""
+    steps = zone_steps(staged, found)
+    moving = {
+        host for step in steps if step.before != step.after for host in step.hosts
+    }
+    try:
+        return servers.counted(cloud, moving)
+    except errors.CloudBroke as exc:
+        return exc
+
+
+def _misplaced(
+    cloud: Cloud, plan: Plan, found: FoundCloud
+) -> dict[str, MisplacedServers | errors.CloudBroke]:
+    return {
+        change.object.name: _misplaced_by(cloud, change, found)
+        for change in plan.changes
+        if change.object.kind is Kind.AGGREGATE
+        and any(change.after[key] == REQUIRED for key in change.added)
+    }
+
+
+def _misplaced_by(
+    cloud: Cloud, change: Change, found: FoundCloud
+) -> MisplacedServers | errors.CloudBroke:
+    wanted = {key: value for key, value in change.after.items() if value is not None}
+    names = tuple(isolated_by(wanted, found.collation))
+    nodes = (found.snapshot.nova or Nova()).by_service_host
+    hosts = change.found.hosts
+    roots = {node.uuid for host in hosts for node in nodes.get(host, ())}
+    having = (found.holders.get(name, frozenset()) for name in names)
+    by_uuid = found.snapshot.by_uuid
+    outside = frozenset.intersection(
+        *(frozenset(by_uuid[u].root for u in each if u in by_uuid) for each in having)
+    )
+    try:
+        here = servers.on_nodes(cloud, roots)
+        there = servers.on_nodes(cloud, outside - roots)
+    except errors.CloudBroke as exc:
+        return exc
+    return misplaced(names, here, there)

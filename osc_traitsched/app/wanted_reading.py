@@ -1,0 +1,95 @@
+"""Reads what the lines of files can be about."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from osc_traitsched.cloud import lookup, memberships, projects, read
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core import errors
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.nova.images import public_or_own
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.model import Part, Source, Wanted
+from osc_traitsched.core.wanted.tenants import projects_in
+
+
+def read_wanted(cloud: Cloud, wanted: Wanted, collation: Collation) -> FoundCloud:
+    """Read all that wishes can be about; few requests, whatever the cloud's size.
+
+    :param collation: how Nova's database compares the metadata of aggregates
+    :raises CloudBroke: when a service can't be read
+    """
+    found = read_cloud(cloud, any(g.source is Source.ZONE for g in wanted.groups))
+    return dataclasses.replace(
+        found,
+        images=_images(cloud, wanted),
+        projects=_projects(cloud, wanted, found.aggregates),
+        collation=collation,
+    )
+
+
+def read_cloud(cloud: Cloud, with_zones: bool = False) -> FoundCloud:
+    """Read all but images and projects, the generations before the traits.
+
+    :param with_zones: those of hosts that are in no zone's aggregate, too
+    :raises CloudBroke: when a service can't be read
+    """
+    placement = cloud.placement
+    bodies = read.aggregates(cloud.compute)
+    nova = read.view(lookup.computes(cloud), bodies)
+    if with_zones:
+        nova = nova.with_zones(read.zones_shown(cloud.compute))
+    snapshot = read.providers(placement).with_nova(nova)
+    snapshot = read.with_unlisted(placement, snapshot)
+    held = read.still_there(placement, snapshot.providers)
+    return FoundCloud(
+        snapshot=snapshot,
+        aggregates=bodies,
+        flavors=tuple(sorted(lookup.flavors(cloud), key=lambda body: body["name"])),
+        traits=read.known_traits(placement),
+        classes=read.known_classes(placement),
+        holdings={each.provider.uuid: each for each in held},
+        mirrored=_mirrored(cloud, snapshot),
+    )
+
+
+def _mirrored(cloud: Cloud, snapshot: Snapshot) -> dict[str, frozenset[str]]:
+    members = (snapshot.nova or Nova()).members
+    there = {name: nodes & snapshot.by_uuid.keys() for name, nodes in members.items()}
+    return memberships.members(cloud.placement, there) if there else {}
+
+
+def _images(cloud: Cloud, wanted: Wanted) -> tuple[Body, ...]:
+    """Return the images that are public or the user's own, and those named by ID."""
+    names = {wish.of.text for wish in wanted.of_part(Part.IMAGE_REQUIRES)}
+    if not names:
+        return ()
+    listed = lookup.images(cloud, {})
+    chosen = {body["id"]: body for body in public_or_own(listed, cloud.own_project)}
+    chosen.update((body["id"], body) for body in listed if body["id"] in names)
+    return tuple(chosen.values())
+
+
+def _projects(
+    cloud: Cloud, wanted: Wanted, aggregates: Iterable[Body]
+) -> dict[str, str | errors.BadQuestion]:
+    """Return the IDs of projects by how they are named, or why there is none.
+
+    An ID that an aggregate has is not looked up, and a project that is to be absent may
+    be gone.
+    """
+    named = {p for body in aggregates for p in projects_in(body["metadata"])}
+    found: dict[str, str | errors.BadQuestion] = {}
+    for wish in wanted.of_part(Part.TENANTS):
+        name = wish.value.text
+        if name in found or name in named:
+            continue
+        try:
+            found[name] = projects.project(cloud, name) or name
+        except errors.BadQuestion as exc:
+            found[name] = exc
+    return found

@@ -1,0 +1,120 @@
+"""openstack trait-sched apply."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from osc_traitsched.app import settings
+from osc_traitsched.app.execute import Execution
+from osc_traitsched.app.wanted import WantedPlan, plan_wanted, unreviewed, when_there
+from osc_traitsched.commands import (
+    arguments,
+    base,
+    scheduler_args,
+    wanted_args,
+    write_args,
+)
+from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.config.wanted import reviewed, writer
+from osc_traitsched.core.wanted.undo import undo_of
+from osc_traitsched.views import problems, wanted
+from osc_traitsched.views.traits import Table
+
+
+class ApplyWanted(write_args.Writer):
+    """Make a cloud as files want it, and leave alone what they do not name.
+
+    What opens hosts or adds something comes first, what closes or takes away
+    comes last. What fails stops only what depends on it. If it is interrupted,
+    run the same command again. Exits 5 and writes nothing if the plan is
+    refused. Reads everything again after writing, and exits 1 if somebody else
+    has changed it.
+    """
+
+    example = "apply wanted.yaml --undo undo.yaml"
+
+    _todo: WantedPlan
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        wanted_args.add_options(parser)
+        parser.add_argument(
+            "--reviewed",
+            type=arguments.some,
+            metavar="PLAN",
+            help="write only what is in this plan, which plan -f json printed",
+        )
+        parser.add_argument(
+            "--undo",
+            type=arguments.some,
+            metavar="FILE",
+            help="first write a new file that brings back what was there",
+        )
+        parser.add_argument(
+            "--wait",
+            type=base.seconds,
+            metavar="SECONDS",
+            help="wait this long for hosts that are not there yet",
+        )
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="write even if flavors or servers would have no host, or only takes "
+            "from most",
+        )
+        write_args.add_jobs(parser)
+        parser.set_defaults(dry_run=False, exit_code=False)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Plan, look ahead, and write."""
+        files, inventory = wanted_args.read(args)
+        rows = reviewed.read(args.reviewed) if args.reviewed else None
+        sources = scheduler_args.sources(args, self.app)
+
+        def plan() -> WantedPlan:
+            cloud = self.cloud()
+            self.assumed = settings.of_cloud(cloud, sources)
+            return plan_wanted(cloud, files, self.assumed, inventory)
+
+        self._todo = todo = when_there(plan, args.wait or 0)
+        wanted_args.tell(todo)
+        if todo.refusals and not args.force:
+            for refusal in todo.refusals[1:]:
+                base.LOG.error("%s", problems.word(refusal))
+            raise todo.refusals[0]
+        if rows is not None and (refused := unreviewed(todo, args.reviewed, rows)):
+            raise refused
+        self._write_undo(args, todo)
+        found = self.execute(self.cloud(), todo.plan, args)
+        self.conclude(found, args, self.then(found))
+        self._look_again(found, plan)
+        return wanted.rows(found.outcomes, todo.claims, todo.found)
+
+    def _write_undo(self, args: argparse.Namespace, todo: WantedPlan) -> None:
+        if args.undo and todo.plan.has_changes:
+            back = undo_of(todo.claims, todo.found)
+            comments = wanted.not_undone(back.left)
+            writer.write_new(args.undo, writer.text(back.wanted, comments))
+
+    def _look_again(self, found: Execution, plan: Callable[[], WantedPlan]) -> None:
+        """Say what others changed while it was written."""
+        if self.exit_code is not ExitCode.DONE or not self._todo.plan.has_changes:
+            return
+        left = plan().claims
+        if left:
+            base.LOG.error("%s", wanted.differs_again(left))
+            self.exit_code = ExitCode.ERROR
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the sums before the rows."""
+        said = wanted_args.said_before(parsed_args, self._todo)
+        self.app.stdout.write(said)
+        if said and not data:
+            return 0
+        return super().produce_output(parsed_args, column_names, data)

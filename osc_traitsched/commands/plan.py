@@ -1,0 +1,70 @@
+"""openstack trait-sched plan."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from osc_traitsched.app import settings
+from osc_traitsched.app.execute import foresee
+from osc_traitsched.app.wanted import WantedPlan, plan_wanted
+from osc_traitsched.commands import base, scheduler_args, wanted_args
+from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.views import problems, wanted
+from osc_traitsched.views.traits import Table
+
+
+class PlanWanted(base.Lister):
+    """Show how a cloud differs from what files want of it, and write nothing.
+
+    The files say which hosts have which traits, what aggregates have and who
+    they are for, and what flavors and images require. What they do not name is
+    left alone. Each row names the line that wants it. All mistakes are said at
+    once. Exits 5 if apply would refuse the plan.
+    """
+
+    example = "plan wanted.yaml"
+
+    _todo: WantedPlan
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        wanted_args.add_options(parser)
+        parser.add_argument(
+            "--exit-code",
+            action="store_true",
+            help="exit 6 if the cloud differs",
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, compare, and show."""
+        found, inventory = wanted_args.read(args)
+        cloud = self.cloud()
+        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
+        self._todo = todo = plan_wanted(cloud, found, assumptions, inventory)
+        if todo.plan.changes:
+            self.assumed = assumptions
+        wanted_args.tell(todo)
+        for refusal in todo.refusals:
+            base.LOG.error("%s", problems.word(refusal))
+        outcomes = foresee(todo.plan).outcomes
+        if todo.refusals:
+            self.exit_code = ExitCode.REFUSED
+        elif any(outcome.problem is not None for outcome in outcomes):
+            self.exit_code = ExitCode.ERROR
+        elif args.exit_code and todo.plan.has_changes:
+            self.exit_code = ExitCode.CHANGES_WANTED
+        return wanted.rows(outcomes, todo.claims, todo.found)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the sums before the rows."""
+        said = wanted_args.said_before(parsed_args, self._todo)
+        self.app.stdout.write(said)
+        if said and not data:
+            return 0
+        return super().produce_output(parsed_args, column_names, data)

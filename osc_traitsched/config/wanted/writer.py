@@ -1,0 +1,72 @@
+"""Wishes as the text of a file, and a new file on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import yaml
+
+from osc_traitsched.config import file
+from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.wanted.model import Part, Wanted, Wish
+
+_SECTIONS = ("traits", "aggregates", "flavors", "images")
+_PARTS = tuple(Part)
+
+
+def text(wanted: Wanted, comments: Iterable[str] = ()) -> str:
+    """Return a document that says what is wanted, sorted, with comments on top."""
+    body: dict[str, Any] = {"version": 1}
+    groups = {
+        group.name.text: [value.text for value in group.values]
+        for group in wanted.groups
+    }
+    if groups:
+        body["groups"] = groups
+    for section in _SECTIONS:
+        if found := _section(wanted, section):
+            body[section] = found
+    written = yaml.safe_dump(
+        body, sort_keys=False, allow_unicode=True, default_flow_style=False
+    )
+    return "".join(f"# {line}\n" for line in comments) + written
+
+
+def _section(wanted: Wanted, section: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    wishes = [wish for wish in wanted.wishes if wish.part.section == section]
+    for wish in sorted(wishes, key=_in_file):
+        entry = found.setdefault(wish.of.text, {})
+        if wish.part is Part.ZONE:
+            entry[wish.part.key] = wish.value.text
+            continue
+        if wish.absent:
+            entry = entry.setdefault("absent", {})
+        entry.setdefault(wish.part.key, []).append(wish.value.text)
+    return found
+
+
+def _in_file(wish: Wish) -> tuple[str, bool, int, str]:
+    return wish.of.text, wish.absent, _PARTS.index(wish.part), wish.value.text
+
+
+def write_new(path: str, written: str) -> None:
+    """Write a file that only its user can read, and that is not there yet.
+
+    It is on the disk when this returns.
+
+    :raises BadConfiguration: when it is there, or can't be written
+    """
+    target = file.located(path)
+    try:
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+        with open(os.open(target, flags, 0o600), "w", encoding="utf-8") as stream:
+            stream.write(written)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except FileExistsError as exc:
+        raise BadConfiguration(path, None, "is there already; name a new file") from exc
+    except OSError as exc:
+        raise file.unreadable(path, exc) from exc

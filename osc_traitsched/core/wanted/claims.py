@@ -1,0 +1,61 @@
+"""From lines to units: what each shall be, and which line says so."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core.change.model import Object, Value
+from osc_traitsched.core.wanted.model import Place, Wrong
+from osc_traitsched.core.wanted.refusals import WantedOtherwise
+
+#: An object and one of its keys.
+Unit = tuple[Object, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Claim:
+    """What one unit shall be.
+
+    :ivar place: the line that says so
+    :ivar is_rest: no line names it, and ``only`` takes what is not named
+    """
+
+    value: Value
+    place: Place
+    is_rest: bool = False
+
+
+class Claims:
+    """What all lines together claim.
+
+    :ivar units: each unit with what it shall be
+    :ivar held: those of hosts that are left as they are
+    :ivar mistakes: units that two lines want to be different
+    """
+
+    def __init__(self) -> None:
+        self.units: dict[Unit, Claim] = {}
+        self.held: dict[Unit, Claim] = {}
+        self.mistakes: list[Wrong] = []
+
+    def add(self, unit: Unit, claim: Claim, is_held: bool = False) -> None:
+        """Keep what a line wants of a unit; the first of several equal lines counts."""
+        claims = self.held if is_held else self.units
+        other = claims.setdefault(unit, claim)
+        if other.value != claim.value:
+            target, key = unit
+            error = WantedOtherwise(target.name, key, other.place)
+            self.mistakes.append(Wrong(claim.place, error))
+
+    def add_rest(self, units: Iterable[Unit], place: Place, held: bool = False) -> None:
+        """Take units away that no line names."""
+        for unit in units:
+            if unit not in self.units and unit not in self.held:
+                self.add(unit, Claim(None, place, is_rest=True), held)
+
+    def of(self, target: Object) -> Mapping[str, Claim]:
+        """Return what is wanted of one object, by key."""
+        return {
+            key: claim for (each, key), claim in self.units.items() if each == target
+        }

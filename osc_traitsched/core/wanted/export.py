@@ -1,0 +1,189 @@
+"""What a cloud is like, as wishes that it fulfils."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Union
+
+from osc_traitsched.core.change.model import Value
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
+from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.grouping import grouped
+from osc_traitsched.core.wanted.model import Part, Wanted, Wish, is_trait
+from osc_traitsched.core.wanted.problems import made_by_others
+from osc_traitsched.core.wanted.requirements import FORBIDDEN
+from osc_traitsched.core.wanted.tenants import projects_in
+from osc_traitsched.core.wanted.undo import wish
+
+_IRONIC = "ironic"
+
+
+@dataclasses.dataclass(frozen=True)
+class OfIronic:
+    """An Ironic node has these traits, which it has in Ironic."""
+
+    node: str
+    traits: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class HalfIsolated:
+    """An aggregate is isolated by a trait that hosts in it lack.
+
+    :ivar hosts: those that lack it, or that Placement does not have in the aggregate
+    """
+
+    aggregate: str
+    trait: str
+    hosts: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class GoneHost:
+    """A host of an aggregate that Nova no longer lists."""
+
+    aggregate: str
+    host: str
+
+
+@dataclasses.dataclass(frozen=True)
+class UnknownTrait:
+    """Something names a trait that Placement does not know."""
+
+    kind: str
+    name: str
+    trait: str
+
+
+#: What a cloud has and no wish can say.
+Unsaid = Union[OfIronic, HalfIsolated, GoneHost, UnknownTrait]
+
+
+@dataclasses.dataclass(frozen=True)
+class Export:
+    """The wishes, and what they leave out."""
+
+    wanted: Wanted
+    unsaid: tuple[Unsaid, ...]
+
+
+def export_of(found: FoundCloud) -> Export:
+    """Return what an operator could have wanted of a cloud, by exact names.
+
+    A plan made of it has nothing to write.
+    """
+    exporting = _Exporting(found)
+    wishes = (
+        *exporting.traits(),
+        *exporting.aggregates(),
+        *exporting.flavors(),
+        *exporting.images(),
+    )
+    return Export(grouped(wishes), tuple(exporting.unsaid))
+
+
+class _Exporting:
+    def __init__(self, found: FoundCloud) -> None:
+        self._found = found
+        self._nova = found.snapshot.nova or Nova()
+        self.unsaid: list[Unsaid] = []
+
+    def traits(self) -> Iterator[Wish]:
+        """Yield the operator's own traits of hosts and of nested providers."""
+        snapshot = self._found.snapshot
+        ironic = {
+            c.uuid
+            for c in self._nova.computes
+            if c.report and c.report.hypervisor_type == _IRONIC
+        }
+        for holding in self._found.holdings.values():
+            provider = holding.provider
+            names = sorted(filter(_is_operators, holding.traits))
+            if not names or made_by_others(holding.traits):
+                continue
+            if provider.root in ironic:
+                self.unsaid.append(OfIronic(provider.name, tuple(names)))
+                continue
+            is_host = snapshot.is_host(provider)
+            part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
+            for name in names:
+                yield wish(part, name, provider.name)
+
+    def aggregates(self) -> Iterator[Wish]:
+        """Yield zones, hosts, projects and isolation of aggregates."""
+        for body in sorted(self._found.aggregates, key=lambda each: each["name"]):
+            name, metadata = body["name"], body["metadata"]
+            if zone := metadata.get(ZONE_KEY, "").strip():
+                yield wish(Part.ZONE, name, zone)
+            for host in sorted(body["hosts"]):
+                if host in self._nova.by_service_host:
+                    yield wish(Part.MEMBERS, name, host)
+                else:
+                    self.unsaid.append(GoneHost(name, host))
+            for project in sorted(projects_in(metadata)):
+                yield wish(Part.TENANTS, name, project)
+            for isolating in sorted(isolated_by(metadata, self._found.collation)):
+                yield from self._isolation(body, isolating)
+
+    def _isolation(self, body: Body, isolating: str) -> Iterator[Wish]:
+        if isolating not in self._found.traits or not is_trait(isolating):
+            self.unsaid.append(UnknownTrait("aggregate", body["name"], isolating))
+        elif lacking := [
+            h for h in body["hosts"] if not self._is_in(body, h, isolating)
+        ]:
+            found = HalfIsolated(body["name"], isolating, tuple(sorted(lacking)))
+            self.unsaid.append(found)
+        else:
+            yield wish(Part.ISOLATION, body["name"], isolating)
+
+    def _is_in(self, body: Body, host: str, isolating: str) -> bool:
+        """Tell whether a host has a trait, and is in an aggregate for Placement."""
+        nodes = self._nova.by_service_host.get(host, ())
+        having = self._found.holders.get(isolating, frozenset())
+        inside = self._found.mirrored.get(body["uuid"], frozenset())
+        return bool(nodes) and all(node.uuid in having & inside for node in nodes)
+
+    def flavors(self) -> Iterator[Wish]:
+        """Yield the traits that flavors require and forbid."""
+        parts = {REQUIRED: Part.FLAVOR_REQUIRES, FORBIDDEN: Part.FLAVOR_FORBIDS}
+        ids = {body["id"] for body in self._found.flavors}
+        for body in self._found.flavors:
+            name = body["id"] if body["name"] in ids else body["name"]
+            specs = body.get("extra_specs") or {}
+            yield from self._keys("flavor", name, specs, parts)
+
+    def images(self) -> Iterator[Wish]:
+        """Yield the traits that images require; those of one name go by their IDs."""
+        names = [body["name"] for body in self._found.images]
+        for body in self._found.images:
+            is_only = body["name"] and names.count(body["name"]) == 1
+            name = body["name"] if is_only else body["id"]
+            yield from self._keys("image", name, body, {REQUIRED: Part.IMAGE_REQUIRES})
+
+    def _keys(
+        self, kind: str, name: str, pairs: Body, parts: Mapping[str, Part]
+    ) -> Iterator[Wish]:
+        for key, value in sorted(pairs.items()):
+            named = key.partition(":")[2]
+            part: Part | None = parts.get(_text(value))
+            if part is None or key != key_of(named):
+                continue
+            if named in self._found.traits and is_trait(named):
+                yield wish(part, name, named)
+            else:
+                self.unsaid.append(UnknownTrait(kind, name, named))
+
+
+def _text(value: Value) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _is_operators(name: str) -> bool:
+    """Tell whether only an operator gives a trait to a host."""
+    is_own = trait.ownership(name) is trait.Ownership.OPERATOR
+    return is_own and name not in trait.ROLES and is_trait(name)

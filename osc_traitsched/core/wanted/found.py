@@ -1,0 +1,51 @@
+"""What was read of a cloud to compare it with what is wanted."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+
+from osc_traitsched.core.change.isolation.state import CloudState
+from osc_traitsched.core.errors import BadQuestion
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.snapshot import Holding, Members
+from osc_traitsched.core.nova.question import Body
+
+
+@dataclasses.dataclass(frozen=True)
+class FoundCloud(CloudState):
+    """All that wishes can be about.
+
+    :ivar holdings: the traits of all providers, by UUID
+    :ivar images: those that wishes may name; empty where none names any
+    :ivar projects: the IDs of those that wishes name, by how they are named, or why
+        there is none
+    :ivar mirrored: the providers that Placement has in each of Nova's aggregates
+    :ivar collation: how Nova's database compares the metadata of aggregates
+    """
+
+    holdings: Mapping[str, Holding]
+    images: tuple[Body, ...] = ()
+    projects: Mapping[str, str | BadQuestion] = dataclasses.field(default_factory=dict)
+    mirrored: Members = dataclasses.field(default_factory=dict)
+    collation: Collation = Collation.CASE_INSENSITIVE
+
+    @property
+    def inside(self) -> Members:
+        """The providers that Placement has in each aggregate."""
+        return self.mirrored
+
+    @functools.cached_property
+    def holders(self) -> Mapping[str, frozenset[str]]:
+        """For each trait the UUIDs of the providers that have it."""
+        found: dict[str, set[str]] = {name: set() for name in self.traits}
+        for uuid, holding in self.holdings.items():
+            for name in holding.traits:
+                found.setdefault(name, set()).add(uuid)
+        return {name: frozenset(uuids) for name, uuids in found.items()}
+
+    @functools.cached_property
+    def aggregate_named(self) -> Mapping[str, Body]:
+        """Nova's aggregates by their names, which are unique."""
+        return {body["name"]: body for body in self.aggregates}

@@ -1,0 +1,150 @@
+"""Which changes a change waits for: what fails elsewhere does not stop it.
+
+Something that closes, or that takes away, waits for all that it follows from, and for
+what opens hosts to others: it was foreseen that flavors find room there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+from osc_traitsched.core.change.model import Change, Kind, Object
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
+from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
+from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.stages import Stage, Staged
+
+#: What a change brings about, and what another one relies on.
+_Fact = tuple[str, str]
+
+#: Hosts are open to requests that could not get there before.
+_OPEN: _Fact = ("open", "")
+
+
+def with_needs(staged: Staged, found: FoundCloud) -> Staged:
+    """Return the changes, each with the objects of earlier stages that it waits for."""
+    thinking = _Thinking(found, staged)
+    given: dict[_Fact, set[Object]] = {}
+    result: dict[Stage, tuple[Change, ...]] = {}
+    for stage in sorted(staged):
+        known: dict[frozenset[_Fact], frozenset[Object]] = {}
+        changes = []
+        for change in staged[stage]:
+            facts = frozenset(thinking.relies(stage, change))
+            if facts not in known:
+                objects = (given.get(fact, ()) for fact in facts)
+                known[facts] = frozenset(o for each in objects for o in each)
+            changes.append(dataclasses.replace(change, needs=known[facts]))
+        for change in staged[stage]:
+            for fact in thinking.gives(stage, change):
+                given.setdefault(fact, set()).add(change.object)
+        result[stage] = tuple(changes)
+    return result
+
+
+class _Thinking:
+    def __init__(self, found: FoundCloud, staged: Staged) -> None:
+        self._found = found
+        self._aggregates = {str(body["id"]): body for body in found.aggregates}
+        self._ids = {body["uuid"]: str(body["id"]) for body in found.aggregates}
+        # Zones and projects that aggregates have now, or get.
+        self._restricted = {
+            change.object.id
+            for changes in staged.values()
+            for change in changes
+            if any(_restricts(key) for key in change.after)
+        } | {
+            identity
+            for identity, body in self._aggregates.items()
+            if any(map(_restricts, body["metadata"]))
+        }
+
+    def gives(self, stage: Stage, change: Change) -> Iterator[_Fact]:
+        """Yield what is so once a change is made."""
+        identity = change.object.id
+        if stage is Stage.GAINED:
+            yield from (("has", name) for name in change.added)
+        elif stage in (Stage.TRAITS, Stage.NEW_AGGREGATES, Stage.MIRRORED):
+            yield from ((stage.name, each) for each in (identity, *change.after))
+        elif stage is Stage.ZONES:
+            yield from ((stage.name, identity), _OPEN)
+        elif stage is Stage.MOVED_OUT:
+            yield from ((stage.name, host) for host in change.after)
+        elif stage is Stage.JOINED:
+            yield (stage.name, identity)
+            if identity in self._restricted:
+                yield _OPEN
+        elif stage is Stage.OPENED:
+            yield _OPEN
+        elif stage in (Stage.REQUIRED, Stage.RELEASED):
+            yield from ((stage.name, name) for name in self._traits(change))
+
+    def relies(self, stage: Stage, change: Change) -> Iterator[_Fact]:
+        """Yield what must be so before a change is made."""
+        identity, names = change.object.id, self._traits(change)
+        if stage in (Stage.GAINED, Stage.REQUIRED):
+            yield from (("TRAITS", name) for name in names)
+        if stage in (Stage.ZONES, Stage.JOINED, Stage.CLOSED):
+            yield from (("NEW_AGGREGATES", identity), ("ZONES", identity))
+        if stage is Stage.JOINED:
+            yield from self._joins(change)
+        if stage is Stage.MIRRORED:
+            yield from (("JOINED", self._ids.get(key, "")) for key in change.after)
+        if stage in (
+            Stage.REQUIRED,
+            Stage.CLOSED,
+            Stage.RELEASED,
+            Stage.LEFT,
+            Stage.LOST,
+        ):
+            yield _OPEN
+            yield from (("has", name) for name in names)
+        if stage is Stage.CLOSED:
+            yield from self._closes(change, names)
+        if stage is Stage.LOST:
+            yield from (("RELEASED", name) for name in names)
+
+    def _joins(self, change: Change) -> Iterator[_Fact]:
+        """Yield what a host must have before it joins an aggregate."""
+        for host in change.after:
+            yield ("MOVED_OUT", host)
+        body = self._aggregates.get(change.object.id)
+        yield from (
+            ("has", name) for name in self._isolating(body["metadata"] if body else {})
+        )
+
+    def _closes(self, change: Change, names: frozenset[str]) -> Iterator[_Fact]:
+        """Yield what must be so before an aggregate is closed.
+
+        Flavors that require what its hosts have now are to find others in time.
+        """
+        identity = change.object.id
+        yield ("JOINED", identity)
+        for name in names:
+            yield from (("TRAITS", name), ("REQUIRED", name))
+        body = self._aggregates.get(identity)
+        if body is None:
+            return
+        yield ("MIRRORED", body["uuid"])
+        nodes = (self._found.snapshot.nova or Nova()).by_service_host
+        for host in body["hosts"]:
+            for node in nodes.get(host, ()):
+                holding = self._found.holdings.get(node.uuid)
+                yield from (("has", name) for name in holding.traits) if holding else ()
+
+    def _traits(self, change: Change) -> frozenset[str]:
+        """Return the traits that a change gives, takes, requires or no longer does."""
+        if change.object.kind is Kind.PROVIDER_TRAITS:
+            return frozenset(change.after)
+        return self._isolating(change.after)
+
+    def _isolating(self, keys: Mapping[str, object]) -> frozenset[str]:
+        collation = self._found.collation
+        named = (key for key in keys if names_trait(key, collation))
+        return frozenset(trait_in(key, collation) for key in named)
+
+
+def _restricts(key: str) -> bool:
+    return key == ZONE_KEY or key.startswith(TENANT_KEY)

@@ -1,0 +1,74 @@
+"""Changes that can't be made, or that others would undo: said in their rows."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+
+from osc_traitsched.core.change.model import Change, Kind
+from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.refusals import IronicNode, OthersProvider
+from osc_traitsched.core.wanted.stages import Staged
+from osc_traitsched.core.wanted.zones import zone_steps
+
+#: What Neutron gives to the providers that it makes for its agents and their devices
+#: (neutron_lib/placement/utils.py).
+_OF_NEUTRON = ("CUSTOM_VNIC_TYPE_", "CUSTOM_PHYSNET_")
+_IRONIC = "ironic"
+
+
+def with_problems(
+    staged: Staged, found: FoundCloud, servers: Mapping[str, int] | CloudBroke
+) -> Staged:
+    """Return the changes, each with why it can't be made, if it can't.
+
+    :param servers: how many there are on each host that changes its zone, or why that
+        is not known
+    """
+    refused = {
+        id(step.change): problem
+        for step in zone_steps(staged, found)
+        if (problem := step.problem(servers))
+    }
+
+    def marked(change: Change) -> Change:
+        problem = refused.get(id(change)) or _problem(change, found)
+        return dataclasses.replace(change, problem=problem) if problem else change
+
+    return {stage: tuple(map(marked, staged[stage])) for stage in staged}
+
+
+def _problem(change: Change, found: FoundCloud) -> TraitSchedError | None:
+    if change.object.kind is not Kind.PROVIDER_TRAITS:
+        return None
+    if not change.object.id:
+        return NoProvider(change.object.host)
+    return _ironic(change, found) or _others(change)
+
+
+def _ironic(change: Change, found: FoundCloud) -> TraitSchedError | None:
+    nova = found.snapshot.nova or Nova()
+    root = found.snapshot.by_uuid[change.object.id].root
+    node = next((c for c in nova.computes if c.uuid == root), None)
+    if node is None or node.report is None or node.report.hypervisor_type != _IRONIC:
+        return None
+    name = min(change.after)
+    return IronicNode(node.node, name, change.after[name] is not None)
+
+
+def _others(change: Change) -> TraitSchedError | None:
+    """Return who makes a provider, if a trait is to be taken from it."""
+    if not change.removed:
+        return None
+    owner = made_by_others(change.found.keys)
+    return OthersProvider(change.object.name, owner) if owner else None
+
+
+def made_by_others(names: Collection[str]) -> str | None:
+    """Return who makes a provider with these traits, if not an operator's tool."""
+    if trait.PCI_DEVICE in names:
+        return "nova-compute"
+    return "Neutron" if any(n.startswith(_OF_NEUTRON) for n in names) else None

@@ -1,0 +1,139 @@
+"""What stands against a line, a row or a whole plan, as errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.wanted.model import Place
+
+
+class WantedOtherwise(errors.BadQuestion):
+    """Another line wants the same unit to be something else.
+
+    :ivar object: what the unit is of
+    :ivar other: that line
+    """
+
+    def __init__(self, name: str, key: str, other: Place) -> None:
+        super().__init__(f"{name} {key}: {other}")
+        self.name = name
+        self.key = key
+        self.other = other
+
+
+class NotToTake(errors.BadQuestion):
+    """A trait that is never taken away, since nova-compute puts it back."""
+
+    def __init__(self, trait: str) -> None:
+        super().__init__(trait)
+        self.trait = trait
+
+
+class SaysWhatItIs(errors.BadQuestion):
+    """A trait that tells what a provider is; no file may give or take it."""
+
+    def __init__(self, trait: str) -> None:
+        super().__init__(trait)
+        self.trait = trait
+
+
+class NoCompute(errors.BadQuestion):
+    """A provider that is no compute node of Nova's, and so in no aggregate."""
+
+    def __init__(self, provider: str) -> None:
+        super().__init__(provider)
+        self.provider = provider
+
+
+class NoInventory(errors.BadQuestion):
+    """A group of an inventory, and no inventory was named."""
+
+
+class IronicNode(errors.AnswerIsNo):
+    """Ironic replaces the traits of its nodes' providers by those of the nodes.
+
+    :ivar node: its name, which Ironic has as its UUID
+    """
+
+    def __init__(self, node: str, trait: str, is_added: bool) -> None:
+        super().__init__(f"{node}: {trait}")
+        self.node = node
+        self.trait = trait
+        self.is_added = is_added
+
+
+class OthersProvider(errors.AnswerIsNo):
+    """A provider that Nova or Neutron makes, and gives its traits to.
+
+    :ivar owner: ``nova-compute`` or ``Neutron``
+    """
+
+    def __init__(self, provider: str, owner: str) -> None:
+        super().__init__(f"{provider}: {owner}")
+        self.provider = provider
+        self.owner = owner
+
+
+class ServersWouldMove(errors.AnswerIsNo):
+    """Nova lets no host with servers into another zone, or out of one.
+
+    :ivar before: the zone of the hosts now; None for the default one
+    :ivar after: the zone that they would be in
+    :ivar servers: how many there are, by host
+    """
+
+    def __init__(
+        self, before: str | None, after: str | None, servers: dict[str, int]
+    ) -> None:
+        super().__init__(f"{before} -> {after}: {servers}")
+        self.before = before
+        self.after = after
+        self.servers = servers
+
+
+class ServersUncounted(errors.AnswerIsNo):
+    """Whether hosts that change their zone have servers can't be read."""
+
+    def __init__(self, why: errors.CloudBroke) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
+class TwoZones(errors.AnswerIsNo):
+    """Nova lets no host be in aggregates of two zones.
+
+    :ivar hosts: those
+    :ivar others: the other aggregates that they are in, each with its zone
+    """
+
+    def __init__(self, hosts: Iterable[str], others: Iterable[tuple[str, str]]) -> None:
+        self.hosts = tuple(hosts)
+        self.others = tuple(others)
+        super().__init__(f"{', '.join(self.hosts)}: {self.others}")
+
+
+class TakesMost(errors.AnswerIsNo):
+    """``only`` would take a trait from more than half of those that have it.
+
+    :ivar name: the trait, or the aggregate that hosts would leave
+    """
+
+    def __init__(self, place: Place, name: str, taken: int, having: int) -> None:
+        super().__init__(f"{place}: {name}: {taken} of {having}")
+        self.place = place
+        self.name = name
+        self.taken = taken
+        self.having = having
+
+
+class NotReviewed(errors.AnswerIsNo):
+    """Steps that are not in the plan that was reviewed.
+
+    :ivar steps: one line each
+    """
+
+    def __init__(self, path: str, steps: Iterable[str]) -> None:
+        self.path = path
+        self.steps = tuple(steps)
+        super().__init__("; ".join(self.steps))

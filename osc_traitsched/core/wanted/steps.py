@@ -1,0 +1,100 @@
+"""The steps of a plan, one a unit: what is shown, and what is reviewed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from osc_traitsched.core.change.model import Change, Kind, Outcome, Value
+from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.found import FoundCloud
+
+_STEPS = {
+    Kind.TRAIT: "trait",
+    Kind.NEW_AGGREGATE: "aggregate",
+    Kind.PROVIDER_AGGREGATES: "mirror",
+    Kind.AGGREGATE_HOSTS: "member",
+    Kind.FLAVOR: "flavor",
+    Kind.IMAGE: "image",
+    Kind.AGGREGATE: "aggregate",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """What becomes of one unit.
+
+    :ivar change: ``add``, ``remove`` or ``set``
+    :ivar step: what kind of object it is of
+    :ivar object: its name
+    :ivar key: an aggregate goes by its name
+    :ivar outcome: of the change that the unit is part of
+    """
+
+    change: str
+    step: str
+    object: str
+    key: str
+    before: Value
+    after: Value
+    claim: Claim
+    outcome: Outcome
+
+    @property
+    def identity(self) -> tuple[Value, ...]:
+        """What makes it the same step in another plan."""
+        return tuple(getattr(self, name) for name in IDENTITY)
+
+
+#: The columns by which a step of one plan is found in another.
+IDENTITY = ("change", "step", "object", "key", "before", "after")
+
+
+def steps_of(
+    outcomes: Iterable[Outcome], claims: Mapping[Unit, Claim], found: FoundCloud
+) -> Iterator[Step]:
+    """Yield the steps in the order of the plan.
+
+    :param claims: each unit that differs, with the line that wants it
+    """
+    names = {body["uuid"]: body["name"] for body in found.aggregates}
+    for outcome in outcomes:
+        change = outcome.change
+        differing = change.added | change.removed
+        for key in sorted(differing, key=lambda key: (key != "name", key)):
+            claim, before = claims[change.object, key], change.found.keys.get(key)
+            yield Step(
+                _what(before, claim.value),
+                _step(change),
+                change.object.name,
+                names.get(key, key),
+                before,
+                claim.value,
+                claim,
+                outcome,
+            )
+
+
+def _what(before: Value, after: Value) -> str:
+    if after is None:
+        return "remove"
+    return "add" if before is None else "set"
+
+
+def _step(change: Change) -> str:
+    target = change.object
+    if target.kind is Kind.PROVIDER_TRAITS:
+        return "host" if target.name == target.host else "provider"
+    return _STEPS[target.kind]
+
+
+def unreviewed(
+    steps: Iterable[Step], reviewed: Iterable[Mapping[str, Any]]
+) -> tuple[Step, ...]:
+    """Return the steps that are not in a plan that was reviewed.
+
+    :param reviewed: its rows; those of it that are done by now need no step
+    """
+    known = {tuple(row.get(name) for name in IDENTITY) for row in reviewed}
+    return tuple(step for step in steps if step.identity not in known)

@@ -1,0 +1,82 @@
+"""The projects of an aggregate: the keys of its metadata that name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from osc_traitsched.core.change.model import Object
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.wanted.claims import Claim, Claims
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.model import Part, Place, Wanted, Wrong
+
+
+def claim(
+    claims: Claims,
+    target: Object,
+    metadata: Mapping[str, str],
+    wanted: Wanted,
+    found: FoundCloud,
+) -> Iterator[Wrong]:
+    """Claim the keys by which an aggregate names projects, and no longer names others.
+
+    Yield the lines that name projects which are not there.
+
+    :param target: the aggregate's metadata
+    :param metadata: as it is now
+    """
+    wishes = [w for w in wanted.of_part(Part.TENANTS) if w.of.text == target.name]
+    ids = {}
+    for wish in wishes:
+        known = found.projects.get(wish.value.text, wish.value.text)
+        if not isinstance(known, str) and not wish.absent:
+            yield Wrong(wish.value.place, known)
+        # A project that Keystone no longer has goes by the ID that is written.
+        ids[wish.value.text] = known if isinstance(known, str) else wish.value.text
+    inside = {ids[w.value.text]: w.value.place for w in wishes if not w.absent}
+    outside = {ids[w.value.text]: w.value.place for w in wishes if w.absent}
+    rest = [o.of.place for o in wanted.only if _is_about(o.section, o.of.text, target)]
+    if rest and inside:
+        others = projects_in(metadata) - inside.keys()
+        outside = {**dict.fromkeys(sorted(others), rest[0]), **outside}
+    for key, value, place in _keys(metadata, inside, outside):
+        claims.add((target, key), Claim(value, place))
+
+
+def _is_about(section: str, name: str, target: Object) -> bool:
+    return section == "aggregates" and name == target.name
+
+
+def projects_in(metadata: Mapping[str, str]) -> frozenset[str]:
+    """Return the IDs of the projects that an aggregate names.
+
+    A value may have several, joined by commas, which the host filter takes
+    (nova/scheduler/filters/aggregate_multitenancy_isolation.py).
+    """
+    values = (v for key, v in metadata.items() if key.startswith(TENANT_KEY))
+    return frozenset(project for value in values for project in _listed(value))
+
+
+def _listed(value: str) -> list[str]:
+    return [part.strip() for part in value.split(",") if part.strip()]
+
+
+def _keys(
+    metadata: Mapping[str, str],
+    inside: Mapping[str, Place],
+    outside: Mapping[str, Place],
+) -> Iterable[tuple[str, str | None, Place]]:
+    """Yield keys with the values that they shall have."""
+    for key, value in metadata.items():
+        listed = _listed(value) if key.startswith(TENANT_KEY) else []
+        gone = [project for project in listed if project in outside]
+        if gone:
+            left = ",".join(project for project in listed if project not in outside)
+            yield key, left or None, outside[gone[0]]
+        elif named := [project for project in listed if project in inside]:
+            yield key, value, inside[named[0]]
+    taken = set(metadata)
+    for project in sorted(inside.keys() - projects_in(metadata)):
+        key = TENANT_KEY if TENANT_KEY not in taken else f"{TENANT_KEY}_{project}"
+        taken.add(key)
+        yield key, project, inside[project]

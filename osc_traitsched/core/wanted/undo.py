@@ -1,0 +1,112 @@
+"""What leads back from a plan, as wishes for its units alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+
+from osc_traitsched.core.change.model import Kind, Object, Value
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, names_trait, trait_in
+from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.model import Part, Place, Text, Wanted, Wish
+from osc_traitsched.core.wanted.planner import States
+from osc_traitsched.core.wanted.requirements import FORBIDDEN
+from osc_traitsched.core.wanted.tenants import projects_in
+
+_HERE = Place("", 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Undo:
+    """The way back.
+
+    :ivar left: the units that no file brings back
+    """
+
+    wanted: Wanted
+    left: tuple[Unit, ...]
+
+
+def undo_of(claims: Mapping[Unit, Claim], found: FoundCloud) -> Undo:
+    """Return what brings back what is there now, by exact names.
+
+    :param claims: the units that a plan changes
+    """
+    going_back = _GoingBack(claims, States(found))
+    wishes = tuple(wish for unit in claims for wish in going_back.wishes(unit))
+    # Several keys of an aggregate may be about one project.
+    each = {(w.part, w.of.text, w.value.text, w.absent): w for w in wishes}
+    return Undo(Wanted(tuple(each.values())), tuple(going_back.left))
+
+
+def wish(part: Part, of: str, value: str, absent: bool = False) -> Wish:
+    """Return a wish that nobody has written yet."""
+    return Wish(part, Text(of, _HERE), Text(value, _HERE), absent)
+
+
+class _GoingBack:
+    def __init__(self, claims: Mapping[Unit, Claim], states: States) -> None:
+        self._claims = claims
+        self._states = states
+        self.left: list[Unit] = []
+
+    def wishes(self, unit: Unit) -> Iterator[Wish]:
+        """Yield what a unit was."""
+        target, key = unit
+        before = self._states.value(unit)
+        is_gone = before is None
+        if target.kind is Kind.PROVIDER_TRAITS and target.id:
+            is_host = target.name == target.host
+            part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
+            yield wish(part, key, target.name, is_gone)
+        elif target.kind is Kind.AGGREGATE_HOSTS:
+            yield wish(Part.MEMBERS, target.name, key, is_gone)
+        elif target.kind in (Kind.FLAVOR, Kind.IMAGE):
+            yield from self._requirement(unit, before)
+        elif target.kind is Kind.AGGREGATE:
+            yield from self._metadata(unit, before)
+        else:
+            self.left.append(unit)
+
+    def _requirement(self, unit: Unit, before: Value) -> Iterator[Wish]:
+        target, key = unit
+        name = key.partition(":")[2]
+        says = self._claims[unit].value if before is None else before
+        if target.kind is Kind.IMAGE and says == REQUIRED:
+            yield wish(Part.IMAGE_REQUIRES, target.id, name, before is None)
+        elif target.kind is Kind.FLAVOR and says in (REQUIRED, FORBIDDEN):
+            is_required = says == REQUIRED
+            part = Part.FLAVOR_REQUIRES if is_required else Part.FLAVOR_FORBIDS
+            yield wish(part, target.name, name, before is None)
+        else:
+            self.left.append(unit)
+
+    def _metadata(self, unit: Unit, before: Value) -> Iterator[Wish]:
+        target, key = unit
+        collation = self._states.found.collation
+        if key == ZONE_KEY and before is not None:
+            yield wish(Part.ZONE, target.name, before)
+        elif key.startswith(TENANT_KEY):
+            yield from self._projects(target, key, before)
+        elif names_trait(key, collation):
+            name = trait_in(key, collation)
+            yield wish(Part.ISOLATION, target.name, name, before is None)
+        else:
+            self.left.append(unit)
+
+    def _projects(self, target: Object, key: str, before: Value) -> Iterator[Wish]:
+        now = self._states.of(target).keys
+        every = projects_in({k: str(v) for k, v in now.items()})
+        changed = {
+            **now,
+            **{k: c.value for (t, k), c in self._claims.items() if t == target},
+        }
+        left = {k: v for k, v in changed.items() if v is not None}
+        then = projects_in({k: str(v) for k, v in left.items()})
+        for project in sorted(then - every):
+            yield wish(Part.TENANTS, target.name, project, absent=True)
+        for project in sorted(every - then):
+            yield wish(Part.TENANTS, target.name, project)

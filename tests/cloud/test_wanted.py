@@ -1,0 +1,258 @@
+"""plan and apply where a real Nova, Placement and Glance answer."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+import threading
+import urllib.parse
+
+import pytest
+
+from tests.cloud.factory import PLACEMENT, factory, providers
+from tests.functional import shell
+from tests.functional.proxy import CutBefore, Proxy
+
+PINNED, OLD = "CUSTOM_PINNED", "CUSTOM_OLD"
+REQUIRED = {f"trait:{PINNED}": "required"}
+WHOLE = f"""
+    version: 1
+    groups: {{pinned: ["cmp0[01]"]}}
+    traits:
+      {OLD}: {{absent: {{hosts: ["*"]}}}}
+    aggregates:
+      before: {{absent: {{hosts: [cmp01]}}}}
+      pinned:
+        hosts: ["@pinned"]
+        isolated_for: [{PINNED}]
+        tenants: [demo]
+    flavors:
+      "pinned.*": {{requires: [{PINNED}]}}
+    images:
+      rocky: {{requires: [{PINNED}]}}
+"""
+
+
+@pytest.fixture
+def make(admin):
+    with factory(admin) as maker:
+        yield maker
+
+
+@pytest.fixture
+def scene(make, admin):
+    """Flavors, an image and an aggregate that WHOLE is about; it is all taken back."""
+    make.after(_drop, admin, "pinned")
+    make.traits(OLD, "cmp00", "cmp03")
+    make.traits(PINNED)
+    make.flavor("pinned.small")
+    make.flavor("small")
+    make.image("rocky")
+    make.aggregate("before", "cmp00", "cmp01", kind="plain")
+
+
+def _drop(admin, name):
+    compute = admin.compute
+    for found in compute.aggregates():
+        if found.name == name:
+            for host in found.hosts or ():
+                compute.remove_host_from_aggregate(found, host)
+            compute.delete_aggregate(found)
+
+
+@pytest.fixture
+def openstack(cloud, tmp_path, monkeypatch):
+    """Runs a verb, with the settings of the cloud's own scheduler."""
+    monkeypatch.chdir(tmp_path)
+    file = ("--nova-conf", str(cloud.nova_conf))
+
+    def run(verb, *arguments, variables=cloud.environment):
+        return shell.run(variables, "trait-sched", verb, *arguments, *file)
+
+    return run
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="wanted.yaml"):
+        (tmp_path / name).write_text(textwrap.dedent(text).lstrip("\n"), "utf-8")
+        return name
+
+    return write
+
+
+def whole(admin):
+    """Return the state of all that can be written, generations left out."""
+    names = {uuid: name for name, uuid in providers(admin).items()}
+    found = {
+        part: {
+            names[uuid]: sorted(_of_provider(admin, uuid, part)[part]) for uuid in names
+        }
+        for part in ("traits", "aggregates")
+    }
+    found["nova"] = {
+        each.name: (sorted(each.hosts or ()), dict(each.metadata or {}))
+        for each in admin.compute.aggregates()
+    }
+    found["flavors"] = {
+        each.name: dict(each.extra_specs)
+        for each in admin.compute.flavors(get_extra_specs=True)
+    }
+    found["images"] = {
+        image["name"]: image.get(f"trait:{PINNED}")
+        for image in admin.image.get("/images").json()["images"]
+    }
+    return found
+
+
+def _of_provider(admin, uuid, part):
+    path = f"/resource_providers/{uuid}/{part}"
+    return admin.placement.get(path, microversion=PLACEMENT).json()
+
+
+def generations(admin):
+    return {
+        name: _of_provider(admin, uuid, "traits")["resource_provider_generation"]
+        for name, uuid in providers(admin).items()
+    }
+
+
+def test_what_is_applied_leaves_no_difference_and_the_undo_file_leads_back(
+    scene, admin, openstack, write
+):
+    path = write(WHOLE)
+    before = whole(admin)
+    reviewed = openstack("plan", path, "-f", "json")
+    assert reviewed.code == 0, reviewed.err
+    write(reviewed.out, "p.json")
+    more = ("--reviewed", "p.json", "--undo", "undo.yaml", "-f", "json")
+    done = openstack("apply", path, *more)
+    assert done.code == 0, done.err
+    assert {row["status"] for row in done.json} == {"changed"}
+    after = whole(admin)
+    demo = admin.identity.find_project("demo").id
+    assert after["nova"]["before"] == (["cmp00"], {"kind": "plain"})
+    metadata = {**REQUIRED, "filter_tenant_id": demo}
+    assert after["nova"]["pinned"] == (["cmp00", "cmp01"], metadata)
+    assert after["flavors"]["pinned.small"] == REQUIRED
+    assert after["flavors"]["small"] == {}
+    assert after["images"]["rocky"] == "required"
+    again = openstack("plan", path, "--exit-code", "-f", "json")
+    assert (again.code, again.json) == (0, [])
+
+    back = openstack("apply", "undo.yaml", "-f", "json")
+    assert back.code == 0, back.err
+    _drop(admin, "pinned")
+    assert whole(admin) == before
+
+
+def test_what_is_not_named_keeps_its_generation(scene, admin, openstack, write):
+    before = generations(admin)
+    path = write(f"version: 1\ntraits: {{{PINNED}: {{hosts: [cmp02]}}}}")
+    for _ in range(2):
+        assert openstack("apply", path).code == 0
+    assert generations(admin) == {**before, "cmp02": before["cmp02"] + 1}
+
+
+@pytest.fixture
+def proxied(cloud, admin):
+    """Proxies before the services that are written to, and what leads there."""
+    proxies = {}
+    variables = dict(cloud.environment)
+    for service in ("placement", "compute"):
+        endpoint = getattr(admin, service).get_endpoint()
+        proxies[service] = Proxy(endpoint)
+        url = proxies[service].url + urllib.parse.urlsplit(endpoint).path
+        variables[f"OS_{service.upper()}_ENDPOINT_OVERRIDE"] = url
+    yield variables, tuple(proxies.values())
+    for proxy in proxies.values():
+        proxy.stop()
+
+
+def test_killed_between_any_two_writes_and_applied_again_it_is_the_same(
+    scene, admin, openstack, write, proxied, cloud, tmp_path
+):
+    variables, proxies = proxied
+    path = write(WHOLE)
+    steps = len(openstack("plan", path, "-f", "json").json)
+    file = ("--nova-conf", str(cloud.nova_conf))
+    killed = 0
+    while True:
+        written, second = [], threading.Event()
+
+        def one_write(request, written=written, second=second):
+            if request.is_write:
+                written.append(request.path)
+                if len(written) == 2:
+                    second.set()
+                    return CutBefore()
+            return None
+
+        for proxy in proxies:
+            proxy.fault = one_write
+        arguments = ("trait-sched", "apply", str(tmp_path / path), *file)
+        out = tmp_path / f"run-{killed}.json"
+        process = shell.Background(variables, arguments, out)
+        while process.runs and not second.wait(0.05):
+            pass
+        process.kill()
+        # Whoever could have a server before has a host for it at any moment.
+        for flavor in ("small", "pinned.small"):
+            assert openstack("candidates", flavor, "-").code == 0
+        if not second.is_set():
+            assert process.wait().code == 0
+            break
+        killed += 1
+    # Both keys of the aggregate are set at once, and so is a provider's trait set.
+    assert killed >= steps - 3
+    again = openstack("plan", path, "--exit-code", "-f", "json")
+    assert (again.code, again.json) == (0, [])
+    assert whole(admin)["nova"]["pinned"][0] == ["cmp00", "cmp01"]
+
+
+def test_nova_refuses_what_a_row_says_it_does(scene, admin, make, openstack, write):
+    make.used("cmp02", make.flavor("used"), make.image("used"))
+    make.after(_drop, admin, "pinned")
+    text = """
+        version: 1
+        aggregates:
+          pinned: {zone: az1, hosts: [cmp02, cmp03]}
+    """
+    done = openstack("plan", write(text), "-f", "json")
+    assert done.code == 1
+    said = "cmp02 has 1 server, which can't get from the default zone to zone 'az1'; "
+    details = {row["key"]: row["detail"] for row in done.json}
+    assert details["cmp02"] == said + "move them to other hosts first"
+    assert details["cmp03"] == ""
+    done = openstack("apply", "wanted.yaml", "-f", "json")
+    assert done.code == 1
+    assert {row["key"]: row["status"] for row in done.json}["cmp03"] == "changed"
+    (made,) = (a for a in admin.compute.aggregates() if a.name == "pinned")
+    path, body = f"/os-aggregates/{made.id}/action", {"add_host": {"host": "cmp02"}}
+    assert admin.compute.post(path, json=body).status_code == 409
+
+
+def test_a_rival_that_takes_a_trait_back_is_told(
+    scene, make, openstack, write, proxied, admin
+):
+    variables, proxies = proxied
+    path = write(
+        f"""
+        version: 1
+        traits: {{{PINNED}: {{hosts: [cmp02]}}}}
+        flavors: {{pinned.small: {{requires: [{PINNED}]}}}}
+        """
+    )
+    taken = []
+
+    def rival(request):
+        if request.is_write and "extra_specs" in request.path and not taken:
+            taken.append(make.takes(PINNED, "cmp02"))
+
+    for proxy in proxies:
+        proxy.fault = rival
+    done = openstack("apply", path, "-f", "json", variables=variables)
+    assert (done.code, len(taken)) == (1, 1)
+    assert "others changed 'cmp02' meanwhile" in done.err
+    assert json.loads(done.out)
+    assert openstack("apply", path).code == 0

@@ -1,0 +1,279 @@
+"""A cloud is made as files want it: what is written, in which order, what is not."""
+
+from __future__ import annotations
+
+import json
+import stat
+import textwrap
+
+import pytest
+
+from osc_traitsched.app import wanted as app
+from osc_traitsched.core.errors import CloudBroke
+from tests.functional import shell
+from tests.unit.app.living import HOSTS
+
+GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
+WHOLE = """
+    traits:
+      CUSTOM_SILVER: {hosts: [cmp03], absent: {hosts: [cmp00]}}
+    aggregates:
+      gold: {isolated_for: [CUSTOM_GOLD], hosts: [cmp02], absent: {hosts: [cmp01]}}
+      vip: {zone: az1, hosts: [cmp03]}
+    flavors:
+      golden: {requires: [CUSTOM_GOLD]}
+"""
+
+
+@pytest.fixture
+def trait_sched(cloud, tmp_path, monkeypatch):
+    """Runs a verb on files that are written first, by their names."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(verb, *arguments, **texts):
+        for name, text in texts.items():
+            body = "version: 1\n" + textwrap.dedent(text).lstrip("\n")
+            (tmp_path / f"{name}.yaml").write_text(body, encoding="utf-8")
+        login = shell.login("http://nowhere")
+        return shell.run(login, "trait-sched", verb, *arguments)
+
+    return run
+
+
+@pytest.fixture
+def apply(trait_sched):
+    def run(text, *more):
+        return trait_sched("apply", "w.yaml", "-f", "json", *more, w=text)
+
+    return run
+
+
+@pytest.fixture
+def plan(trait_sched):
+    def run(*more):
+        return trait_sched("plan", "w.yaml", "-f", "json", *more)
+
+    return run
+
+
+def statuses(found):
+    return {(r["step"], r["object"], r["key"]): r["status"] for r in found.json}
+
+
+def whole(cloud):
+    """Return all that the cloud is like."""
+    return json.loads(
+        json.dumps(
+            [
+                {host: sorted(traits) for host, traits in cloud.traits.items()},
+                {uuid: sorted(inside) for uuid, inside in cloud.mirror.items()},
+                {
+                    each["name"]: [sorted(each["hosts"]), each["metadata"]]
+                    for each in cloud.aggregates.values()
+                },
+                cloud.flavors,
+                cloud.images,
+            ]
+        )
+    )
+
+
+def test_what_is_applied_leaves_no_difference_and_the_undo_file_leads_back(
+    apply, plan, trait_sched, cloud, tmp_path
+):
+    cloud.gives(SILVER, "cmp00", "cmp01")
+    before = whole(cloud)
+    done = apply(WHOLE, "--undo", "undo.yaml")
+    assert done.code == 0, done.err
+    assert set(statuses(done).values()) == {"changed"}
+    assert cloud.having(GOLD) == {"cmp00", "cmp02"}
+    assert cloud.having(SILVER) == {"cmp01", "cmp03"}
+    assert cloud.aggregates["2"]["metadata"] == {"availability_zone": "az1"}
+    assert cloud.specs("golden") == {f"trait:{GOLD}": "required"}
+    assert (plan("--exit-code").code, plan().json) == (0, [])
+
+    assert stat.S_IMODE((tmp_path / "undo.yaml").stat().st_mode) == 0o600
+    back = trait_sched("apply", "undo.yaml", "-f", "json", "--force")
+    assert back.code == 0, back.err
+    made = cloud.aggregates.pop("2")
+    assert (made["name"], made["hosts"]) == ("vip", [])
+    cloud.mirror.pop(made["uuid"])
+    assert whole(cloud) == before
+    assert "aggregate 'vip' was made" in (tmp_path / "undo.yaml").read_text("utf-8")
+
+
+def test_what_opens_is_written_before_what_closes(apply, cloud):
+    cloud.aggregates["1"]["metadata"] = {f"trait:{SILVER}": "required"}
+    cloud.gives(SILVER, "cmp00", "cmp01")
+    done = apply(
+        """
+        traits:
+          CUSTOM_SILVER: {absent: {hosts: [cmp00, cmp01]}}
+          CUSTOM_GOLD: {hosts: [cmp02]}
+        aggregates:
+          gold: {absent: {isolated_for: [CUSTOM_SILVER]}}
+          new: {hosts: [cmp02], isolated_for: [CUSTOM_GOLD]}
+        flavors:
+          golden: {requires: [CUSTOM_GOLD]}
+        """
+    )
+    assert done.code == 0, done.err
+    assert [(r["step"], r["change"], r["object"]) for r in done.json] == [
+        ("aggregate", "add", "new"),
+        ("host", "add", "cmp02"),
+        ("member", "add", "new"),
+        ("aggregate", "remove", "gold"),
+        ("flavor", "add", "golden"),
+        ("aggregate", "add", "new"),
+        ("host", "remove", "cmp00"),
+        ("host", "remove", "cmp01"),
+    ]
+
+
+def test_a_failure_stops_what_depends_on_it_and_nothing_else(apply, plan, cloud):
+    def broken():
+        raise CloudBroke("placement", "no", 403)
+
+    cloud.rivals[HOSTS["cmp00"]] = broken
+    done = apply(
+        """
+        traits:
+          CUSTOM_SILVER: {hosts: [cmp03]}
+        aggregates:
+          gold: {isolated_for: [CUSTOM_GOLD]}
+          other: {hosts: [cmp03], isolated_for: [CUSTOM_SILVER]}
+        flavors:
+          small: {forbids: [CUSTOM_SILVER]}
+        """
+    )
+    assert done.code == 1
+    assert {k: v for k, v in statuses(done).items() if v != "changed"} == {
+        ("host", "cmp00", GOLD): "failed",
+        ("aggregate", "gold", f"trait:{GOLD}"): "not done",
+    }
+    again = apply(
+        """
+        aggregates:
+          gold: {isolated_for: [CUSTOM_GOLD]}
+        """
+    )
+    assert again.code == 0
+    assert set(statuses(again).values()) == {"changed"}
+
+
+def test_a_step_that_was_not_reviewed_is_not_taken(apply, plan, cloud, tmp_path):
+    text = "traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp01]}}"
+    apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}")
+    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
+    (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
+    cloud.takes(GOLD, "cmp00")
+    cloud.written.clear()
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, done.out, cloud.written) == (5, "", [])
+    assert done.err == (
+        "nothing written: p.json does not have add host cmp00 CUSTOM_GOLD; review a "
+        "new plan\n"
+    )
+    cloud.gives(GOLD, "cmp00")
+    assert apply(text, "--reviewed", "p.json").code == 0
+    # What the plan has and is done by now needs no step.
+    assert apply(text, "--reviewed", "p.json").json == []
+    (tmp_path / "p.json").write_text("[{}]", encoding="utf-8")
+    done = apply(text, "--reviewed", "p.json")
+    assert done.err == "p.json: is no plan, as plan -f json prints it\n"
+
+
+def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
+    apply, cloud, tmp_path
+):
+    (tmp_path / "undo.yaml").write_text("mine", encoding="utf-8")
+    done = apply(WHOLE, "--undo", "undo.yaml")
+    assert (done.code, cloud.written) == (1, [])
+    assert done.err.endswith("undo.yaml: is there already; name a new file\n")
+    assert (tmp_path / "undo.yaml").read_text("utf-8") == "mine"
+
+
+def test_a_plan_that_would_do_harm_is_refused_unless_forced(apply, cloud):
+    text = "flavors: {small: {requires: [CUSTOM_GOLD]}}"
+    done = apply(text)
+    assert (done.code, done.out, cloud.written) == (5, "", [])
+    assert "no host would be left for flavor 'small'" in done.err
+    assert apply(text, "--force").code == 0
+
+
+def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
+    traits = cloud.traits.pop("cmp03")
+    naps = []
+
+    def sleep(seconds):
+        naps.append(seconds)
+        cloud.traits["cmp03"] = traits
+
+    monkeypatch.setattr(app.time, "sleep", sleep)
+    text = "traits: {CUSTOM_GOLD: {hosts: [cmp03]}}"
+    done = apply(text, "--wait", "60")
+    assert (done.code, naps) == (0, [5.0])
+    assert cloud.having(GOLD) == {"cmp03"}
+    # A name that is no host's is waited for as well; one of a flavor is not.
+    done = apply("flavors: {none: {requires: [CUSTOM_GOLD]}}", "--wait", "60")
+    assert (done.code, len(naps)) == (1, 1)
+
+
+def test_what_is_not_named_stays_at_its_generation(apply, cloud):
+    cloud.gives(SILVER, "cmp03")
+    generations = dict(cloud.generations)
+    assert apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}").code == 0
+    assert apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}").code == 0
+    generations["cmp00"] += 1
+    assert cloud.generations == generations
+
+
+def test_others_that_change_it_meanwhile_are_not_overwritten_and_are_told(apply, cloud):
+    cloud.rivals[HOSTS["cmp01"]] = lambda: cloud.gives(SILVER, "cmp01")
+    done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp01]}}")
+    assert done.code == 0
+    assert cloud.traits["cmp01"] >= {GOLD, SILVER}
+    cloud.rivals["golden-id"] = lambda: cloud.takes(GOLD, "cmp01")
+    done = apply(
+        """
+        traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp01]}}
+        flavors: {golden: {requires: [CUSTOM_GOLD]}}
+        """
+    )
+    assert done.code == 1
+    assert done.err.splitlines()[-1] == (
+        "others changed 'cmp01' meanwhile: 1 unit not as wanted; trait-sched plan "
+        "shows them, and the same command again writes them"
+    )
+
+
+def test_two_files_of_two_teams_are_one_state(trait_sched, cloud):
+    done = trait_sched(
+        "apply",
+        "one.yaml",
+        "two.yaml",
+        one="traits: {CUSTOM_GOLD: {hosts: [cmp00]}}",
+        two="traits: {CUSTOM_GOLD: {hosts: [cmp01], only: true}}",
+    )
+    assert done.code == 0, done.err
+    assert cloud.having(GOLD) == {"cmp00", "cmp01"}
+
+
+def test_a_host_moves_from_zone_to_zone_out_first(apply, cloud):
+    cloud.aggregates["1"]["metadata"] = {"availability_zone": "az1"}
+    text = """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          other: {zone: az2, hosts: [cmp01]}
+    """
+    done = apply(text)
+    assert done.code == 0, done.err
+    assert [(r["change"], r["object"], r["key"]) for r in done.json][2:] == [
+        ("remove", "gold", "cmp01"),
+        ("add", "other", "cmp01"),
+    ]
+    done = apply("aggregates: {gold: {hosts: [cmp01]}}")
+    assert (done.code, done.json[0]["detail"]) == (
+        1,
+        "cmp01 would be in two zones: aggregate 'other' of zone 'az2'",
+    )

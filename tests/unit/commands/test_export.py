@@ -1,0 +1,132 @@
+"""A cloud as a file: what it has, what it leaves out, and that its plan is empty."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from osc_traitsched.app.wanted import plan_wanted
+from osc_traitsched.app.wanted_export import export_wanted
+from osc_traitsched.config.wanted import reader, writer
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from tests.functional import shell
+from tests.unit.app.living import HOSTS, LivingCloud
+
+TRAITS = ("CUSTOM_GOLD", "CUSTOM_SILVER", "COMPUTE_NODE")
+HOST_SETS = st.sets(st.sampled_from(sorted(HOSTS)))
+NAMES = st.sampled_from(["no", "1e3", "0755", "a: b", "ä", "@x", "gold*", "[a]", "-"])
+KEYS = st.dictionaries(
+    st.sampled_from([f"trait:{name}" for name in (*TRAITS, "CUSTOM_NEW", "x")]),
+    st.sampled_from(["required", "forbidden", "preferred"]),
+)
+METADATA = st.dictionaries(
+    st.sampled_from(
+        [
+            "availability_zone",
+            "filter_tenant_id",
+            "filter_tenant_id2",
+            "trait:CUSTOM_GOLD",
+            "TRAIT:CUSTOM_SILVER",
+            "trait:CUSTOM_NEW",
+            "ssd",
+        ]
+    ),
+    st.sampled_from(["required", "Required", "p1", "p1, p2", "az1"]),
+)
+
+
+def export(cloud):
+    return shell.run(shell.login("http://nowhere"), "trait-sched", "export")
+
+
+def test_a_cloud_as_a_file(cloud):
+    cloud.gives("CUSTOM_GOLD", "cmp00", "cmp01")
+    cloud.gives("CUSTOM_SILVER", "cmp03")
+    cloud.aggregates["1"]["metadata"] = {
+        "trait:CUSTOM_GOLD": "required",
+        "trait:CUSTOM_SILVER": "required",
+        "filter_tenant_id": "p1",
+        "availability_zone": "no",
+        "ssd": "true",
+    }
+    cloud.flavor("golden", CUSTOM_GOLD="required", CUSTOM_NEW="required")
+    cloud.flavor("small", CUSTOM_GOLD="forbidden")
+    found = export(cloud)
+    assert (found.code, found.err) == (0, "")
+    assert found.out == (
+        "# Not here: aggregate 'gold' is isolated for CUSTOM_SILVER, and Placement "
+        "does not have that of all its hosts: cmp00, cmp01\n"
+        "# Not here: flavor 'golden' names 'CUSTOM_NEW', a trait that Placement does "
+        "not know\n"
+        """\
+version: 1
+groups:
+  gold:
+  - cmp00
+  - cmp01
+traits:
+  CUSTOM_GOLD:
+    hosts:
+    - '@gold'
+  CUSTOM_SILVER:
+    hosts:
+    - cmp03
+aggregates:
+  gold:
+    zone: 'no'
+    hosts:
+    - '@gold'
+    isolated_for:
+    - CUSTOM_GOLD
+    tenants:
+    - p1
+flavors:
+  golden:
+    requires:
+    - CUSTOM_GOLD
+  small:
+    forbids:
+    - CUSTOM_GOLD
+"""
+    )
+
+
+@settings(
+    max_examples=150,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(st.data())
+def test_the_plan_of_an_export_is_empty(data):
+    cloud = LivingCloud()
+    for name in TRAITS[:2]:
+        cloud.gives(name, *sorted(data.draw(HOST_SETS)))
+    for number, name in enumerate(sorted(data.draw(st.sets(NAMES, max_size=3)))):
+        uuid = f"a000000{number}-0000-4000-8000-000000000000"
+        hosts = sorted(data.draw(HOST_SETS))
+        cloud.aggregates[str(number)] = {
+            "id": number,
+            "uuid": uuid,
+            "name": name,
+            "hosts": [*hosts, *data.draw(st.sampled_from([[], ["gone"]]))],
+            "metadata": data.draw(METADATA),
+        }
+        cloud.mirror[uuid] = {*hosts} if data.draw(st.booleans()) else {"cmp00"}
+    for name in data.draw(st.sets(NAMES, max_size=3)):
+        cloud.flavor(name)
+        cloud.specs(name).update(data.draw(KEYS))
+    for number, name in enumerate(data.draw(st.lists(NAMES, max_size=3))):
+        body = {"id": f"image-{number}", "name": name, "status": "active"}
+        pairs = data.draw(KEYS)
+        cloud.images[body["id"]] = {**body, "visibility": "public", **pairs}
+    found = export_wanted(cloud, Collation.CASE_INSENSITIVE)
+    text = writer.text(found.wanted)
+    wanted, mistakes = reader.read("export.yaml", text)
+    assert not mistakes, (text, mistakes)
+    todo = plan_wanted(cloud, wanted, SchedulerSettings.of(34))
+    assert not todo.claims, (text, todo.claims)
+    assert not todo.plan.changes
+    assert not cloud.written

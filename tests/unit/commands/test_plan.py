@@ -1,0 +1,245 @@
+"""What differs from files: the rows, their lines, and what is refused."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.functional import shell
+
+GOLD = "CUSTOM_GOLD"
+
+
+@pytest.fixture
+def plan(cloud, tmp_path, monkeypatch):
+    """Runs plan on the text of a file; the cloud has gold of cmp00 and cmp01."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(text, *more, form="json"):
+        body = "version: 1\n" + textwrap.dedent(text).lstrip("\n")
+        (tmp_path / "w.yaml").write_text(body, encoding="utf-8")
+        login = shell.login("http://nowhere")
+        found = shell.run(login, "trait-sched", "plan", "w.yaml", "-f", form, *more)
+        assert not cloud.written
+        return found
+
+    return run
+
+
+def rows(found):
+    names = ("change", "step", "object", "key", "after", "wanted")
+    return [tuple(row[name] for name in names) for row in found.json]
+
+
+def test_what_is_as_wanted_has_no_row(plan, cloud):
+    cloud.gives(GOLD, "cmp00")
+    found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", "--exit-code")
+    assert (found.code, found.json, found.err) == (0, [], "")
+    found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", form="table")
+    assert found.out == "w.yaml: 2 as wanted\n"
+
+
+def test_a_row_names_the_line_that_wants_it(plan, cloud):
+    cloud.gives("CUSTOM_SILVER", "cmp03")
+    found = plan(
+        """
+        groups: {gold: [cmp00, "cmp0[12]"]}
+        traits:
+          CUSTOM_NEW:
+            hosts:
+              - "@gold"
+          CUSTOM_SILVER:
+            absent: {hosts: [cmp03]}
+        """,
+        "--exit-code",
+    )
+    assert (found.code, found.err) == (6, "")
+    assert rows(found) == [
+        ("add", "trait", "CUSTOM_NEW", "CUSTOM_NEW", "present", "w.yaml:4"),
+        ("add", "host", "cmp00", "CUSTOM_NEW", "present", "w.yaml:6"),
+        ("add", "host", "cmp01", "CUSTOM_NEW", "present", "w.yaml:6"),
+        ("add", "host", "cmp02", "CUSTOM_NEW", "present", "w.yaml:6"),
+        ("remove", "host", "cmp03", "CUSTOM_SILVER", None, "w.yaml:8"),
+    ]
+
+
+def test_a_person_gets_signs_and_sums(plan, cloud):
+    cloud.gives(GOLD, "cmp03")
+    text = "traits: {CUSTOM_GOLD: {hosts: [cmp00], absent: {hosts: [cmp03]}}}"
+    lines = plan(text, form="table").out.splitlines()
+    assert lines[0] == "w.yaml: 1 to add or set, 1 to take away, 1 as wanted"
+    assert [line.split()[1] for line in lines[4:6]] == ["+", "-"]
+
+
+def test_an_aggregate_is_made_filled_and_isolated_in_a_safe_order(plan):
+    found = plan(
+        """
+        aggregates:
+          vip:
+            zone: az1
+            hosts: [cmp02, cmp03]
+            isolated_for: [CUSTOM_GOLD]
+        flavors:
+          gol*: {requires: [CUSTOM_GOLD]}
+        """
+    )
+    assert found.code == 0
+    assert rows(found) == [
+        ("add", "aggregate", "vip", "name", "vip", "w.yaml:3"),
+        ("add", "aggregate", "vip", "availability_zone", "az1", "w.yaml:4"),
+        ("add", "host", "cmp02", GOLD, "present", "w.yaml:6"),
+        ("add", "host", "cmp03", GOLD, "present", "w.yaml:6"),
+        ("add", "member", "vip", "cmp02", "present", "w.yaml:5"),
+        ("add", "member", "vip", "cmp03", "present", "w.yaml:5"),
+        ("add", "flavor", "golden", f"trait:{GOLD}", "required", "w.yaml:8"),
+        ("add", "aggregate", "vip", f"trait:{GOLD}", "required", "w.yaml:6"),
+    ]
+    lost = "flavors 'golden', 'small' will lose 2 of 4 hosts and keep 2"
+    assert lost in found.err.splitlines()
+
+
+def test_an_isolated_aggregate_covers_hosts_that_it_has_already(plan, cloud):
+    cloud.mirror["a0000001-0000-4000-8000-000000000000"].discard("cmp01")
+    found = plan("aggregates: {gold: {isolated_for: [CUSTOM_GOLD], hosts: [cmp02]}}")
+    assert [row[1:4] for row in rows(found)] == [
+        ("host", "cmp00", GOLD),
+        ("host", "cmp01", GOLD),
+        ("host", "cmp02", GOLD),
+        ("member", "gold", "cmp02"),
+        ("mirror", "cmp01", "gold"),
+        ("aggregate", "gold", f"trait:{GOLD}"),
+    ]
+
+
+def test_a_flavor_that_would_have_no_host_is_a_refusal_and_the_rows_are_there(plan):
+    found = plan("flavors: {small: {requires: [CUSTOM_GOLD]}}")
+    assert (found.code, len(found.json)) == (5, 1)
+    assert "no host would be left for flavor 'small'" in found.err
+
+
+def test_only_takes_from_those_that_no_line_names(plan, cloud):
+    cloud.gives(GOLD, "cmp00", "cmp01", "cmp02")
+    text = "traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp01], only: true}}"
+    found = plan(text)
+    assert found.code == 0
+    assert rows(found) == [("remove", "host", "cmp02", GOLD, None, "w.yaml:2")]
+    assert found.json[0]["detail"] == "only: no line names it"
+    found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00], only: true}}")
+    assert (found.code, found.err) == (
+        5,
+        "nothing written: w.yaml:2: only would take CUSTOM_GOLD from 2 of 3 that have "
+        "it; --force overrides this\n",
+    )
+    found = plan("aggregates: {gold: {hosts: [cmp00, cmp02], only: true}}")
+    assert [(r[0], r[1], r[3]) for r in rows(found)] == [
+        ("add", "member", "cmp02"),
+        ("remove", "member", "cmp01"),
+    ]
+
+
+def test_what_is_held_is_left_as_it_is(plan, cloud):
+    cloud.gives(GOLD, "cmp03")
+    text = """
+        hold: [cmp00, cmp03]
+        traits: {CUSTOM_GOLD: {hosts: ["*"], absent: {hosts: [cmp03]}}}
+    """
+    assert "w.yaml:3: w.yaml:3 wants CUSTOM_GOLD of 'cmp03' otherwise" in plan(text).err
+    text = """
+        hold: [cmp00, cmp03]
+        traits: {CUSTOM_GOLD: {hosts: ["cmp0[012]"], only: true}}
+    """
+    found = plan(text)
+    assert [row[2] for row in rows(found)] == ["cmp01", "cmp02"]
+    first = plan(text, form="table").out.splitlines()[0]
+    assert first == "w.yaml: 2 to add or set, 2 held, 1 as wanted"
+
+
+def test_all_that_the_cloud_does_not_have_is_said_at_once(plan):
+    found = plan(
+        """
+        groups: {g: {aggregate: gould}}
+        traits:
+          CUSTOM_GOLD: {hosts: [cmp9, "@g", "x*"], providers: [y]}
+          HW_CPU_X86_AVX: {hosts: [cmp00]}
+          COMPUTE_NODE: {hosts: [cmp00]}
+          COMPUTE_TRUSTED_CERTS: {absent: {hosts: [cmp00]}}
+        aggregates:
+          golt: {absent: {hosts: [cmp00]}}
+          gold: {tenants: [p1]}
+        flavors:
+          smal: {requires: [CUSTOM_GOLD]}
+        images:
+          rocky: {requires: [CUSTOM_GOLD]}
+        """
+    )
+    assert (found.code, found.out) == (1, "")
+    assert found.err.splitlines() == [
+        "w.yaml:2: no aggregate matches 'gould'; did you mean gold?",
+        "w.yaml:4: no host matches 'cmp9'",
+        "w.yaml:4: no host matches 'x*'",
+        "w.yaml:4: no provider matches 'y'",
+        "w.yaml:5: this cloud's Placement is older than the trait HW_CPU_X86_AVX and "
+        "does not know it",
+        "w.yaml:6: COMPUTE_NODE says what a provider is, so no file gives or takes it; "
+        "trait-sched add and remove do, with --force",
+        "w.yaml:7: COMPUTE_TRUSTED_CERTS is nova-compute's own, which puts it back: it "
+        "is never taken away; trait-sched remove --force does, if it must be",
+        "w.yaml:9: no aggregate matches 'golt'; did you mean gold?",
+        "w.yaml:10: no project matches 'p1'",
+        "w.yaml:12: no flavor matches 'smal'; did you mean small?",
+        "w.yaml:14: no image matches 'rocky'",
+    ]
+
+
+def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud):
+    cloud.aggregates["1"]["metadata"] = {
+        "filter_tenant_id": "p1",
+        "filter_tenant_id2": "p2,p3",
+    }
+    text = """
+        aggregates:
+          gold: {tenants: [p1, p2], only: true, isolated_for: [CUSTOM_GOLD]}
+    """
+    found = plan(text)
+    assert rows(found)[-2:] == [
+        ("set", "aggregate", "gold", "filter_tenant_id2", "p2", "w.yaml:3"),
+        ("add", "aggregate", "gold", f"trait:{GOLD}", "required", "w.yaml:3"),
+    ]
+    found = plan("aggregates: {gold: {absent: {tenants: [p1, p2, p3]}}}")
+    assert [row[3:5] for row in rows(found)] == [
+        ("filter_tenant_id", None),
+        ("filter_tenant_id2", None),
+    ]
+
+
+def test_hosts_of_an_inventory_by_a_variable(plan, tmp_path):
+    (tmp_path / "inventory.json").write_text(
+        """{"_meta": {"hostvars": {"a": {"nova": "cmp00"}, "b": {"nova": "cmp01"}}},
+        "gold": {"children": ["row1"]}, "row1": {"hosts": ["a", "b"]}}""",
+        encoding="utf-8",
+    )
+    text = """
+        groups: {g: {inventory: gold, var: nova}}
+        traits: {CUSTOM_GOLD: {hosts: ["@g"]}}
+    """
+    found = plan(text, "--inventory", "inventory.json")
+    assert [row[2] for row in rows(found)] == ["cmp00", "cmp01"]
+    assert plan(text).err == (
+        "w.yaml:2: a group of an inventory needs --inventory FILE\n"
+    )
+
+
+def test_what_takes_a_trait_from_its_last_host_is_refused(plan, cloud):
+    cloud.gives(GOLD, "cmp00")
+    cloud.flavor("vip", CUSTOM_GOLD="required")
+    found = plan("traits: {CUSTOM_GOLD: {absent: {hosts: ['*']}}}")
+    assert found.code == 5
+    assert "still required by flavor 'vip'" in found.err
+    text = """
+        traits: {CUSTOM_GOLD: {absent: {hosts: ["*"]}}}
+        flavors: {vip: {absent: {requires: [CUSTOM_GOLD]}}}
+    """
+    found = plan(text)
+    assert found.code == 0
+    assert [row[1] for row in rows(found)] == ["flavor", "host"]

@@ -1,0 +1,86 @@
+"""What is never written, whatever a file says: the rows of others' providers."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from osc_traitsched.core.change.model import Change, Kind, Object, State
+from osc_traitsched.core.change.providers import gone, present
+from osc_traitsched.core.inventory.node_report import NodeReport
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.problems import with_problems
+from osc_traitsched.core.wanted.stages import Stage
+from osc_traitsched.views.wanted import problems
+
+GOLD = "CUSTOM_GOLD"
+ROOT = Provider("r", "node-1", 1, "r")
+CARD = Provider("c", "node-1_pci_1", 1, "r", "r")
+NUMBERS = dict.fromkeys(
+    [
+        "vcpus",
+        "vcpus_used",
+        "memory_mb",
+        "free_ram_mb",
+        "local_gb",
+        "local_gb_used",
+        "free_disk_gb",
+        "running_vms",
+        "current_workload",
+        "hypervisor_version",
+    ],
+    0,
+)
+
+
+def found(hypervisor="QEMU"):
+    report = NodeReport(
+        **NUMBERS, disk_available_least=None, hypervisor_type=hypervisor, host_ip=None
+    )
+    node = Compute("r", "node-1", "ironic-1", report=report)
+    snapshot = Snapshot((ROOT, CARD), nova=Nova((node,)))
+    return FoundCloud(snapshot, (), (), frozenset({GOLD}), frozenset(), holdings={})
+
+
+def said(change, cloud):
+    ((marked,),) = with_problems({Stage.LOST: (change,)}, cloud, {}).values()
+    return problems.word(marked.problem) if marked.problem else ""
+
+
+def change(provider, after, *traits):
+    target = Object(Kind.PROVIDER_TRAITS, provider.uuid, provider.name, "node-1")
+    return Change(target, State(present(traits), 1), after)
+
+
+@pytest.mark.parametrize(
+    ("after", "verb"), [(present([GOLD]), "add"), (gone([GOLD]), "remove")]
+)
+def test_an_ironic_node_has_its_traits_in_ironic(after, verb):
+    traits = () if verb == "add" else (GOLD,)
+    assert said(change(ROOT, after, *traits), found("ironic")) == (
+        "an Ironic node has the traits that it has in Ironic: openstack baremetal node "
+        f"{verb} trait node-1 {GOLD}"
+    )
+    assert said(change(ROOT, after, *traits), found()) == ""
+
+
+@pytest.mark.parametrize(
+    ("other", "owner"),
+    [
+        ("COMPUTE_MANAGED_PCI_DEVICE", "nova-compute"),
+        ("CUSTOM_PHYSNET_PUBLIC", "Neutron"),
+        ("CUSTOM_VNIC_TYPE_NORMAL", "Neutron"),
+    ],
+)
+def test_a_provider_that_others_make_keeps_its_traits_and_may_get_more(other, owner):
+    taken = said(change(CARD, gone([GOLD]), GOLD, other), found())
+    assert taken == f"{owner} makes this provider and its traits: none is taken away"
+    assert said(change(CARD, present([GOLD]), other), found()) == ""
+
+
+def test_a_host_without_a_provider_can_not_have_a_trait():
+    target = Object(Kind.PROVIDER_TRAITS, "", "node-2", "node-2")
+    there = dataclasses.replace(change(ROOT, present([GOLD])), object=target)
+    assert said(there, found()).startswith("Placement has no provider for it")
