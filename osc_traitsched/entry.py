@@ -161,3 +161,9 @@ class ListServers(_Deferred):
     """openstack trait-sched server list."""
 
     path = "osc_traitsched.commands.server_list:ListServers"
+
+
+class DrainHost(_Deferred):
+    """openstack trait-sched host drain."""
+
+    path = "osc_traitsched.commands.host_drain:DrainHost"

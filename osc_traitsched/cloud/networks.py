@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -42,7 +43,9 @@ def ports(cloud: Cloud, names: Iterable[str]) -> tuple[Port, ...]:
     :raises AmbiguousName: for a name that several ports have
     :raises CloudBroke: when Neutron or Placement can't be read
     """
-    return tuple(_port(cloud, _named(cloud.network, "port", _PORT, n)) for n in names)
+    reader = _Reader(cloud)
+    named = (_named(cloud.network, "port", _PORT, name) for name in names)
+    return tuple(_port(reader, body) for body in named)
 
 
 def ports_of(cloud: Cloud, server: str) -> tuple[Port, ...]:
@@ -52,30 +55,70 @@ def ports_of(cloud: Cloud, server: str) -> tuple[Port, ...]:
 
     :raises CloudBroke: when Neutron or Placement can't be read
     """
-    wanted = {"device_id": server}
-    body = rest.get(cloud.network, "/ports", {"ports": [_PORT]}, wanted)
-    found = (_port(cloud, each) for each in body["ports"])
+    reader, bodies = _Reader(cloud), _bound(cloud, {"device_id": server})
+    found = (_port(reader, each) for each in bodies)
     return tuple(dataclasses.replace(each, in_use=False) for each in found)
+
+
+def ports_on(cloud: Cloud, host: str) -> dict[str, tuple[Port, ...]]:
+    """Return the ports that are bound on a host, by the ID of their server.
+
+    A request, and up to two for each of their networks and subnets with two more for
+    each routed segment, however many ports there are.
+
+    :param host: the service host
+    :raises CloudBroke: when Neutron or Placement can't be read
+    """
+    found: dict[str, tuple[Port, ...]] = {}
+    reader = _Reader(cloud)
+    for body in _bound(cloud, {"binding:host_id": host}):
+        port = dataclasses.replace(_port(reader, body), in_use=False)
+        server = body.get("device_id") or ""
+        found[server] = (*found.get(server, ()), port)
+    return found
+
+
+def _bound(cloud: Cloud, wanted: Mapping[str, str]) -> list[Body]:
+    body = rest.get(cloud.network, "/ports", {"ports": [_PORT]}, wanted)
+    found: list[Body] = body["ports"]
+    return found
 
 
 def networks(cloud: Cloud, names: Iterable[str]) -> tuple[Network, ...]:
     """Return the networks of names or IDs; the errors are those of :func:`ports`."""
+    reader = _Reader(cloud)
     bodies = (_named(cloud.network, "network", _NETWORK, name) for name in names)
-    return tuple(_network(cloud, body) for body in bodies)
+    return tuple(_network(reader, body) for body in bodies)
 
 
-def _port(cloud: Cloud, body: Body) -> Port:
-    path = rest.path("networks", body["network_id"])
-    network = rest.get(cloud.network, path, {"network": _NETWORK})["network"]
+class _Reader:
+    """Reads what ports have in common, each once."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self._cloud = cloud
+        self.network = functools.cache(self._network)
+        self.segments = functools.cache(self._segments)
+
+    def _network(self, identity: str) -> Body:
+        path = rest.path("networks", identity)
+        body = rest.get(self._cloud.network, path, {"network": _NETWORK})
+        found: Body = body["network"]
+        return found
+
+    def _segments(self, key: str, value: str) -> Segments:
+        return _segments(self._cloud, {key: value})
+
+
+def _port(reader: _Reader, body: Body) -> Port:
+    network = reader.network(body["network_id"])
     addresses = body["fixed_ips"]
     segments = None
     if addresses:
-        subnet = addresses[0]["subnet_id"]
-        segments = _segments(cloud, {"id": subnet})
+        segments = reader.segments("id", addresses[0]["subnet_id"])
     return Port(
         id=body["id"],
         name=body["name"] or "",
-        network=_network(cloud, network, without_segments=bool(addresses)),
+        network=_network(reader, network, without_segments=bool(addresses)),
         vnic_type=body.get("binding:vnic_type") or _NORMAL,
         resource_request=body.get("resource_request") or None,
         is_request_shown="resource_request" in body,
@@ -88,13 +131,12 @@ def _port(cloud: Cloud, body: Body) -> Port:
     )
 
 
-def _network(cloud: Cloud, body: Body, without_segments: bool = False) -> Network:
-    wanted = {"network_id": body["id"]}
+def _network(reader: _Reader, body: Body, without_segments: bool = False) -> Network:
     return Network(
         body["id"],
         body["name"] or "",
         _physical_network(body),
-        () if without_segments else _segments(cloud, wanted),
+        () if without_segments else reader.segments("network_id", body["id"]),
         bool(body["subnets"]),
     )
 

@@ -95,6 +95,11 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="do not cut lists; with json or yaml: figures of all full hosts",
     )
+    add_format(parser)
+
+
+def add_format(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says who reads the answer."""
     parser.add_argument(
         "-f",
         "--format",

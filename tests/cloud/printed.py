@@ -215,6 +215,24 @@ def _left_behind(make: Maker) -> None:
     make.aggregate("licensed", "cmp00", **{f"trait:{GOLD}": "required"})
 
 
+def _draining(make: Maker) -> None:
+    """A host has servers of all kinds, and one that no other host could take."""
+    make.traits(GOLD, "cmp00")
+    image = make.image("rocky-raw")
+    large = make.flavor("large", vcpus=2, ram=2048, disk=20)
+    small = make.flavor("small")
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    servers = (("web-1", small), ("db-1", large), ("batch-1", small), ("gold-1", gold))
+    for name, flavor in servers:
+        boot = make.boot(flavor, image, host="cmp00", name=name)
+        make.after(make.delete, boot)
+        if name == "batch-1":
+            make.acts(boot, {"os-stop": None})
+    used = make.flavor("used", ram=4096)
+    for host in ("cmp01", "cmp02"):
+        make.used(host, used, image)
+
+
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("README", "osc-traitsched", 0): _busy,
@@ -240,6 +258,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("servers", "A server in ERROR", 0): _failed,
     ("servers", "A move that failed", 0): _pinned,
     ("servers", "Servers that a policy leaves behind", 0): _left_behind,
+    ("servers", "Empty a host", 0): _draining,
     ("traits", "See that it works", 0): _gold,
     ("az", "See that it works", 0): _east,
     ("image-type", "See that it works", 0): _gold,

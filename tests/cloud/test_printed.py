@@ -23,6 +23,7 @@ PRINTED = [
     *(b for page in PAGES for verb in VERBS for b in blocks(page, verb)),
     *blocks(SERVERS, "server explain"),
     *blocks(SERVERS, "server list"),
+    *blocks(SERVERS, "host drain"),
 ]
 
 

@@ -63,7 +63,7 @@ def ranked(
     :raises Refusal: where a weigher that is none of Nova's raises an exception
     """
     hosts = [
-        _with_ratio(host, capacities.get(host.compute.uuid, {}))
+        with_ratio(host, capacities.get(host.compute.uuid, {}))
         for host in host_states(nodes, question.aggregates, question.servers)
     ]
     own = question.own.weighers if question.own else OwnWeighers()
@@ -76,10 +76,12 @@ def ranked(
     return dataclasses.replace(order, assumed=(*order.assumed, unreserved))
 
 
-def _with_ratio(host: HostState, capacity: Mapping[str, int]) -> HostState:
+def with_ratio(host: HostState, capacity: Mapping[str, int]) -> HostState:
     """Return a host with the ratio that makes its CPUs Placement's capacity.
 
     Of a host with dedicated CPUs it can't be told, since they are no VCPU.
+
+    :param capacity: Placement's, by class
     """
     report = host.compute.report
     if report is None or not report.vcpus or "PCPU" in capacity:

@@ -48,6 +48,26 @@ class NodeReport:
         free = self.free_disk_gb if least is None else min(least, self.free_disk_gb)
         return free * 1024
 
+    def with_server(self, vcpus: int, ram: int, disk: int) -> NodeReport:
+        """Return the report of the node once it has one more server.
+
+        nova/scheduler/host_manager.py, ``HostState.consume_from_request``, without the
+        task that a new server is
+
+        :param ram: MB
+        :param disk: GB, of disks that are on the node
+        """
+        least = self.disk_available_least
+        return dataclasses.replace(
+            self,
+            vcpus_used=self.vcpus_used + vcpus,
+            free_ram_mb=self.free_ram_mb - ram,
+            local_gb_used=self.local_gb_used + disk,
+            free_disk_gb=self.free_disk_gb - disk,
+            disk_available_least=None if least is None else least - disk,
+            running_vms=self.running_vms + 1,
+        )
+
 
 _NUMBERS = (
     "vcpus",

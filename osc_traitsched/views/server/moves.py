@@ -52,7 +52,8 @@ _WRONG = {
     Why.ZERO_DISK: "the flavor has no disk, and it boots from none of a volume",
 }
 
-_UNSEEN = {
+#: What is said of each thing that is only found out when a move is tried.
+UNSEEN = {
     Unseen.CPU: "the CPU: nova-compute compares the guest's with the host's",
     Unseen.LIVE_STORAGE: "the disks: shared ones must be there too, others need room",
     Unseen.LOST_STORAGE: "the disks: unless they are on shared storage, the server is "
@@ -135,4 +136,4 @@ def reasons(found: Explanation, host: Provider) -> Iterator[str]:
 def unseen(found: Destinations) -> Iterator[str]:
     """Yield what is only found out when it is tried."""
     for each in found.unseen:
-        yield _UNSEEN[each]
+        yield UNSEEN[each]

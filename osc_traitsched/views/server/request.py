@@ -77,10 +77,14 @@ def hidden(parts: Iterable[Part], minor: int) -> Iterator[str]:
             continue
         option = OPTIONS.get(part.name)
         way = f"; {option}{_HOW.get(part.name, '')} gives it" if option else ""
-        yield f"{_why(part, minor)}{way}"
+        yield f"{why(part, minor)}{way}"
 
 
-def _why(part: Part, minor: int) -> str:
+def why(part: Part, minor: int) -> str:
+    """Return why a part is not known.
+
+    :param minor: of the compute API with which the server was read
+    """
     name = part.name.value
     if part.name in _ALWAYS_HIDDEN:
         return _ALWAYS_HIDDEN[part.name]

@@ -1,0 +1,1 @@
+"""Where the servers of a host could go, all of them together."""

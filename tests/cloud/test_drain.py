@@ -1,0 +1,211 @@
+"""Plans that empty a host, carried out as they are printed."""
+
+from __future__ import annotations
+
+import shlex
+import time
+import types
+
+import pytest
+
+from tests.cloud.cloud import Cloud
+from tests.cloud.factory import COMPUTE, factory
+from tests.drain_schema import CLOSED
+from tests.functional import shell
+from tests.services.process import PATIENCE
+
+GOLD = "CUSTOM_GOLD"
+
+
+@pytest.fixture(scope="module")
+def six():
+    with Cloud(computes=6) as cloud:
+        yield cloud
+
+
+@pytest.fixture(scope="module")
+def admin(six):
+    return six.admin()
+
+
+@pytest.fixture
+def make(admin):
+    with factory(admin) as maker:
+        maker.raw = maker.image("raw")
+        maker.small = maker.flavor("small")
+        yield maker
+
+
+@pytest.fixture
+def run(six, monkeypatch):
+    """Runs openstack, which asks ten times as often whether a move is over."""
+    from osc_lib import utils
+
+    quick = types.SimpleNamespace(
+        **{**vars(time), "sleep": lambda seconds: time.sleep(seconds / 10)}
+    )
+    monkeypatch.setattr(utils, "time", quick)
+    return lambda *words: shell.run(six.environment, *words)
+
+
+@pytest.fixture
+def plan(six, run):
+    def planned(host, code=0):
+        options = ("--plan", "--nova-conf", str(six.nova_conf), "-f", "json")
+        done = run("trait-sched", "host", "drain", host, *options)
+        assert (done.err, done.code) == ("", code)
+        CLOSED.validate(done.json)
+        return done.json
+
+    return planned
+
+
+@pytest.fixture
+def put(make):
+    """Puts a server on a host."""
+
+    def boot(name, flavor=None, host="cmp00", **more):
+        found = make.boot(flavor or make.small, make.raw, name=name, host=host, **more)
+        make.after(make.delete, found)
+        assert found.host == host, found
+        return found
+
+    return boot
+
+
+def carry_out(run, commands):
+    for command in commands:
+        program, *words = shlex.split(command)
+        assert program == "openstack"
+        done = run(*words)
+        assert done.code == 0, (command, done.out, done.err)
+
+
+def carried_out(make, run, found):
+    """Do all that a plan prints, and return where each of its servers is then."""
+    carry_out(run, found["before"])
+    if found["before"]:
+        compute = make.admin.compute
+        (service,) = compute.services(binary="nova-compute", host=found["host"]["name"])
+        make.after(compute.enable_service, service)
+    for step in found["steps"]:
+        carry_out(run, step["commands"])
+    return {
+        step["server"]["name"]: settled(make, step["server"]["id"], step["host"])
+        for step in found["steps"]
+    }
+
+
+def body(make, server):
+    answer = make.admin.compute.get(f"/servers/{server}", microversion=COMPUTE)
+    return answer.json()["server"]
+
+
+def settled(make, server, host):
+    """Return the host of a server once nothing is done with it any more."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found = body(make, server)
+        if found["OS-EXT-SRV-ATTR:host"] == host and not found["OS-EXT-STS:task_state"]:
+            return host, found["status"]
+        time.sleep(0.1)
+    return found["OS-EXT-SRV-ATTR:host"], found["status"]
+
+
+def destinations(found):
+    return {
+        step["server"]["name"]: (step["host"], step["server"]["status"])
+        for step in found["steps"]
+    }
+
+
+def stuck(found):
+    return {each["server"]["name"]: each for each in found["stuck"]}
+
+
+def test_every_server_arrives_where_the_plan_says(make, put, plan, run):
+    make.traits(GOLD, "cmp00", "cmp02")
+    make.aggregate("east", "cmp00", "cmp01", availability_zone="az-east")
+    apart, together = make.group("anti-affinity"), make.group("affinity")
+    half = make.flavor("half", ram=1024, vcpus=2)
+    put("web-1")
+    put("web-2")
+    put("large-1", half)
+    put("gold-1", make.flavor("gold", {f"trait:{GOLD}": "required"}))
+    put("east-1", availability_zone="az-east")
+    put("apart-1", hints={"group": apart})
+    put("apart-2", host="cmp03", hints={"group": apart})
+    put("apart-3", host="cmp04", hints={"group": apart})
+    make.acts(put("off-1"), {"os-stop": None})
+    make.acts(put("off-2", half), {"os-stop": None})
+    make.acts(put("paused-1"), {"pause": None})
+    make.acts(put("asleep-1"), {"suspend": None})
+    put("together-1", hints={"group": together})
+    found = plan("cmp00", code=3)
+    assert found["summary"] == (
+        "9 of 11 servers of cmp00 can be moved: 7 live, 2 cold; 2 are stuck."
+    )
+    where = destinations(found)
+    assert where["gold-1"] == ("cmp02", "ACTIVE")
+    assert where["east-1"] == ("cmp01", "ACTIVE")
+    assert where["apart-1"][0] in ("cmp01", "cmp02", "cmp05")
+    reasons = {name: each["why"] for name, each in stuck(found).items()}
+    assert reasons == {"asleep-1": "refused", "together-1": "no host"}
+    assert carried_out(make, run, found) == where
+    again = plan("cmp00", code=3)
+    assert (again["steps"], again["host"]["enabled"]) == ([], False)
+    for name, each in stuck(again).items():
+        live = ("--live-migration",) if name == "together-1" else ()
+        version = ("--os-compute-api-version", "2.30")
+        done = run(*version, "server", "migrate", *live, each["server"]["id"])
+        assert done.code == 1, name
+        assert body(make, each["server"]["id"])["OS-EXT-SRV-ATTR:host"] == "cmp00"
+    carry_out(run, [stuck(again)["asleep-1"]["first"]])
+    server = stuck(again)["asleep-1"]["server"]["id"]
+    assert settled(make, server, "cmp00") == ("cmp00", "ACTIVE")
+    assert list(destinations(plan("cmp00", code=3))) == ["asleep-1"]
+
+
+def test_one_that_finds_no_room_after_the_others_is_refused_by_nova(
+    make, put, plan, run
+):
+    large = make.flavor("large", ram=3500)
+    for number in range(1, 6):
+        used = make.flavor(f"used-{number}", ram=5000 if number > 1 else 3000)
+        put(f"other-{number}", used, host=f"cmp0{number}")
+    put("large-1", large)
+    put("large-2", large)
+    put("small-1")
+    found = plan("cmp00", code=3)
+    assert found["summary"].startswith("2 of 3 servers of cmp00 can be moved")
+    (stays,) = found["stuck"]
+    assert stays["why"] == "no room left"
+    assert found["shortage"]["text"] == (
+        "2 servers need 3500 MB of memory or more, and on the 1 host that could take "
+        "any of them there is room for 1 at most."
+    )
+    assert carried_out(make, run, found) == destinations(found)
+    moved = ("--os-compute-api-version", "2.30", "server", "migrate")
+    for host in ((), ("--host", "cmp01")):
+        done = run(*moved, "--live-migration", *host, stays["server"]["id"])
+        assert done.code == 1
+        assert "No valid host was found" in done.err
+    assert body(make, stays["server"]["id"])["OS-EXT-SRV-ATTR:host"] == "cmp00"
+
+
+def test_servers_of_a_host_that_is_down_are_evacuated(make, put, plan, run):
+    make.traits(GOLD, "cmp03", "cmp05")
+    gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
+    put("lost-1", host="cmp05")
+    put("lost-2", gold, host="cmp05")
+    make.acts(put("off-1", host="cmp05"), {"os-stop": None})
+    make.forced_down("cmp05")
+    found = plan("cmp05")
+    assert found["summary"] == ("All 3 servers of cmp05 can be moved: 3 by evacuation.")
+    assert destinations(found)["lost-2"] == ("cmp03", "ACTIVE")
+    assert carried_out(make, run, found) == destinations(found)
+
+
+def test_a_host_without_servers_needs_no_plan(plan):
+    found = plan("cmp04")
+    assert (found["summary"], found["servers"]) == ("No server is on cmp04.", 0)
