@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 
-from osc_traitsched.app import settings
+from osc_traitsched.app import misplaced, settings
+from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import evidence, lookup, projects, read, server_groups
 from osc_traitsched.cloud.service import Cloud
@@ -13,7 +14,8 @@ from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
 from osc_traitsched.core.check.finding import Finding
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.check.survey import ServerCounts, Survey
+from osc_traitsched.core.existing.placed import Placements
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -35,6 +37,7 @@ def check(
     flavors: Iterable[str] = (),
     images: Iterable[str] = (),
     ignored: Iterable[str] = (),
+    with_servers: bool = False,
 ) -> Checked:
     """Read the whole cloud, and run rules on it.
 
@@ -44,6 +47,7 @@ def check(
     :param flavors: names or IDs: only what concerns one of these, or of the images
     :param images: names or IDs
     :param ignored: IDs of rules that are not run
+    :param with_servers: read all servers, too: a request for each thousand of them
     :raises BadUsage: when no rule is left
     :raises NothingMatches: for a rule or a flavor that is not there, or an image that
         is not there or not active
@@ -52,10 +56,13 @@ def check(
     """
     rules = tuple(rules)
     by_settings = set(sources.ignored_rules).difference(rules)
-    selected = core.select(rules, by_settings.union(ignored))
+    selected = core.select(rules, by_settings.union(ignored), with_servers)
     files = settings.read_files(sources)
     assumed = settings.resolve(sources, files, cloud.compute_maximum)
     found = survey(cloud, assumed)
+    if any(rule.reads_servers for rule in selected):
+        counts = _counted(misplaced.placements(cloud, Scope(), sources))
+        found = dataclasses.replace(found, servers=counts)
     wanted = core.named(found, flavors, images)
     return Checked(found, selected, core.run(selected, found, wanted))
 
@@ -91,6 +98,16 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         projects=projects.names(cloud),
         has_private_flavors=lookup.lists_private_flavors(cloud),
         groups=server_groups.groups(cloud) if policies_off(assumed) else (),
+    )
+
+
+def _counted(found: Placements) -> ServerCounts:
+    hosts = dict.fromkeys(each.server.host for each in found.misplaced)
+    return ServerCounts(
+        looked_at=found.looked_at,
+        misplaced=len(found.misplaced),
+        unknown=len(found.unknown),
+        hosts=tuple(hosts),
     )
 
 

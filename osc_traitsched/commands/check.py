@@ -87,11 +87,14 @@ class Checker(base.Lister):
         rules: Sequence[str],
         flavors: Sequence[str] = (),
         images: Sequence[str] = (),
+        with_servers: bool = False,
     ) -> Table:
         """Read, judge, set the exit code, and return the rows."""
         arguments.check_columns(args, views.COLUMNS)
         sources = scheduler_args.sources(args, self.app)
-        found = check.check(self.cloud(), sources, rules, flavors, images, args.ignore)
+        found = check.check(
+            self.cloud(), sources, rules, flavors, images, args.ignore, with_servers
+        )
         if not found.survey.has_private_flavors:
             base.LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
         worst = Severity(args.fail_on).rank
@@ -140,9 +143,17 @@ class Check(Checker):
             nargs="*",
             help="a rule's ID, or an area: " + ", ".join(AREAS),
         )
+        parser.add_argument(
+            "--servers",
+            action="store_true",
+            help="read all servers, too, and count those that are misplaced (a request "
+            "for each thousand servers)",
+        )
         request_args.add_named(parser, "only findings about this {}")
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, judge, and show."""
-        return self.find(args, args.rules, args.flavors, args.images)
+        return self.find(
+            args, args.rules, args.flavors, args.images, with_servers=args.servers
+        )

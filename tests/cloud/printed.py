@@ -259,6 +259,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("servers", "A move that failed", 0): _pinned,
     ("servers", "Servers that a policy leaves behind", 0): _left_behind,
     ("servers", "Empty a host", 0): _draining,
+    ("servers", "servers-misplaced", 0): _left_behind,
     ("traits", "See that it works", 0): _gold,
     ("az", "See that it works", 0): _east,
     ("image-type", "See that it works", 0): _gold,

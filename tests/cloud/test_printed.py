@@ -19,11 +19,13 @@ PAGES = (
 )
 VERBS = ("explain", "candidates")
 SERVERS = "doc/source/user/servers.rst"
+RULE = "doc/source/reference/checks/servers.rst"
 PRINTED = [
     *(b for page in PAGES for verb in VERBS for b in blocks(page, verb)),
     *blocks(SERVERS, "server explain"),
     *blocks(SERVERS, "server list"),
     *blocks(SERVERS, "host drain"),
+    *blocks(RULE, "check"),
 ]
 
 
@@ -43,5 +45,5 @@ def test_an_answer_is_as_printed(cloud, admin, tmp_path, block):
 
 
 def test_every_page_has_blocks_with_output():
-    assert {block.page for block in PRINTED} == {*PAGES, SERVERS}
+    assert {block.page for block in PRINTED} == {*PAGES, SERVERS, RULE}
     assert len(PRINTED) >= 10

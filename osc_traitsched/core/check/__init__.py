@@ -32,6 +32,7 @@ from osc_traitsched.core.check.rules import (
     mirror,
     project,
     resources,
+    servers,
     traits,
     weighers,
 )
@@ -54,6 +55,7 @@ RULES: tuple[Rule, ...] = (
     *config.RULES,
     *filters.RULES,
     *weighers.RULES,
+    *servers.RULES,
 )
 
 _EVERYTHING: Mapping[Kind, frozenset[str]] = MappingProxyType({})
@@ -72,10 +74,15 @@ def rule_id(name: str) -> str:
     return name
 
 
-def select(names: Iterable[str], ignored: Iterable[str] = ()) -> tuple[Rule, ...]:
+def select(
+    names: Iterable[str], ignored: Iterable[str] = (), with_servers: bool = False
+) -> tuple[Rule, ...]:
     """Return the rules that are named, by their ID or area; all without names.
 
+    Those that read all servers are not among all.
+
     :param ignored: IDs of those to leave out
+    :param with_servers: those that read all servers, too
     :raises NothingMatches: for a name of neither, with those like it; for what is no ID
     :raises BadUsage: when no rule is left
     """
@@ -84,7 +91,15 @@ def select(names: Iterable[str], ignored: Iterable[str] = ()) -> tuple[Rule, ...
     known = {*AREAS, *(rule.id for rule in RULES)}
     for name in sorted(names - known):
         raise NothingMatches("rule", name, near_names(name, known))
-    wanted = (r for r in RULES if not names or names & {r.id, r.area, *r.also})
+
+    def is_wanted(rule: Rule) -> bool:
+        if rule.reads_servers and with_servers:
+            return True
+        if names:
+            return not names.isdisjoint({rule.id, rule.area, *rule.also})
+        return not rule.reads_servers
+
+    wanted = filter(is_wanted, RULES)
     found = tuple(rule for rule in wanted if rule.id not in left_out)
     if not found:
         raise BadUsage("all rules that are to be run are ignored")

@@ -36,6 +36,7 @@ class Kind(enum.Enum):
     RESOURCE_CLASS = "resource class"
     ZONE = "zone"
     OPTION = "option"
+    SERVERS = "servers"
 
 
 class Finding:

@@ -15,12 +15,13 @@ class Rule:
 
     :ivar finding: the class of its findings; its ``rule`` is the rule's ID
     :ivar area: what the ID begins with: ``image-type``, ``traits``, ``resources``,
-        ``isolation``, ``az``, ``project``, ``mirror``, ``config``, ``filters`` or
-        ``weighers``
+        ``isolation``, ``az``, ``project``, ``mirror``, ``config``, ``filters``,
+        ``weighers`` or ``servers``
     :ivar find: yields what it finds, in an order that is always the same
     :ivar looks_at: what it goes through: flavors, images, aggregates, hosts, traits
         or options
     :ivar also: the areas that it is selected with besides its own
+    :ivar reads_servers: it takes reading all servers, and so is run on demand only
     """
 
     finding: type[Finding]
@@ -28,6 +29,7 @@ class Rule:
     find: Callable[[Analysis], Iterable[Finding]]
     looks_at: Kind
     also: tuple[str, ...] = ()
+    reads_servers: bool = False
 
     @property
     def id(self) -> str:

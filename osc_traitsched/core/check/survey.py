@@ -15,6 +15,22 @@ from osc_traitsched.core.placement.facts import Stock
 
 
 @dataclasses.dataclass(frozen=True)
+class ServerCounts:
+    """How many servers could be where they are.
+
+    :ivar looked_at: all that are on a host
+    :ivar misplaced: those whose host could not be given to them today
+    :ivar unknown: those of which that is not known
+    :ivar hosts: the service hosts of the misplaced ones
+    """
+
+    looked_at: int
+    misplaced: int
+    unknown: int
+    hosts: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class Survey:
     """What was read of one cloud, and how its scheduler is assumed to be set.
 
@@ -37,6 +53,8 @@ class Survey:
     :ivar groups: the server groups of all projects; read only where the scheduler lacks
         what some policy needs
     :ivar own_project: the ID of the project whose user asks; None for none
+    :ivar servers: None where servers were not read, which takes a request for each
+        thousand of them
     :ivar projects: the IDs of all projects with their names; None if unknown
     """
 
@@ -55,6 +73,7 @@ class Survey:
     projects: Mapping[str, str] | None = None
     has_private_flavors: bool = True
     groups: tuple[ServerGroup, ...] = ()
+    servers: ServerCounts | None = None
 
     @property
     def nova(self) -> Nova:

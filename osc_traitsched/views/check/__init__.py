@@ -21,6 +21,7 @@ from osc_traitsched.views.check import (  # noqa: F401
     others,
     project,
     resources,
+    servers,
     traits,
     weighers,
 )
@@ -92,8 +93,13 @@ def nothing(rules: Iterable[Rule], survey: Survey) -> str:
         Kind.HOST: len(survey.snapshot.hosts),
         Kind.TRAIT: len(survey.known_traits),
         Kind.OPTION: len(options_in(release)),
+        Kind.SERVERS: survey.servers.looked_at if survey.servers else 0,
     }
     rules = tuple(rules)
     looked = dict.fromkeys(rule.looks_at for rule in rules)
-    what = ", ".join(count(counts[kind], kind.value) for kind in looked)
+    what = ", ".join(count(counts[kind], _singular(kind)) for kind in looked)
     return f"Nothing found: {count(len(rules), 'rule')} looked at {what}."
+
+
+def _singular(kind: Kind) -> str:
+    return "server" if kind is Kind.SERVERS else kind.value

@@ -1,0 +1,47 @@
+"""Rules on servers that exist. All servers are read for them, and on demand only."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.rule import Rule
+
+
+@dataclasses.dataclass(frozen=True)
+class ServersMisplaced(Finding):
+    """Servers whose own hosts could not be given to them today.
+
+    :ivar hosts: the service hosts that they are on
+    :ivar looked_at: how many servers were judged
+    :ivar unknown: of how many it is not known
+    """
+
+    rule = "servers-misplaced"
+    severity = Severity.WARNING
+    kind = Kind.SERVERS
+    name: str
+    hosts: tuple[str, ...]
+    misplaced: int
+    looked_at: int
+    unknown: int
+
+
+def misplaced(analysis: Analysis) -> Iterator[ServersMisplaced]:
+    """Count the servers that a new one like them could not be where they are."""
+    found = analysis.survey.servers
+    if found is not None and found.misplaced:
+        yield ServersMisplaced(
+            name=f"{found.misplaced} of {found.looked_at}",
+            hosts=found.hosts,
+            misplaced=found.misplaced,
+            looked_at=found.looked_at,
+            unknown=found.unknown,
+        )
+
+
+RULES: tuple[Rule, ...] = (
+    Rule(ServersMisplaced, "servers", misplaced, Kind.SERVERS, reads_servers=True),
+)
