@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Iterable, Sequence
@@ -9,11 +10,18 @@ from collections.abc import Iterable, Sequence
 from osc_traitsched.app import settings, targets
 from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import evidence, lookup, projects, read, server_groups
+from osc_traitsched.cloud import (
+    evidence,
+    lookup,
+    projects,
+    read,
+    server_groups,
+    volumes,
+)
 from osc_traitsched.cloud import fleet as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
-from osc_traitsched.core.errors import PlacementRefuses
+from osc_traitsched.core.errors import Forbidden, NotInCatalog, PlacementRefuses
 from osc_traitsched.core.existing.company import Circles
 from osc_traitsched.core.existing.elsewhere import Elsewhere
 from osc_traitsched.core.existing.fleet import Fleet
@@ -70,6 +78,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     aggregates = read.aggregates(cloud.compute)
     hosts = _service_hosts(cloud, scope.selectors)
     fleet = fleets.fleet(cloud, hosts, project)
+    _read_volumes(cloud, fleet)
     images = lookup.images_of_ids(cloud, fleet.images)
     is_whole = hosts is None and project is None
     circles = _circles(cloud, fleet, is_whole)
@@ -85,6 +94,13 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
         unknown=tuple(p for p in ordered if p.verdict.answer is Answer.UNKNOWN),
         aggregates={body["uuid"]: body["name"] for body in aggregates},
     )
+
+
+def _read_volumes(cloud: Cloud, fleet: Fleet) -> None:
+    """Read what root volumes are made of, if there are any and Cinder shows them."""
+    if fleet.roots:
+        with contextlib.suppress(Forbidden, NotInCatalog):
+            fleet.with_volumes(volumes.root_images(cloud, fleet.roots))
 
 
 def _judged(
@@ -145,7 +161,11 @@ def _circles(cloud: Cloud, fleet: Fleet, is_whole: bool) -> Circles:
 
 
 def _facts(placement: Service, snapshot: Snapshot, wishes: Iterable[Wish]) -> Facts:
-    """Read what all clauses need but amounts, and the figures of hosts with room."""
+    """Read what all clauses need but amounts, and which classes hosts have.
+
+    The answers for all hosts leave out those that are full. Of these only trees are
+    read, since a single provider gives all that its servers have; and some of them.
+    """
     clauses = (
         dataclasses.replace(clause, origins=())
         for each in _requests(wishes)
@@ -153,7 +173,14 @@ def _facts(placement: Service, snapshot: Snapshot, wishes: Iterable[Wish]) -> Fa
         if not isinstance(clause, Resource)
     )
     asked = Request(tuple(dict.fromkeys(clauses)), None, None, "")
-    return evidence.gather(placement, snapshot, [asked], NOTHING, figures=True)
+    facts = evidence.gather(placement, snapshot, [asked], NOTHING, figures=True)
+    trees = ((host, facts.trees[host.uuid]) for host in facts.snapshot.hosts)
+    unread = (
+        host
+        for host, tree in trees
+        if len(tree) > 1 and any(each.uuid not in facts.stock for each in tree)
+    )
+    return evidence.with_inventories(placement, facts, unread)
 
 
 def _with_room(placement: Service, facts: Facts, wishes: Iterable[Wish]) -> Facts:

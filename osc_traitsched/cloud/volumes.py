@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import rest
+from osc_traitsched.cloud import lists, rest
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.namesake import Namesake
@@ -19,6 +20,41 @@ _VOLUME: dict[str, rest.Shape] = {
     "availability_zone": rest.OPTIONAL_TEXT,
     "bootable": (str, bool),
 }
+_ATTACHED: dict[str, rest.Shape] = {"attachments": [dict]}
+_PAGE = "1000"
+
+
+def root_images(cloud: Cloud, roots: Mapping[str, str]) -> dict[str, Mapping[str, Any]]:
+    """Return what Cinder keeps of the images that root volumes are made of.
+
+    One request for each thousand volumes that can be booted from, of all projects.
+
+    :param roots: the names of the root devices, by the IDs of servers
+    :returns: by the IDs of servers; one whose root volume can't be told is not there
+    :raises CloudBroke: when Cinder can't be read
+    """
+    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    known: dict[str, Mapping[str, Any]] = {}
+    query = {"all_tenants": "1", "bootable": "true", "limit": _PAGE}
+    service = cloud.block_storage
+    for body in lists.pages(service, "/volumes/detail", "volumes", _ATTACHED, query):
+        image = body.get("volume_image_metadata") or {}
+        image = known.setdefault(json.dumps(image, sort_keys=True), image)
+        for each in body["attachments"]:
+            if each.get("server_id") in roots:
+                device = each.get("device") or ""
+                found.setdefault(each["server_id"], {})[device] = image
+    chosen = {server: _of_root(found[server], roots[server]) for server in found}
+    return {server: image for server, image in chosen.items() if image is not None}
+
+
+def _of_root(
+    images: Mapping[str, Mapping[str, Any]], root: str
+) -> Mapping[str, Any] | None:
+    """Return the image of the root device, or of the only one."""
+    if root in images:
+        return images[root]
+    return next(iter(images.values())) if len(images) == 1 else None
 
 
 def volumes(cloud: Cloud, names: Iterable[str]) -> tuple[Volume, ...]:

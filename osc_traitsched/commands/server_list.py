@@ -85,7 +85,7 @@ class ListServers(base.Lister):
         self.app.stdout.write(f"{self.where}{views.headline(self.found)}\n")
         if self.found.misplaced:
             self._print_groups(parsed_args, self.found)
-        for line in views.below(self.found):
+        for line in views.below(self.found, self.repeated_options):
             self.app.stdout.write(f"{visible(line)}\n")
         self.app.stdout.write(self.settings_line)
         return 0

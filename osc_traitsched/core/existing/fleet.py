@@ -8,7 +8,7 @@ values, and what many were asked for alike is kept once, as their kind.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from osc_traitsched.core.existing import parts
@@ -17,6 +17,9 @@ from osc_traitsched.core.nova.question import Body
 HOST = "OS-EXT-SRV-ATTR:host"
 NODE = "OS-EXT-SRV-ATTR:hypervisor_hostname"
 _LAUNCHED = "OS-SRV-USG:launched_at"
+_ROOT = "OS-EXT-SRV-ATTR:root_device_name"
+#: Under what a kind has the metadata of the image that its root volume is made of.
+VOLUME = "volume"
 
 
 class Resident(NamedTuple):
@@ -44,6 +47,7 @@ class Fleet:
         the form of a server's body
     :ivar homeless: how many are on no host: shelved, failed, or being built
     :ivar silent: the IDs of those whose cell does not answer
+    :ivar roots: the name of the root device of each that boots from a volume, by ID
     :ivar hidden: how many have no extra specs, which a policy can hide
     """
 
@@ -53,6 +57,7 @@ class Fleet:
         self.kinds: list[Body] = []
         self.homeless = 0
         self.silent: list[str] = []
+        self.roots: dict[str, str] = {}
         self.hidden = 0
         self._numbers: dict[str, int] = {}
         self._texts: dict[str, str] = {}
@@ -70,7 +75,20 @@ class Fleet:
             else:
                 self.residents.append(self._resident(body))
 
+    def with_volumes(self, images: Mapping[str, Body]) -> None:
+        """Take the metadata of the images that root volumes are made of.
+
+        :param images: by the IDs of servers
+        """
+        for place, server in enumerate(self.residents):
+            image = images.get(server.id)
+            if image is not None:
+                kind = self._kind({**self.kinds[server.kind], VOLUME: image})
+                self.residents[place] = server._replace(kind=kind)
+
     def _resident(self, body: Any) -> Resident:
+        if not body["image"]:
+            self.roots[body["id"]] = self._once(body.get(_ROOT) or "")
         return Resident(
             body["id"],
             body["name"],

@@ -15,6 +15,7 @@ from osc_traitsched.core.existing.doubt import (
     NotKnown,
     NotSpelledOut,
 )
+from osc_traitsched.core.existing.fleet import VOLUME
 from osc_traitsched.core.existing.parts import HINTS, ZONE, Name
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
@@ -25,6 +26,7 @@ from osc_traitsched.core.nova.move import Kind, Move
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_on, has_filter
 
@@ -84,7 +86,8 @@ class Wishes:
         self._minor, self._images = minor, images
         self._aggregates = tuple(aggregates)
         # A zone of Nova's own choosing was chosen when the server was made.
-        self.assumptions = assumptions.changed(options.DEFAULT_ZONE, "")
+        assumptions = assumptions.changed(options.DEFAULT_ZONE, "")
+        self.assumptions = assumptions.changed(options.CROSS_AZ_ATTACH, True)
         self._named = _named_projects(self._aggregates, assumptions.collation)
         self._hidden = tuple(_hidden(minor, self._aggregates, assumptions))
         self._other = ""
@@ -97,6 +100,8 @@ class Wishes:
         """
         image, gone = self._image(kind), tuple(self._gone(kind))
         project = self._alike(project)
+        volume = self._without_rest(kind.get(VOLUME))
+        kind = {**kind, VOLUME: volume}
         asked = [{**kind, "image": image}, project]
         key = (json.dumps(asked, sort_keys=True), gone)
         if key not in self._known:
@@ -114,12 +119,23 @@ class Wishes:
     def _image(self, kind: Body) -> Body | None:
         """Return the image, without what leads Nova to nothing."""
         identity = parts.image_id(kind)
-        found = parts.image(kind, self._images.get(identity or ""))
-        if found is None:
+        return self._without_rest(
+            parts.image(kind, self._images.get(identity or "")), identity
+        )
+
+    def _without_rest(
+        self, image: Body | None, identity: str | None = None
+    ) -> Body | None:
+        """Return what of an image leads Nova to anything.
+
+        :param identity: None for what Cinder keeps of one
+        """
+        if image is None:
             return None
+        identity = identity or image.get("image_id")
         isolated = self.assumptions.value(filter_options.ISOLATED_IMAGES)
         is_named = isinstance(isolated, tuple) and identity in isolated
-        return {"id": identity if is_named else "", **decisive(found)}
+        return {"id": identity if is_named else "", **decisive(image)}
 
     # As for a move, nova-api does not look at flavor and image again.
     def _made(
@@ -133,13 +149,18 @@ class Wishes:
             zone=parts.zone(kind, self._minor, False),
             project=project,
             boot_from_volume=image is None,
+            parts=_parts(kind[VOLUME]),
             hints=parts.hints(kind),
             is_kept=True,
             move=Move(Kind.LIVE_MIGRATION, ""),
         )
         try:
             request = question.request()
-            spec = dataclasses.replace(question.spec(), instance_uuid=None)
+            spec = dataclasses.replace(
+                question.spec(),
+                instance_uuid=None,
+                image_id=str((image or kind[VOLUME] or {}).get("id", "")),
+            )
         except Refusal as refusal:
             if refusal.stage == _ON_THE_API:
                 return Wish(question, doubts=(*doubts, NotAsked(refusal)))
@@ -153,10 +174,18 @@ class Wishes:
 
     def _gone(self, kind: Body) -> Iterator[Doubt]:
         identity = parts.image_id(kind)
-        if identity is None:
+        if identity is None and VOLUME not in kind:
             yield NotKnown(Name.VOLUME)
-        elif identity not in self._images:
+        elif identity is not None and identity not in self._images:
             yield NotKnown(Name.MORE)
+
+
+def _parts(volume: Body | None) -> Parts:
+    """Return the root volume that is made of an image; nothing without one."""
+    if volume is None:
+        return NO_PARTS
+    root = Volume("root", "", is_bootable=True, image_metadata=volume)
+    return Parts(volumes=(root,), boots_from=root.id)
 
 
 def _named_projects(aggregates: Iterable[Body], collation: Collation) -> frozenset[str]:

@@ -9,6 +9,7 @@ from osc_traitsched.core.existing.elsewhere import Destination
 from osc_traitsched.core.existing.misplaced import Answer
 from osc_traitsched.core.existing.placed import Placed, Placements
 from osc_traitsched.views.columns import Names
+from osc_traitsched.views.commands import Option, Placeholder, line, openstack
 from osc_traitsched.views.server import placed as words
 from osc_traitsched.views.text import count, ranges
 from osc_traitsched.views.traits import Table
@@ -70,12 +71,18 @@ def headline(found: Placements) -> str:
     return f"{number:,} of {_servers(total)} {be} could not be given today."
 
 
-def below(found: Placements) -> Iterator[str]:
-    """Yield what stands below the table: what is not known, and the counts."""
+def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
+    """Yield what stands below the table: what is not known, and the counts.
+
+    :param options: the global ones of printed commands
+    """
     left = _groups(found.misplaced, found)[_MOST_REASONS:]
     if left:
         more = sum(len(servers) for _, servers in left)
         yield f"{count(len(left), 'more reason')} of {_servers(more)}: see -f json"
+    if any(each.destination is not Destination.NO for each in found.misplaced):
+        asked = openstack("trait-sched server destinations", Placeholder("SERVER"))
+        yield f"Where one could go: {line(asked, options)}"
     for said, servers in _groups(found.unknown, found)[:_MOST_REASONS]:
         yield f"Not known of {_servers(len(servers))}: {'; '.join(said)}"
     yield (

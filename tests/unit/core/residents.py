@@ -11,7 +11,7 @@ from osc_traitsched.core.existing.judging import Judging
 from osc_traitsched.core.existing.misplaced import Answer, OwnHosts
 from osc_traitsched.core.existing.wish import Wishes
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import filter_options, options
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.views.server import placed as words
@@ -72,6 +72,8 @@ def said(
     unplaced=(),
     release=33,
     zone="",
+    volumes=None,
+    isolated=(),
     **given,
 ):
     """Return what is said of each server, by name.
@@ -80,6 +82,8 @@ def said(
     :param filters: those that are on
     :param unplaced: the IDs of servers that were not looked for
     :param zone: that nova-api gives new servers which ask for none
+    :param volumes: what Cinder keeps of images, by the names of servers
+    :param isolated: the images that IsolatedHostsFilter keeps apart
     :param given: options of [scheduler]
     """
     case = Case({"name": "made up", "release": release, "options": given, **body})
@@ -89,8 +93,11 @@ def said(
     settings = SchedulerSettings(release, {**found, options.ENABLED_FILTERS: on})
     settings = settings.changed(options.COLLATION, "case-sensitive")
     settings = settings.changed(options.DEFAULT_ZONE, zone)
+    settings = settings.changed(options.CROSS_AZ_ATTACH, False)
+    settings = settings.changed(filter_options.ISOLATED_IMAGES, isolated)
     fleet = Fleet(minor)
     fleet.add(servers)
+    fleet.with_volumes({identity(n): each for n, each in (volumes or {}).items()})
     circles = Circles(groups, fleet)
     circles.place({}, unplaced)
     wishes = Wishes(minor, IMAGES, asked.aggregates, settings)

@@ -107,6 +107,40 @@ def test_a_deleted_image_may_have_opened_an_isolated_aggregate():
     }
 
 
+def test_what_a_root_volume_is_made_of_counts_as_an_image():
+    body = {
+        **cloud(a=inside(GOLDEN, "gold"), b=PLAIN),
+        "aggregates": {"gold": isolated("a")},
+    }
+    servers = [
+        server(name, host, image=None) for name, host in (("s1", "a"), ("s2", "b"))
+    ]
+    gold = {"image_id": "gold", "min_disk": "0", **GOLD}
+    found = said(
+        body,
+        servers,
+        volumes={"s1": gold, "s2": gold},
+        enable_isolated_aggregate_filtering=True,
+    )
+    assert found == {
+        "s1": FINE,
+        "s2": Said("misplaced", ("lacks the trait CUSTOM_GOLD (image)",), "yes"),
+    }
+    found = said(body, servers, volumes={"s1": {}, "s2": {}})
+    assert found == {"s1": FINE, "s2": FINE}
+
+
+def test_the_image_of_a_root_volume_may_be_an_isolated_one():
+    servers = [server("s1", "a", image=None), server("s2", "a", image=None)]
+    volumes = {"s1": {"image_id": "i1"}, "s2": {"image_id": "i2"}}
+    filters = ("IsolatedHostsFilter",)
+    found = said(cloud(a=PLAIN), servers, *filters, volumes=volumes, isolated=("i1",))
+    assert {name: each.answer for name, each in found.items()} == {
+        "s1": "misplaced",
+        "s2": "fine",
+    }
+
+
 def east_and_west(**more):
     return {
         **cloud(a=inside(PLAIN, "east"), b=inside(PLAIN, "west")),

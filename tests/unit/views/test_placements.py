@@ -1,0 +1,93 @@
+"""Where servers are, on one screen and as rows."""
+
+from __future__ import annotations
+
+from osc_traitsched.core.existing.doubt import NotKnown
+from osc_traitsched.core.existing.elsewhere import Destination
+from osc_traitsched.core.existing.fleet import Resident
+from osc_traitsched.core.existing.misplaced import Verdict
+from osc_traitsched.core.existing.parts import ZONE, Name
+from osc_traitsched.core.existing.placed import Placed, Placements
+from osc_traitsched.core.existing.reason import Unmet
+from osc_traitsched.core.nova.clause import Origin, RootTrait
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.views.server import placements as views
+
+
+def lacking(number, trait="CUSTOM_GOLD", destination=Destination.YES):
+    clause = RootTrait(trait, False, (Origin("flavor", f"trait:{trait}"),))
+    server = Resident(f"id-{number}", f"s{number}", "p1", f"cmp{number % 3}", "", 0)
+    return Placed(server, Verdict((Unmet(clause),)), destination)
+
+
+def doubtful(number):
+    server = Resident(f"id-{number}", f"s{number}", "p1", "cmp9", "", 0)
+    return Placed(server, Verdict(doubts=(NotKnown(Name.ZONE, ZONE),)))
+
+
+def found(looked_at, misplaced=(), unknown=(), homeless=0):
+    settings = SchedulerSettings()
+    placed = tuple(misplaced), tuple(unknown)
+    return Placements(settings, looked_at, homeless, *placed, aggregates={})
+
+
+def test_the_first_line_is_the_answer():
+    assert views.headline(found(0)) == "There is no server on these hosts."
+    assert views.headline(found(3450, map(lacking, range(12)))) == (
+        "12 of 3,450 servers are on hosts that they could not be given today."
+    )
+    assert views.headline(found(2, [lacking(1)])) == (
+        "1 of 2 servers is on a host that it could not be given today."
+    )
+    assert views.headline(found(5)) == (
+        "None of 5 servers is on a host that it could not be given today."
+    )
+    assert views.headline(found(5, (), [doubtful(1)])) == (
+        "None of 5 servers is known to be on a host that it could not be given today."
+    )
+
+
+def test_servers_of_one_reason_are_one_row_with_the_most_frequent_first():
+    servers = [lacking(n) for n in range(5)]
+    servers += [lacking(7, "CUSTOM_RED", Destination.NO)]
+    servers[0] = lacking(0, destination=Destination.NO)
+    _, rows = views.grouped(found(9, servers))
+    assert rows == [
+        (
+            "s0, s1, s2 and 2 more",
+            "lacks the trait CUSTOM_GOLD (flavor)",
+            "cmp[0-2]",
+            "yes: 4, no: 1",
+        ),
+        ("s7", "lacks the trait CUSTOM_RED (flavor)", "cmp1", "no"),
+    ]
+
+
+def test_a_screen_has_so_many_reasons_and_counts_the_rest():
+    servers = [lacking(n, f"CUSTOM_{n:02d}") for n in range(17)]
+    of = found(20, servers, [doubtful(20), doubtful(21)], homeless=1)
+    assert len(views.grouped(of)[1]) == 15
+    assert list(views.below(of)) == [
+        "2 more reasons of 2 servers: see -f json",
+        "Where one could go: openstack trait-sched server destinations <SERVER>",
+        "Not known of 2 servers: the availability zone that it was asked for with is "
+        "not shown before compute API 2.96",
+        "Looked at: 20 servers, 17 misplaced, 1 fine, 2 not known.",
+        "1 more is on no host.",
+    ]
+
+
+def test_no_destination_is_looked_for_where_there_is_none():
+    of = found(1, [lacking(1, destination=Destination.NO)])
+    assert list(views.below(of)) == [
+        "Looked at: 1 server, 1 misplaced, 0 fine, 0 not known."
+    ]
+
+
+def test_programs_get_a_row_for_each_server_and_those_not_known_on_demand():
+    of = found(3, [lacking(1)], [doubtful(2)])
+    columns, rows = views.rows(of, with_unknown=False)
+    assert [dict(zip(columns, row))["id"] for row in rows] == ["id-1"]
+    _, rows = views.rows(of, with_unknown=True)
+    assert [row[4] for row in rows] == ["misplaced", "unknown"]
+    assert rows[1][-1] == ""
