@@ -30,6 +30,7 @@ trove_classifiers = pytest.importorskip(
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 NAME, PACKAGE = "osc-traitsched", "osc_traitsched"
+WANTED_SCHEMA = f"{PACKAGE}/config/wanted/wanted-1.schema.json"
 # pbr keeps what only git needs out of an sdist.
 ONLY_GIT = {".gitignore"}
 
@@ -120,12 +121,13 @@ def test_every_classifier_is_one_that_an_index_takes(metadata):
     assert classifiers.isdisjoint(trove_classifiers.deprecated_classifiers)
 
 
-def test_the_wheel_has_the_package_and_the_example_filters(wheel, info):
+def test_the_wheel_has_the_package_and_the_examples(wheel, info):
     data = info.replace(".dist-info", ".data")
     assert tops(wheel) == {PACKAGE, info, data}
     found = {pathlib.PurePath(n) for n in wheel.namelist() if n.startswith(data)}
+    shown = {*tracked("examples"), WANTED_SCHEMA}
     assert {each.name for each in found} == {
-        pathlib.PurePath(name).name for name in tracked("examples/nova_filters")
+        pathlib.PurePath(name).name for name in shown
     }
     assert all(each.parts[1:4] == ("data", "share", NAME) for each in found)
     names = {name for name in wheel.namelist() if name.startswith(f"{PACKAGE}/")}

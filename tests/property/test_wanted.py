@@ -1,0 +1,233 @@
+"""Drawn files on drawn clouds: what is applied holds, and can be killed and undone."""
+
+from __future__ import annotations
+
+import copy
+
+import yaml
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from osc_traitsched.app.execute import execute
+from osc_traitsched.app.wanted import plan_wanted
+from osc_traitsched.config.wanted import reader, writer
+from osc_traitsched.core.change.model import Status
+from osc_traitsched.core.errors import CloudBroke, Mistakes
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.wanted import contradictions
+from osc_traitsched.core.wanted.undo import undo_of
+from tests.unit.app.living import HOSTS, LivingCloud
+
+ASSUMED = SchedulerSettings.of(34, enable_isolated_aggregate_filtering=True)
+TRAITS = ("CUSTOM_GOLD", "CUSTOM_SILVER")
+NEW = "CUSTOM_NEW"
+HOST_SETS = st.lists(st.sampled_from(sorted(HOSTS)), unique=True)
+SOME_TRAITS = st.lists(st.sampled_from([*TRAITS, NEW]), unique=True, max_size=2)
+PROJECTS = st.lists(st.sampled_from(["p1", "p2", "p3"]), unique=True)
+AGGREGATES = ("gold", "rack")
+
+SURE = settings(
+    max_examples=100,
+    phases=(Phase.generate,),
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def apart(values):
+    """Draw what is wanted, and what is to be absent."""
+    return st.tuples(values, values).map(
+        lambda both: (both[0], [each for each in both[1] if each not in both[0]])
+    )
+
+
+@st.composite
+def clouds(draw):
+    cloud = LivingCloud()
+    for name in TRAITS:
+        cloud.gives(name, *draw(HOST_SETS))
+    cloud.aggregates["2"] = {
+        "id": 2,
+        "uuid": "a0000002-0000-4000-8000-000000000000",
+        "name": "rack",
+        "hosts": draw(HOST_SETS),
+        "metadata": {"kind": "rack"},
+    }
+    for number in ("1", "2"):
+        found = cloud.aggregates[number]
+        cloud.mirror[found["uuid"]] = {*found["hosts"]}
+        for project in draw(PROJECTS):
+            found["metadata"][f"filter_tenant_id_{project}"] = project
+        for name in draw(st.lists(st.sampled_from(TRAITS), unique=True)):
+            found["metadata"][f"trait:{name}"] = "required"
+            # Who isolates an aggregate gives its hosts the trait.
+            cloud.gives(name, *found["hosts"])
+    for flavor in ("small", "golden"):
+        values = st.sampled_from(["required", "forbidden"])
+        keys = draw(st.dictionaries(st.sampled_from(TRAITS), values))
+        cloud.flavor(flavor, **keys)
+    return cloud
+
+
+@st.composite
+def documents(draw):
+    document = {"version": 1, "traits": {}, "aggregates": {}, "flavors": {}}
+    for name in draw(SOME_TRAITS):
+        hosts, absent = draw(apart(HOST_SETS))
+        entry = {"hosts": hosts, "absent": {"hosts": absent}}
+        if hosts and draw(st.booleans()):
+            entry["only"] = True
+        document["traits"][name] = entry
+    for name in draw(st.lists(st.sampled_from([*AGGREGATES, "new"]), unique=True)):
+        hosts, no_hosts = draw(apart(HOST_SETS))
+        projects, no_projects = draw(apart(PROJECTS))
+        traits, no_traits = draw(apart(SOME_TRAITS))
+        document["aggregates"][name] = {
+            "hosts": hosts,
+            "tenants": projects,
+            "isolated_for": traits,
+            "absent": {
+                "hosts": no_hosts,
+                "tenants": no_projects,
+                "isolated_for": no_traits,
+            },
+        }
+        if (hosts or projects) and draw(st.booleans()):
+            document["aggregates"][name]["only"] = True
+    for name in draw(st.lists(st.sampled_from(["small", "golden", "*"]), unique=True)):
+        requires, no_more = draw(apart(SOME_TRAITS))
+        document["flavors"][name] = {
+            "requires": requires,
+            "forbids": [t for t in draw(SOME_TRAITS) if t not in requires],
+            "absent": {"requires": no_more},
+        }
+    return document
+
+
+def planned(cloud, text):
+    """Return the plan of a file; None for one that contradicts itself."""
+    wanted, mistakes = reader.read("w.yaml", text)
+    assert not mistakes, text
+    if list(contradictions.mistakes(wanted)):
+        return None
+    try:
+        return plan_wanted(with_projects(cloud), wanted, ASSUMED)
+    except Mistakes:
+        return None
+
+
+def with_projects(cloud):
+    cloud.identity_get = lambda parts, params: (
+        {"project": {"id": parts[1], "name": parts[1]}}
+        if len(parts) > 1
+        else {parts[0]: [], "links": {}}
+    )
+    return cloud
+
+
+def whole(cloud):
+    """Return all units of a cloud, by what they are of."""
+    found = {("known", name): True for name in cloud.known}
+    for host, traits in cloud.traits.items():
+        found.update({("host", host, name): True for name in traits})
+    for each in cloud.aggregates.values():
+        name = each["name"]
+        found["aggregate", name] = True
+        found.update({("member", name, host): True for host in each["hosts"]})
+        metadata = each["metadata"].items()
+        projects = [v for k, v in metadata if k.startswith("filter_tenant_id")]
+        found.update({("project", name, project): True for project in projects})
+        rest = ((k, v) for k, v in metadata if not k.startswith("filter_tenant_id"))
+        found.update({("metadata", name, key): value for key, value in rest})
+        inside = cloud.mirror.get(each["uuid"], ())
+        found.update({("mirror", name, host): True for host in inside})
+    for flavor in cloud.flavors.values():
+        specs = flavor["extra_specs"].items()
+        found.update({("flavor", flavor["name"], k): v for k, v in specs})
+    return found
+
+
+def dying(cloud, writes):
+    """Let a cloud take so many writes, and then no more."""
+    before = cloud.about_to_write
+
+    def about_to_write(parts):
+        if len(cloud.written) >= writes:
+            raise CloudBroke("compute", "killed", 403)
+        before(parts)
+
+    cloud.about_to_write = about_to_write
+
+
+def test_what_is_applied_holds_and_what_is_not_named_stays():
+    seen = []
+
+    @SURE
+    @given(clouds(), documents(), st.data())
+    def check(cloud, document, data):
+        text = yaml.safe_dump(document)
+        start = copy.deepcopy(cloud)
+        todo = planned(cloud, text)
+        if todo is None:
+            return
+        assert not cloud.written
+        before = whole(cloud)
+        undo = writer.text(undo_of(todo.claims, todo.found).wanted)
+        done = execute(cloud, todo.plan)
+        assert {o.status for o in done.outcomes} <= {Status.CHANGED, Status.UNCHANGED}
+        again = planned(cloud, text)
+        assert not again.claims, (text, again.claims)
+        after = whole(cloud)
+        units = {key for _, key in todo.claims}
+        for unit in before.keys() | after.keys():
+            if before.get(unit) != after.get(unit):
+                assert _is_named(unit, units, todo), (unit, text)
+
+        # Killed after any number of writes, and applied again, it is the same.
+        killed = copy.deepcopy(start)
+        writes = data.draw(st.integers(0, max(0, len(cloud.written) - 1)))
+        dying(killed, writes)
+        execute(killed, planned(killed, text).plan)
+        survivor = copy.deepcopy(start)
+        survivor.__dict__.update(
+            {k: v for k, v in killed.__dict__.items() if k in STATE}
+        )
+        execute(survivor, planned(survivor, text).plan)
+        assert whole(survivor) == after
+
+        # The undo file leads back, but for what is made and can't be unmade.
+        undone = planned(cloud, undo)
+        assert undone is not None, (text, undo)
+        execute(cloud, undone.plan)
+        made = {("known", NEW), ("aggregate", "new")}
+        left = whole(cloud)
+        differing = {
+            unit
+            for unit in before.keys() | left.keys()
+            if before.get(unit) != left.get(unit)
+        }
+        assert not differing - made, (text, undo, differing)
+        seen.append(bool(todo.claims))
+
+    check()
+    assert sum(seen) > 40
+
+
+#: What of a cloud is its state, and not the tests'.
+STATE = ("known", "traits", "generations", "mirror", "aggregates", "flavors", "images")
+
+
+def _is_named(unit, keys, todo):
+    names = {target.name for target, _ in todo.claims}
+    kind, name = unit[:2]
+    if kind == "known":
+        return name in keys
+    if kind == "mirror":
+        return name in names or unit[2] in names
+    if kind == "host":
+        return name in names and unit[2] in keys
+    if kind == "flavor":
+        return name in names and unit[2] in keys
+    return name in names
