@@ -23,3 +23,22 @@ def test_a_host_that_is_not_there_is_not_guessed(openstack, nova):
     done = openstack("host", "drain", "cmp1", "--plan")
     assert done.code == 1
     assert done.err == "no host matches 'cmp1'; did you mean cmp01?\n"
+
+
+def test_placement_takes_nothing_shared_where_one_tree_is_asked_for(placement):
+    """So a host that is named can't be had where its disk is of a pool."""
+    own, pool = {"VCPU": 8}, {"DISK_GB": 100}
+    host = placement.add_host("cmp01", inventories=own)
+    traits = ["MISC_SHARES_VIA_AGGREGATE"]
+    nfs = placement.add_host("nfs", traits, inventories=pool)
+    for uuid in (host, nfs):
+        body = {
+            "resource_provider_generation": placement.generation(uuid),
+            "aggregates": ["a0000001-0000-4000-8000-000000000000"],
+        }
+        placement.call("PUT", f"/resource_providers/{uuid}/aggregates", body)
+    query = "/allocation_candidates?resources=VCPU:1,DISK_GB:1"
+    (one,) = placement.call("GET", query)["allocation_requests"]
+    assert set(one["allocations"]) == {host, nfs}
+    named = placement.call("GET", f"{query}&in_tree={host}")
+    assert named["allocation_requests"] == []

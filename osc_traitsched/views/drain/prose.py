@@ -32,7 +32,7 @@ def lines(found: Drain, options: Sequence[Option] = ()) -> Iterator[Line]:
     if found.steps:
         table = _table(found).get_string().splitlines()
         yield from _section("The plan; each move takes room from the next:", table)
-    if found.total:
+    if found.steps:
         yield from _section("Paste this, in this order:", _commands(found, options))
     yield from _section("To know:", (f"  {text}" for text in remarks(found)))
     assumed = (f"  {text}" for text in _assumed(found))
@@ -105,7 +105,7 @@ def remarks(found: Drain) -> Iterator[str]:
             f"nova-compute is down on {found.host}: make sure that the host is off, or "
             "a server may run twice. What it has goes back to it only if it comes up."
         )
-    if found.is_enabled and found.total:
+    if found.is_enabled and found.steps:
         yield f"{found.host} is enabled: until it is not, new servers may come."
     if any(step.resident.kind is Kind.MIGRATION for step in found.steps):
         yield (
@@ -131,7 +131,7 @@ def _assumed(found: Drain) -> Iterator[str]:
     settings = found.settings
     yield f"Nova {release(settings.release)}: {settings.release_source}"
     yield f"settings: {settings_from(settings)}"
-    if found.total:
+    if found.steps:
         yield "nobody else takes room meanwhile"
     yield from hidden(found)
 

@@ -32,8 +32,8 @@ _ENDS = {
 
 
 def disabling(found: Drain) -> Iterator[Command]:
-    """Yield what keeps new servers from coming; nothing where that is so already."""
-    if found.is_enabled:
+    """Yield what keeps new servers from coming, if any leave and that is not so yet."""
+    if found.is_enabled and found.steps:
         yield openstack(
             "compute service set",
             Option("--disable"),

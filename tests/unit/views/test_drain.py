@@ -139,6 +139,8 @@ def test_the_host_is_disabled_first_and_the_global_options_are_repeated():
     ]
     disabled = drain([step()], node={"is_enabled": False})
     assert document.document(disabled)["before"] == []
+    assert document.document(drain([], [FULL]))["before"] == []
+    assert "Paste this, in this order:" not in text(drain([], [FULL]))
 
 
 def test_what_ends_the_state_that_keeps_a_server_is_a_command():
