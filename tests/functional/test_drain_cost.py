@@ -2,124 +2,18 @@
 
 from __future__ import annotations
 
-import collections
-import uuid
-
 import pytest
 
 from osc_traitsched.app import drain
 from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.core.errors import Forbidden, PlacementRefuses
 from osc_traitsched.core.existing.drain.plan import Why
+from osc_traitsched.views.drain import prose
+from tests.functional.draining import FLAVORS, NETWORKS, FullHost
 from tests.services import fill
-from tests.services.nova import HalfCloud, MadeUpNova
-from tests.services.pages import after
 from tests.services.placement import PlacementServer
 
-HOSTS, SERVERS, FLAVORS, NETWORKS = 1000, 200, 20, 10
-IMAGE = str(uuid.UUID(int=1))
-GROUP = "9a000000-0000-4000-8000-000000000000"
-
-
-class Asked:
-    """A made-up service that counts what it is asked for, by the kind of thing."""
-
-    def __init__(self, service_type, answer):
-        self.service_type = service_type
-        self._answer = answer
-        self.asked = collections.Counter()
-
-    def get(self, path, params=None, microversion=None, timeout=None):
-        kind = path.partition("?")[0].strip("/").split("/")[0]
-        self.asked[kind] += 1
-        return self._answer(path, params or {})
-
-
-class FullHost(HalfCloud):
-    """A cloud whose first host has servers; its Placement counts by itself."""
-
-    compute_maximum = "2.96"
-
-    def __init__(self, url, drawn, servers):
-        nova = MadeUpNova([(host.name, host.uuid) for host in drawn])
-        super().__init__(url, nova)
-        self.host = drawn[0].name
-        self.bodies = [self._server(number) for number in range(servers)]
-        self.compute = Asked("compute", self._of_nova(nova))
-        self._services["image"] = Asked("image", self._of_glance)
-        self._services["network"] = Asked("network", self._of_neutron)
-
-    def _server(self, number):
-        size = 1 + number % FLAVORS
-        flavor = {"vcpus": size % 4 + 1, "ram": 512 * size, "disk": size, "swap": 0}
-        return {
-            "id": str(uuid.UUID(int=1000 + number)),
-            "name": f"server-{number:03d}",
-            "status": "ACTIVE",
-            "tenant_id": f"project-{number % 7}",
-            "flavor": {
-                **flavor,
-                "ephemeral": 0,
-                "original_name": f"f{size}",
-                "extra_specs": {},
-            },
-            "image": {"id": IMAGE},
-            "OS-EXT-SRV-ATTR:host": self.host,
-            "OS-EXT-SRV-ATTR:hypervisor_hostname": self.host,
-            "OS-EXT-STS:vm_state": "active",
-            "OS-EXT-STS:task_state": None,
-            "OS-EXT-STS:power_state": 1,
-            "OS-SRV-USG:launched_at": "2026-11-22T12:00:00Z",
-        }
-
-    def _of_nova(self, nova):
-        group = {
-            "id": GROUP,
-            "name": "apart",
-            "policy": "anti-affinity",
-            "project_id": "project-0",
-            "rules": {},
-            "members": [each["id"] for each in self.bodies[:5]],
-        }
-
-        def answer(path, params):
-            if path == "/servers/detail":
-                assert params["host"] == self.host
-                return after(params, {"servers": self.bodies})
-            if path == "/os-server-groups":
-                return {"server_groups": [] if params["offset"] != "0" else [group]}
-            if path == f"/os-server-groups/{GROUP}":
-                return {"server_group": group}
-            if path == "/os-migrations":
-                return {"migrations": []}
-            return nova.get(path, params)
-
-        return answer
-
-    def _of_glance(self, path, params):
-        image = {"id": IMAGE, "name": "i", "status": "active", "visibility": "public"}
-        hidden = params["os_hidden"] == "true"
-        found = {"images": [] if hidden else [{**image, "disk_format": "raw"}]}
-        return after(params, found)
-
-    def _of_neutron(self, path, params):
-        if path == "/ports":
-            assert params == {"binding:host_id": self.host}
-            return {"ports": [self._port(n) for n, _ in enumerate(self.bodies)]}
-        if path == "/subnets":
-            return {"subnets": [{"id": params["id"]}]}
-        network = path.rpartition("/")[2]
-        return {"network": {"id": network, "name": network, "subnets": ["s"]}}
-
-    def _port(self, number):
-        network = f"net-{number % NETWORKS}"
-        return {
-            "id": f"port-{number}",
-            "name": "",
-            "network_id": network,
-            "device_id": self.bodies[number]["id"],
-            "fixed_ips": [{"subnet_id": f"subnet-of-{network}"}],
-            "resource_request": None,
-        }
+HOSTS, SERVERS = 1000, 200
 
 
 @pytest.fixture(scope="module")
@@ -180,3 +74,30 @@ def test_why_no_host_could_take_a_server_is_looked_into_for_three_kinds(large):
     found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
     assert {each.why for each in found.stuck} == {Why.NO_HOST}
     assert sum(each.explanation is not None for each in found.stuck) == 3
+
+
+def test_a_request_that_placement_refuses_keeps_only_its_servers(large):
+    url, drawn = large
+    cloud = FullHost(url, drawn, 4)
+    cloud.bodies[0]["flavor"]["extra_specs"] = {"resources:CUSTOM_UNHEARD_OF": "1"}
+    found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
+    (stays,) = found.stuck
+    assert (stays.why, len(found.steps)) == (Why.REFUSED, 3)
+    assert isinstance(stays.resident.refusal, PlacementRefuses)
+
+
+def test_what_this_user_may_not_see_is_said(large):
+    def forbidden(path, params):
+        raise Forbidden("network", "not for you")
+
+    url, drawn = large
+    cloud = FullHost(url, drawn, 2)
+    cloud._services["network"]._answer = forbidden
+    of_nova = cloud.compute._answer
+    cloud.compute._answer = lambda path, params: (
+        forbidden(path, params) if path == "/os-migrations" else of_nova(path, params)
+    )
+    found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
+    assert (found.unconfirmed, len(found.steps)) == (None, 2)
+    said = "2 servers: ports: Neutron does not show them to this user"
+    assert said in list(prose.hidden(found))

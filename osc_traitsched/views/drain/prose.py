@@ -9,7 +9,7 @@ import prettytable
 
 from osc_traitsched.core.existing.drain.plan import Drain, Stuck, Why
 from osc_traitsched.core.existing.moves.unseen import Unseen
-from osc_traitsched.core.existing.parts import Name
+from osc_traitsched.core.existing.parts import Name, Part
 from osc_traitsched.core.nova.move import Kind
 from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.drain import steps, words
@@ -141,13 +141,19 @@ def hidden(found: Drain) -> Iterator[str]:
     every = [step.resident for step in found.steps]
     every += [each.resident for each in found.stuck]
     texts = collections.Counter(
-        request.why(part, found.minor)
+        _why(part, found.minor)
         for resident in every
         for part in resident.parts
         if not part.is_known and part.name is not Name.HOST
     )
     for text, number in texts.items():
         yield f"{count(number, 'server')}: {text}"
+
+
+def _why(part: Part, minor: int) -> str:
+    if part.name is Name.PORTS:
+        return "ports: Neutron does not show them to this user"
+    return request.why(part, minor)
 
 
 def unseen(found: Drain) -> Mapping[Unseen, int]:
