@@ -140,6 +140,16 @@ def test_servers_of_a_group_that_keeps_them_apart_go_to_different_hosts():
     assert len(set(to(found).values())) == 2
 
 
+def test_a_server_that_has_come_does_not_stand_for_one_like_it():
+    """Nova lets a host through that has the server itself: here that is another."""
+    move = Move(Kind.LIVE_MIGRATION, "s0", "source")
+    alike_in_group = apart("ab", ["s0", "s1"], move=move)
+    found = packing.pack(
+        servers(alike_in_group, alike_in_group), state({"a": 9000, "b": 10})
+    )
+    assert sorted(to(found).values()) == ["a", "b"]
+
+
 def test_a_group_that_needs_more_hosts_than_there_are_is_a_proof():
     several = apart("ab", ["s0", "s1", "s2"])
     hosts, three = state({"a": 9, "b": 9}), servers(several, several, several)

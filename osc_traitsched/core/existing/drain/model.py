@@ -33,8 +33,11 @@ class Asked:
 
     @functools.cached_property
     def spec(self) -> RequestSpec:
-        """What filters and weighers are given."""
-        return self.question.spec()
+        """What filters and weighers are given, whichever of these servers it is.
+
+        None is on a host yet that it may go to, so that no filter looks for it there.
+        """
+        return dataclasses.replace(self.question.spec(), instance_uuid=None)
 
     def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
         """Return what may keep hosts out, by their UUIDs; None where it does for sure.
