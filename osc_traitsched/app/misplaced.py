@@ -81,7 +81,8 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     _read_volumes(cloud, fleet)
     images = lookup.images_of_ids(cloud, fleet.images)
     is_whole = hosts is None and project is None
-    circles = _circles(cloud, fleet, is_whole)
+    silent = fleets.silent_hosts(cloud)
+    circles = _circles(cloud, fleet, is_whole, bool(silent))
     wishes = Wishes(fleet.minor, images, aggregates, assumed)
     with uncollected():
         placed = _judged(cloud, fleet, wishes, circles, aggregates)
@@ -93,6 +94,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
         misplaced=tuple(p for p in ordered if p.verdict.answer is Answer.MISPLACED),
         unknown=tuple(p for p in ordered if p.verdict.answer is Answer.UNKNOWN),
         aggregates={body["uuid"]: body["name"] for body in aggregates},
+        silent_hosts=tuple(sorted(silent if hosts is None else silent & hosts)),
     )
 
 
@@ -143,15 +145,20 @@ def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] 
     return frozenset(named.union(chosen.without_provider))
 
 
-def _circles(cloud: Cloud, fleet: Fleet, is_whole: bool) -> Circles:
+def _circles(
+    cloud: Cloud, fleet: Fleet, is_whole: bool, has_silent_cell: bool
+) -> Circles:
     """Return the groups, with where all servers are that they and hints speak of.
 
-    If all servers were read, those that were not are on no host.
+    If all servers were read, those that were not are on no host, or in a cell that does
+    not answer.
     """
     circles = Circles(server_groups.groups(cloud), fleet)
     left = sorted(circles.unplaced)
     silent = circles.unplaced.intersection(fleet.silent)
-    if is_whole:
+    if has_silent_cell:
+        circles.place({}, left)
+    elif is_whole:
         circles.place({}, silent)
     else:
         found = server_groups.nodes_of(cloud, left[:MOST_LOOKED_FOR])

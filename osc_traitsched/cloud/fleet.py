@@ -28,6 +28,26 @@ _SERVERS: rest.Shape = {
     ]
 }
 
+_SERVICES: rest.Shape = {"services": [{"host": str, "status": str}]}
+#: The first version that names the hosts of cells which do not answer, and the status
+#: that they have there.
+_CELLS_SINCE, _SILENT = "2.69", "UNKNOWN"
+
+
+def silent_hosts(cloud: Cloud) -> frozenset[str]:
+    """Return the service hosts of the cells that do not answer; one request.
+
+    A list of servers that is read in pages leaves theirs out, and does not say so
+    (nova/api/openstack/compute/servers.py, ``_is_cell_down_supported``).
+
+    :raises CloudBroke: when the user may not list compute services
+    """
+    query = {"binary": "nova-compute"}
+    path = "/os-services"
+    body = rest.get(cloud.compute, path, _SERVICES, query, _CELLS_SINCE)
+    found = (e["host"] for e in body["services"] if e["status"] == _SILENT)
+    return frozenset(found)
+
 
 def fleet(
     cloud: Cloud, hosts: Iterable[str] | None = None, project: str | None = None

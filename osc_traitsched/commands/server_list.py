@@ -71,7 +71,7 @@ class ListServers(base.Lister):
         self.found, self.assumed = found, found.settings
         if found.misplaced:
             self.exit_code = ExitCode.FINDINGS
-        elif found.unknown:
+        elif found.is_in_doubt:
             self.exit_code = ExitCode.UNKNOWN
         return views.rows(found, args.unknown)
 

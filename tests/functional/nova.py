@@ -40,7 +40,8 @@ class Nova(MadeUpNova):
     ) -> None:
         hosts = list(hosts)
         super().__init__(hosts, aggregates)
-        services = [{"host": name, "zone": "nova"} for name, _ in hosts]
+        service = {"zone": "nova", "status": "enabled"}
+        services = [{"host": name, **service} for name, _ in hosts]
         self._bodies["/os-services"] = {"services": services}
         self._bodies["/flavors/detail"] = {"flavors": []}
         self._bodies["/images"] = {"images": []}

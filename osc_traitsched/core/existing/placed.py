@@ -31,6 +31,8 @@ class Placements:
     :ivar misplaced: by host and name
     :ivar unknown: by host and name
     :ivar aggregates: the names of host aggregates by their UUIDs
+    :ivar silent_hosts: those whose cell does not answer, so that their servers were
+        not read
     """
 
     settings: SchedulerSettings
@@ -39,8 +41,14 @@ class Placements:
     misplaced: tuple[Placed, ...]
     unknown: tuple[Placed, ...]
     aggregates: dict[str, str]
+    silent_hosts: tuple[str, ...] = ()
 
     @property
     def fine(self) -> int:
         """How many servers are known to be where they could be."""
         return self.looked_at - len(self.misplaced) - len(self.unknown)
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether more servers than those that are known to be may be misplaced."""
+        return bool(self.unknown or self.silent_hosts)

@@ -60,10 +60,11 @@ def headline(found: Placements) -> str:
     """Return the answer in one line."""
     number, total = len(found.misplaced), found.looked_at
     if not total:
-        return "There is no server on these hosts."
+        known = " known to be" if found.silent_hosts else ""
+        return f"There is no server{known} on these hosts."
     be = "is on a host that it" if number == 1 else "are on hosts that they"
     if not number:
-        known = " known to be" if found.unknown else ""
+        known = " known to be" if found.is_in_doubt else ""
         return (
             f"None of {_servers(total)} is{known} on a host that it could not be "
             + ("given today.")
@@ -89,6 +90,9 @@ def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
         f"Looked at: {_servers(found.looked_at)}, {len(found.misplaced):,} misplaced, "
         f"{found.fine:,} fine, {len(found.unknown):,} not known."
     )
+    if found.silent_hosts:
+        hosts = ranges(found.silent_hosts, "host")
+        yield f"Not read: the servers of {hosts}, whose cell does not answer."
     if found.homeless:
         be = "is" if found.homeless == 1 else "are"
         yield f"{found.homeless:,} more {be} on no host."
