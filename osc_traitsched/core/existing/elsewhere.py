@@ -80,12 +80,13 @@ class Elsewhere:
             return Destination.NO if is_refused else Destination.UNKNOWN
         if wish not in self._found:
             self._found[wish] = _Found(self._hosts(wish.request, wish.spec))
+        is_known = not wish.doubts and (company is None or company.is_whole)
         is_open = False
         for root, is_sure in self._found[wish].all():
             if root == own:
                 continue
             fits = self._in_company(root, wish.spec, company)
-            if fits and is_sure and not wish.doubts:
+            if fits and is_sure and is_known:
                 return Destination.YES
             is_open = is_open or fits
         if is_open or not wish.is_image_known:

@@ -262,6 +262,14 @@ def test_a_group_of_which_a_server_was_not_looked_for_is_not_known():
     assert found == {"s1": Said("unknown", (why,))}
 
 
+def test_another_host_is_not_certain_where_its_group_was_not_all_looked_for():
+    groups = [group("anti-affinity", "s1", "s2")]
+    two, servers = cloud(a=PLAIN, b=GOLDEN), [server("s1", "a", GOLD)]
+    assert said(two, servers, *APART, groups=groups)["s1"].destination == "yes"
+    found = said(two, servers, *APART, groups=groups, unplaced=[identity("s2")])
+    assert found == {"s1": Said("misplaced", (LACKS,), "unknown")}
+
+
 def test_hints_go_by_where_the_other_servers_are():
     first, last = identity("s1"), identity("s4")
     hints = {"different_host": [first], "group": ["g"]}
