@@ -12,8 +12,9 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.existing.history import ServerState
 from osc_traitsched.core.existing.moves.destinations import Destinations
-from osc_traitsched.core.existing.moves.due import Because, due
+from osc_traitsched.core.existing.moves.due import SHELVED, Because, due
 from osc_traitsched.core.existing.moves.refusals import Planned, refusals
 from osc_traitsched.core.existing.moves.unseen import unseen
 from osc_traitsched.core.existing.parts import Given, Name
@@ -60,10 +61,12 @@ def destinations(
     _check(asked, given)
     found = server_request.read_server(cloud, name, given)
     there = [c for c in lookup.computes(cloud) if c.service_host == found.state.host]
-    is_up = any(compute.is_up for compute in there)
+    # Of a host that Nova does not list it is not known.
+    is_up = any(compute.is_up for compute in there) if there else None
     kind, because = due(found.state, is_up)
     if asked.kind is not None:
         kind, because = asked.kind, Because.ASKED
+    _check_offloaded(found.state, kind)
     question = _question(cloud, found, given, sources, kind, asked, there)
     planned = Planned(
         kind=kind,
@@ -92,6 +95,19 @@ def _check(asked: Asked, given: Given) -> None:
         raise BadUsage("--flavor goes with --for resize, and --for resize with it")
     if ":" in (given.zone or ""):
         raise BadUsage("a move has no ZONE:HOST; --on-host names its host")
+
+
+def _check_offloaded(state: ServerState, kind: Kind) -> None:
+    """Accept no unshelving of a server that is still on its host: it starts there.
+
+    nova/conductor/manager.py, ``unshelve_instance``
+    """
+    if kind is Kind.UNSHELVE and state.vm_state == SHELVED:
+        where = f" on {state.host}" if state.host else ""
+        raise BadUsage(
+            f"{state.name} is shelved and not offloaded: unshelving starts it where it "
+            f"is{where}, and asks for no host"
+        )
 
 
 def _question(

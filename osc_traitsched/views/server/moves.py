@@ -59,7 +59,8 @@ UNSEEN = {
     Unseen.LOST_STORAGE: "the disks: unless they are on shared storage, the server is "
     "made anew of its image",
     Unseen.COLD_STORAGE: "the disks: they are copied from host to host, or shared",
-    Unseen.SMALLER_DISK: "the disk: the flavor's is smaller, which libvirt refuses",
+    Unseen.SMALLER_DISK: "the disk: the flavor's is smaller; nova-api refuses that of "
+    "a server that was made with more, and libvirt of any",
     Unseen.SHELVED_IMAGE: "the image that it was shelved as",
     Unseen.LIVE_DEVICE: "the PCI alias: it must be one of live_migratable devices",
     Unseen.CLAIM: "the claim of its NUMA nodes or devices on the host",

@@ -113,6 +113,21 @@ def test_what_nova_refuses_comes_first_and_hosts_follow():
     assert said["cmp02"][1][-1] == "has the server, and this move leaves that out"
 
 
+def test_a_server_whose_host_nova_does_not_list_is_not_said_to_be_down():
+    answer, _ = found(running("gone"))
+    assert (answer.kind, answer.refusals) == (LIVE, ())
+
+
+def test_a_server_that_is_shelved_on_its_host_starts_there():
+    """nova/conductor/manager.py, unshelve_instance"""
+    on_host = running("cmp02", **{"OS-EXT-STS:vm_state": "shelved"})
+    with pytest.raises(BadUsage, match="where it is on cmp02, and asks for no host"):
+        found(on_host, Kind.UNSHELVE)
+    gone = {"OS-EXT-STS:vm_state": "shelved_offloaded", "OS-EXT-STS:power_state": 4}
+    answer, _ = found(running(None, **gone), Kind.UNSHELVE)
+    assert (answer.refusals, names(answer)) == ((), ["cmp01"])
+
+
 def test_a_host_that_was_named_at_its_creation_does_not_bind_a_move():
     answer, _ = found(running("cmp02"))
     assert Name.HOST not in {part.name for part in answer.parts}

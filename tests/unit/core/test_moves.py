@@ -254,6 +254,14 @@ def test_only_an_evacuation_from_wallaby_on_may_interrupt_something(kind, releas
 
 
 @pytest.mark.parametrize("kind", Kind)
+def test_a_source_that_nova_does_not_list_is_neither_up_nor_down(kind):
+    assert why(kind, is_up=None, vm_state=min(STATES[kind])) == why(
+        kind, is_up=kind is not EVACUATION, vm_state=min(STATES[kind])
+    )
+    assert due(state(vm_state="active"), None) == (LIVE, Because.RUNNING)
+
+
+@pytest.mark.parametrize("kind", Kind)
 def test_the_source_must_be_up_for_some_and_down_for_an_evacuation(kind):
     needs_up = kind in (LIVE, COLD, RESIZE)
     assert (Why.SOURCE_DOWN in why(kind, is_up=False)) is needs_up
@@ -351,6 +359,8 @@ def test_a_resize_is_to_another_flavor_that_is_there():
     other = {"name": "other"}
     assert why(RESIZE) == [Why.SAME_FLAVOR]
     assert why(RESIZE, new=other) == []
+    # Made anew by the same name: no flavor is given another size.
+    assert why(RESIZE, new={"ram": 12345}) == []
     disabled = {**other, "OS-FLV-DISABLED:disabled": True}
     assert why(RESIZE, new=disabled) == [Why.DISABLED_FLAVOR]
     profile = {**other, "extra_specs": {"accel:device_profile": "gpu"}}

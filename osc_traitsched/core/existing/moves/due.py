@@ -29,17 +29,17 @@ class Because(enum.Enum):
 
 #: The states of servers that nova-api lets migrate live.
 LIVE = frozenset(["active", "paused"])
-OFFLOADED = "shelved_offloaded"
+SHELVED, OFFLOADED = "shelved", "shelved_offloaded"
 
 
-def due(state: ServerState, is_up: bool) -> tuple[Kind, Because]:
+def due(state: ServerState, is_up: bool | None) -> tuple[Kind, Because]:
     """Return the move that takes a server off its host, or back to one, and why.
 
-    :param is_up: nova-compute is up on its host
+    :param is_up: nova-compute is up on its host; None where that is not known
     """
     if state.vm_state == OFFLOADED:
         return Kind.UNSHELVE, Because.OFFLOADED
-    if state.host and not is_up:
+    if state.host and is_up is False:
         return Kind.EVACUATION, Because.HOST_DOWN
     if state.vm_state in LIVE:
         return Kind.LIVE_MIGRATION, Because.RUNNING

@@ -61,14 +61,14 @@ class MoveRefusal:
 class Planned:
     """A move, with all that is looked at before nova-scheduler is asked.
 
-    :ivar is_up: nova-compute is up on the server's host
+    :ivar is_up: nova-compute is up on the server's host; None where it is not known
     :ivar question: with the flavor and the image that the server is to have
     :ivar old_flavor: the server's own copy of its flavor
     """
 
     kind: Kind
     state: ServerState
-    is_up: bool
+    is_up: bool | None
     question: Question
     old_flavor: Body
 
@@ -197,7 +197,7 @@ def _on_no_host(planned: Planned) -> MoveRefusal | None:
 
 def _source_down(planned: Planned) -> MoveRefusal | None:
     host = planned.state.host
-    if not host or planned.is_up:
+    if not host or planned.is_up is not False:
         return None
     if planned.kind is Kind.LIVE_MIGRATION:
         exception = "ComputeServiceUnavailable"
@@ -245,9 +245,13 @@ def _disabled_flavor(planned: Planned) -> MoveRefusal | None:
 
 
 def _same_flavor(planned: Planned) -> MoveRefusal | None:
-    """Refuse the flavor that it has, as far as the name tells: no API shows its ID."""
-    name = str(planned.question.flavor["name"])
-    if name != planned.old_flavor["name"]:
+    """Refuse the flavor that it has, as far as name and size tell: Nova goes by an ID.
+
+    A flavor is never given another size, but made anew by the same name.
+    """
+    new, old = planned.question.flavor, planned.old_flavor
+    name = str(new["name"])
+    if any(new[key] != old[key] for key in ("name", "vcpus", "ram", "disk")):
         return None
     return MoveRefusal(Why.SAME_FLAVOR, "CannotResizeToSameFlavor", (name,))
 

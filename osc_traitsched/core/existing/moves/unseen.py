@@ -26,7 +26,9 @@ class Unseen(enum.Enum):
     """Whether the disks can be copied from host to host."""
 
     SMALLER_DISK = "smaller disk"
-    """libvirt makes no disk smaller."""
+    """nova-api keeps the size that it was made with as the least that its image needs
+    (nova/utils.py, ``get_system_metadata_from_image``), and no API shows that; libvirt
+    makes no disk smaller."""
 
     SHELVED_IMAGE = "shelved image"
     """Whether the image is there that it was shelved as."""
