@@ -121,7 +121,8 @@ def _judged(
     facts = _facts(cloud.placement, snapshot, judging.wishes)
     found = host_states(known, aggregates)
     states = {each.compute.uuid: each for each in found}
-    own = OwnHosts(facts, states, wishes.assumptions)
+    classes = _classes(judging.wishes)
+    own = OwnHosts(facts, classes, states, wishes.assumptions)
     placed = tuple(judging.in_question(own))
     wanted = {
         judging.wish(each.server)
@@ -209,6 +210,11 @@ def _offers(placement: Service, amount: Amount) -> frozenset[str]:
         return evidence.offers(placement, amount)
     except PlacementRefuses:
         return frozenset()
+
+
+def _classes(wishes: Iterable[Wish]) -> frozenset[str]:
+    clauses = (clause for each in _requests(wishes) for clause in each.clauses)
+    return frozenset(c.resource_class for c in clauses if isinstance(c, Resource))
 
 
 def _requests(wishes: Iterable[Wish]) -> tuple[Request, ...]:

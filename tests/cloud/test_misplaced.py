@@ -23,6 +23,7 @@ from tests.cloud.cloud import Cloud
 from tests.cloud.conftest import PREFILTERS
 from tests.cloud.factory import Boot, factory
 from tests.functional import shell
+from tests.services.release import chosen
 
 COUNT = int(os.environ.get("TRAITSCHED_SERVERS", "36"))
 SEED = os.environ.get("TRAITSCHED_SEED", "7")
@@ -61,6 +62,8 @@ IMAGES = {
     "of-silver": {"trait:CUSTOM_SILVER": "required"},
 }
 ZONES = {"az-east": HOSTS[:2], "az-west": HOSTS[2:4]}
+#: Older releases do not show hints, and zones neither: much is not known then.
+HIDES = chosen().number < 31
 #: The last that moves a server to whatever host it is told.
 FORCED = "2.67"
 
@@ -237,9 +240,13 @@ class Row:
 
     @property
     def agrees(self) -> bool:
+        if HIDES and self.said == "unknown":
+            return True
         if self.said != {"refused": "misplaced", "taken": "fine"}[self.done]:
             return False
-        return self.done == "taken" or self.destination == self.elsewhere
+        if self.done == "taken" or (HIDES and self.destination == "unknown"):
+            return True
+        return self.destination == self.elsewhere
 
 
 def tried(scene: Scene, server: str) -> Row:
@@ -301,4 +308,4 @@ def test_a_server_is_misplaced_where_the_scheduler_would_not_take_it(
     # Else much of it would be said of nothing.
     said = collections.Counter(row.said for row in rows)
     assert said["misplaced"] >= 8
-    assert said["fine"] >= 8
+    assert said["unknown" if HIDES else "fine"] >= 8

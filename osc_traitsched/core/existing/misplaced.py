@@ -79,16 +79,18 @@ class OwnHosts:
     """Says of servers whether their own hosts could be given to them.
 
     :param facts: with the traits, members and figures that the wishes' clauses need
+    :param classes: all resource classes that the wishes ask for
     :param states: the compute nodes, by the UUIDs of their providers
     """
 
     def __init__(
         self,
         facts: Facts,
+        classes: Iterable[str],
         states: Mapping[str, HostState],
         settings: SchedulerSettings,
     ) -> None:
-        self._facts = without_amounts(facts)
+        self._facts = _without_amounts(facts, classes)
         self._states = states
         self._settings = settings
         self._matchers: dict[object, Matcher] = {}
@@ -197,16 +199,15 @@ class OwnHosts:
         )
 
 
-def without_amounts(facts: Facts) -> Facts:
-    """Return the facts as if each provider gave any amount of what it has at all."""
-    classes = {name for stock in facts.stock.values() for name in stock}
-    classes |= {name for name, _ in facts.offers}
-    every = frozenset(facts.snapshot.by_uuid)
+def _without_amounts(facts: Facts, classes: Iterable[str]) -> Facts:
+    """Return the facts as if each provider gave any amount of what it has at all.
+
+    One that was not read may have everything.
+    """
+    every, stock = facts.snapshot.by_uuid, facts.stock
     offers = {
         (name, _SOME): frozenset(
-            uuid
-            for uuid in every
-            if uuid not in facts.stock or name in facts.stock[uuid]
+            uuid for uuid in every if uuid not in stock or name in stock[uuid]
         )
         for name in classes
     }

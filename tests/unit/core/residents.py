@@ -116,7 +116,8 @@ def said(
     states = {
         each.compute.uuid: each for each in host_states(computes, asked.aggregates)
     }
-    own = OwnHosts(facts, states, settings)
+    classes = {name for name, _ in facts.offers}
+    own = OwnHosts(dataclasses.replace(facts, offers={}), classes, states, settings)
     elsewhere = Elsewhere(facts, states, settings)
     placed = judging.with_destinations(judging.in_question(own), elsewhere)
     names = {each["uuid"]: each["name"] for each in asked.aggregates}
