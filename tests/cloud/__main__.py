@@ -10,11 +10,14 @@ import sys
 from tests.cloud import config
 from tests.cloud.cloud import ISOLATION, Cloud
 from tests.cloud.identity import USERS
-from tests.services.release import RELEASES, chosen
+from tests.services.release import NEWEST, RELEASES, WITH_NETWORK, chosen
 
 
 def main() -> int:
-    wanted = arguments().parse_args()
+    parser = arguments()
+    wanted = parser.parse_args()
+    if wanted.network and wanted.release != NEWEST.number:
+        parser.error("--network goes with the newest release")
     # Both, because a shell's background jobs are born to ignore the first.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
@@ -22,7 +25,7 @@ def main() -> int:
         wanted.state,
         wanted.computes,
         (ISOLATION, *wanted.nova_opt),
-        release=RELEASES[wanted.release],
+        release=WITH_NETWORK if wanted.network else RELEASES[wanted.release],
     )
     try:
         with cloud:
@@ -42,6 +45,9 @@ def arguments() -> argparse.ArgumentParser:
         choices=sorted(RELEASES),
         default=chosen().number,
         help="the release of its services, as the number of its Nova",
+    )
+    parser.add_argument(
+        "--network", action="store_true", help="with Neutron and Cinder as well"
     )
     parser.add_argument(
         "--nova-opt",

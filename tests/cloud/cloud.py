@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from tests.cloud import config, identity
-from tests.cloud.startup import SERVICES, Startup, listeners
+from tests.cloud.startup import Startup, listeners
 from tests.services import process
 from tests.services.children import Children
 from tests.services.release import Release, chosen
@@ -24,6 +24,8 @@ ISOLATION = "scheduler.enable_isolated_aggregate_filtering=true"
 
 class Cloud:
     """Keystone, Placement, Glance and Nova with fake computes, on loopback.
+
+    A release may have Neutron and Cinder as well.
 
     ``state`` is the folder for databases, logs and images: an empty one that is kept,
     or None for a temporary one. ``nova_options`` and those of the other services are
@@ -54,13 +56,14 @@ class Cloud:
 
         Raises ChildFailed or another RuntimeError that says which service failed.
         """
-        installation = self.release.python().parents[1]
+        self.release.python()
+        installations = self.release.environment().homes
         self.state = self._make_state()
         self._children = Children(self.state, self.release)
         try:
-            sockets = listeners()
-            urls = {name: process.url_of(sockets[name]) for name in SERVICES}
-            self._site = config.Site(self.state, installation, **urls)
+            sockets = listeners(self.release)
+            urls = {name: process.url_of(sockets[name]) for name in sockets}
+            self._site = config.Site(self.state, installations, **urls)
             config.write_all(self._site, self._options)
             Startup(
                 self._site, self._children, sockets, self.computes, self.release
@@ -103,7 +106,7 @@ class Cloud:
         )
 
     def log(self, name: str) -> pathlib.Path:
-        """Return the log of keystone, placement, glance, nova or network."""
+        """Return the log of keystone, placement, glance, nova, network or volume."""
         return self.state / f"{name}.log"
 
     @property

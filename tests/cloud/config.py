@@ -14,19 +14,30 @@ Sections = dict[str, list[str]]
 
 @dataclass(frozen=True)
 class Site:
-    """Where one cloud is: its folder, the services' installation, their addresses."""
+    """Where one cloud is: its folder, the services' installation, their addresses.
+
+    :ivar installations: the folders that packages have put files into
+    :ivar volume: empty where there is no block storage service
+    """
 
     state: pathlib.Path
-    installation: pathlib.Path
+    installations: tuple[pathlib.Path, ...]
     keystone: str
     placement: str
     glance: str
     nova: str
     network: str
+    volume: str = ""
 
     @property
     def auth_url(self) -> str:
         return f"{self.keystone}/v3"
+
+    def installed(self, path: str) -> pathlib.Path:
+        """Return a file that a package has put beside its code."""
+        return next(
+            file for home in self.installations if (file := home / path).exists()
+        )
 
     def database(self, name: str) -> str:
         return f"sqlite:///{self.state}/{name}.db"
@@ -43,6 +54,8 @@ def write_all(site: Site, options: Mapping[str, Iterable[Option]]) -> None:
         "glance-api.conf": glance(site),
         "nova.conf": nova(site),
     }
+    if site.volume:
+        files |= {"neutron.conf": neutron(site), "cinder.conf": cinder(site)}
     for name, sections in files.items():
         found = with_options(sections, options.get(name, ()))
         (site.state / name).write_text(text(found))
@@ -129,7 +142,7 @@ def glance(site: Site) -> Sections:
         "image_format": ["require_image_format_match = false"],
         "paste_deploy": [
             "flavor = keystone",
-            f"config_file = {site.installation}/etc/glance/glance-api-paste.ini",
+            f"config_file = {site.installed('etc/glance/glance-api-paste.ini')}",
         ],
         "keystone_authtoken": _authtoken(site),
     }
@@ -152,13 +165,81 @@ def nova(site: Site) -> Sections:
         "api_database": _database(site, "nova_api"),
         "database": _database(site, "nova"),
         "oslo_concurrency": [f"lock_path = {site.state}/locks"],
-        "wsgi": [f"api_paste_config = {site.installation}/etc/nova/api-paste.ini"],
+        "wsgi": [f"api_paste_config = {site.installed('etc/nova/api-paste.ini')}"],
         "workarounds": ["disable_rootwrap = true"],
         # Nova's own quota would refuse the eleventh server of a project.
         "quota": ["driver = nova.quota.NoopQuotaDriver"],
         "glance": [f"endpoint_override = {site.glance}"],
         "neutron": _account(site),
         "placement": _account(site),
+        "keystone_authtoken": _authtoken(site),
+        **(_of_others(site) if site.volume else {}),
+    }
+
+
+def _of_others(site: Site) -> Sections:
+    """Return who Nova is for a Neutron and a Cinder that are real."""
+    return {
+        "neutron": _account(site, "nova"),
+        # Cinder lets nobody else delete the attachment of a volume in use.
+        "service_user": ["send_service_user_token = true", *_account(site)],
+    }
+
+
+def neutron(site: Site) -> Sections:
+    """Return a Neutron whose networks are those that ``agents`` says hosts have."""
+    return {
+        "DEFAULT": [
+            "use_stderr = true",
+            "transport_url = fake:/",
+            f"state_path = {site.state}",
+            f"api_paste_config = {site.installed('etc/neutron/api-paste.ini')}",
+            "core_plugin = ml2",
+            "service_plugins = qos,segments,placement",
+            "notify_nova_on_port_status_changes = false",
+            "notify_nova_on_port_data_changes = false",
+            # Else what is told Nova and Placement waits for more to tell.
+            "send_events_interval = 1",
+            # An agent reports until it is in Placement, and then no more.
+            "agent_down_time = 86400",
+        ],
+        "ml2": [
+            "type_drivers = vlan,flat",
+            "project_network_types = vlan",
+            "mechanism_drivers = openvswitch,sriovnicswitch",
+            "extension_drivers = port_security,qos,port_device_profile",
+        ],
+        "ml2_type_vlan": [
+            "network_vlan_ranges = everywhere:100:999,rack0:100:999,rack1:100:999,"
+            "devices:100:999"
+        ],
+        "database": _database(site, "neutron"),
+        "oslo_concurrency": [f"lock_path = {site.state}/locks"],
+        "placement": _account(site),
+        "nova": _account(site),
+        "keystone_authtoken": _authtoken(site),
+    }
+
+
+def cinder(site: Site) -> Sections:
+    """Return a Cinder with a volume service in each of two zones."""
+    driver = "volume_driver = tests.cloud.storage.Driver"
+    return {
+        "DEFAULT": [
+            "use_stderr = true",
+            "transport_url = fake:/",
+            "host = controller",
+            "my_ip = 127.0.0.1",
+            f"state_path = {site.state}",
+            f"api_paste_config = {site.installed('etc/cinder/api-paste.ini')}",
+            "enabled_backends = nova,east",
+            # On a busy machine a report comes late, and its service is not down.
+            "service_down_time = 600",
+        ],
+        "nova": [driver, "backend_availability_zone = nova"],
+        "east": [driver, "backend_availability_zone = az-east"],
+        "database": _database(site, "cinder"),
+        "oslo_concurrency": [f"lock_path = {site.state}/locks"],
         "keystone_authtoken": _authtoken(site),
     }
 
@@ -168,11 +249,11 @@ def _database(site: Site, name: str) -> list[str]:
     return [f"connection = {site.database(name)}", "sqlite_synchronous = false"]
 
 
-def _account(site: Site) -> list[str]:
+def _account(site: Site, user: str = "admin") -> list[str]:
     return [
         f"auth_url = {site.auth_url}",
         "auth_type = password",
-        "username = admin",
+        f"username = {user}",
         f"password = {PASSWORD}",
         "project_name = admin",
         "user_domain_name = Default",

@@ -25,6 +25,9 @@ ADMIN = User("admin", "admin", "admin")
 DEMO = User("demo", "demo", "member")
 READER = User("reader", "admin", "reader")
 USERS = (ADMIN, DEMO, READER)
+#: Who Nova is for Neutron: by one role it may bind ports, and by the other it sees
+#: what they ask of Placement.
+SERVICE = (User("nova", "admin", "service"), User("nova", "admin", "admin"))
 
 
 def environment(auth_url: str, user: User) -> dict[str, str]:
@@ -91,10 +94,20 @@ class Keystone:
         """Create the users but the administrator, and the projects they work in."""
         self._create("project", name=DEMO.project, domain_id="default")
         for user in (DEMO, READER):
-            self._create(
-                "user", name=user.name, password=config.PASSWORD, domain_id="default"
-            )
+            self._add(user)
+
+    def add_service(self) -> None:
+        """Create the user that Nova is for a Neutron that is real."""
+        first, *others = SERVICE
+        self._add(first)
+        for user in others:
             self._grant(user)
+
+    def _add(self, user: User) -> None:
+        self._create(
+            "user", name=user.name, password=config.PASSWORD, domain_id="default"
+        )
+        self._grant(user)
 
     def _grant(self, user: User) -> None:
         project = self._find("project", user.project)

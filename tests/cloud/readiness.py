@@ -19,12 +19,15 @@ class NotReady(RuntimeError):
 
 
 def wait(site: Site, computes: int, seconds: float = PATIENCE) -> None:
-    """Return when all computes are up in Nova and have capacity in Placement."""
+    """Return when all computes are up in Nova and have capacity in Placement.
+
+    What Neutron's agents say of them has to be in Placement, too.
+    """
     token = {"X-Auth-Token": identity.token(site.auth_url)}
     end = time.monotonic() + seconds
     while True:
         up, providers = _hypervisors_up(site, token), _providers(site, token)
-        if up == providers == computes:
+        if up == providers == computes and _agents_are_synced(site, token):
             return
         if time.monotonic() > end:
             raise NotReady(
@@ -48,3 +51,10 @@ def _providers(site: Site, token: dict[str, str]) -> int:
     url = f"{site.placement}/resource_providers?resources=VCPU:1"
     answer = rest.call("GET", url, headers={**token, **PLACEMENT})
     return len(answer.body["resource_providers"])
+
+
+def _agents_are_synced(site: Site, token: dict[str, str]) -> bool:
+    if not site.volume:
+        return True
+    body = rest.call("GET", f"{site.network}/v2.0/agents", headers=token).body
+    return all(agent["resources_synced"] for agent in body["agents"])

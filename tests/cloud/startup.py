@@ -15,15 +15,17 @@ from tests.services.children import WRITERS_WAIT, Children
 from tests.services.release import Release
 
 SERVICES = ("keystone", "placement", "glance", "nova", "network")
+WITH_VOLUME = (*SERVICES, "volume")
 
 
-def listeners() -> dict[str, socket.socket]:
-    """Return a listening socket for each service.
+def listeners(release: Release) -> dict[str, socket.socket]:
+    """Return a listening socket for each service that a release has.
 
     All addresses are known before anything is started: every configuration file and
     the whole catalog can be written at once.
     """
-    return {name: process.listen() for name in SERVICES}
+    names = WITH_VOLUME if release.applications.cinder else SERVICES
+    return {name: process.listen() for name in names}
 
 
 class Startup:
@@ -45,7 +47,7 @@ class Startup:
 
     def run(self) -> None:
         """Return when the cloud is ready; the first failure stops all services."""
-        with ThreadPoolExecutor(len(SERVICES)) as pool:
+        with ThreadPoolExecutor(len(self._sockets)) as pool:
             try:
                 for job in as_completed(self._submit(pool)):
                     job.result()
@@ -56,15 +58,17 @@ class Startup:
 
     def _submit(self, pool: ThreadPoolExecutor) -> list[Future]:
         keystone = pool.submit(self._keystone)
-        network = pool.submit(self._network)
         placed = pool.submit(self._placement)
-        return [
+        found = [
             keystone,
-            network,
             placed,
             pool.submit(self._nova, [keystone, placed]),
             pool.submit(self._glance),
         ]
+        if not self._site.volume:
+            return [*found, pool.submit(self._no_network)]
+        neutron = pool.submit(self._neutron, keystone)
+        return [*found, neutron, pool.submit(self._cinder)]
 
     def _keystone(self) -> None:
         owner = f"--keystone-user {os.getuid()} --keystone-group {os.getgid()}"
@@ -78,18 +82,41 @@ class Startup:
         administrator = identity.Keystone(self._site.auth_url)
         administrator.register(self._endpoints())
         administrator.add_users()
+        if self._site.volume:
+            administrator.add_service()
 
     def _endpoints(self) -> dict[str, str]:
-        return {
+        volume = f"{self._site.volume}/v3" if self._site.volume else None
+        found = {
             "placement": self._site.placement,
             "image": self._site.glance,
             "compute": f"{self._site.nova}/v2.1",
             "network": self._site.network,
+            "block-storage": volume,
         }
+        return {kind: url for kind, url in found.items() if url is not None}
 
-    def _network(self) -> None:
+    def _no_network(self) -> None:
         application = "tests.cloud.no_network:application"
         self._children.serve("network", application, self._sockets["network"])
+
+    def _neutron(self, keystone: Future) -> None:
+        # The first token that it gets has the catalog that it goes by.
+        keystone.result()
+        variables = {
+            "OS_NEUTRON_CONFIG_DIR": str(self._site.state),
+            "OS_NEUTRON_CONFIG_FILES": "neutron.conf",
+            "COMPUTES": str(self._computes),
+        }
+        self._serve("network", self._release.applications.neutron, variables)
+
+    def _cinder(self) -> None:
+        self._manage("cinder", "cinder.conf", ["db sync"])
+        # Its services are made of green threads, and so has to be all that they use.
+        before = ["cinder.monkey_patch:patch", WRITERS_WAIT]
+        application = self._release.applications.cinder
+        listener = self._sockets["volume"]
+        self._children.serve("volume", application, listener, before=before)
 
     def _placement(self) -> None:
         listener = self._sockets["placement"]
@@ -106,7 +133,7 @@ class Startup:
             (self._site.state / folder).mkdir()
         # Until 2025.1 it is looked for beside glance-api.conf alone.
         paste = "glance-api-paste.ini"
-        installed = self._site.installation / "etc" / "glance" / paste
+        installed = self._site.installed(f"etc/glance/{paste}")
         (self._site.state / paste).symlink_to(installed)
         self._manage("glance", "glance-api.conf", ["db_sync"])
         self._serve(

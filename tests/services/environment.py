@@ -48,8 +48,13 @@ def python() -> pathlib.Path:
     repository. It is made again when requirements.txt or constraints.txt changed.
     Raises EnvironmentFailed.
     """
+    return newest().python()
+
+
+def newest() -> Environment:
+    """Return the environment of the newest release."""
     what = "the released services"
-    return Environment(location(), REQUIREMENTS, CONSTRAINTS, what, PYTHONS).python()
+    return Environment(location(), REQUIREMENTS, CONSTRAINTS, what, PYTHONS)
 
 
 def location() -> pathlib.Path:
@@ -64,6 +69,7 @@ class Environment:
 
     :ivar what: what is installed there, as it is told to who waits for it
     :ivar pythons: those that it can be made with
+    :ivar base: one whose packages can be imported there as well
     """
 
     home: pathlib.Path
@@ -71,9 +77,12 @@ class Environment:
     constraints: pathlib.Path
     what: str
     pythons: Pythons
+    base: Environment | None = None
 
     def python(self) -> pathlib.Path:
         """Return its interpreter; raises EnvironmentFailed."""
+        if self.base:
+            self.base.python()
         if not self._is_current():
             with _lock(self.home):
                 if not self._is_current():
@@ -83,9 +92,15 @@ class Environment:
     def _interpreter(self) -> pathlib.Path:
         return self.home / "bin" / "python"
 
+    @property
+    def homes(self) -> tuple[pathlib.Path, ...]:
+        """Its folder and that of its base: a package's files are in one of them."""
+        return (self.home, *(self.base.homes if self.base else ()))
+
     def _pins(self) -> str:
         text = self.requirements.read_bytes() + self.constraints.read_bytes()
-        return hashlib.sha256(text).hexdigest()
+        base = self.base._pins() if self.base else ""
+        return hashlib.sha256(text + base.encode()).hexdigest()
 
     def _is_current(self) -> bool:
         # An upgrade of the system's Python can leave the interpreter's link dangling.
@@ -104,10 +119,22 @@ class Environment:
         _clear(self.home)
         self.home.mkdir(parents=True)
         _run(self.home, [creator, "-m", "venv", str(self.home)])
+        self._show_base()
         _run(self.home, [str(self._interpreter()), *self._pip_arguments()])
         # Last of all: without its stamp an environment counts as half-made.
         (self.home / STAMP).write_text(pins)
         _say(f"{self.what}: installed")
+
+    def _show_base(self) -> None:
+        """Let Python, and so pip, find what the base has."""
+        if self.base:
+            found = [str(path) for path in self.base.libraries()]
+            (own,) = self.libraries()
+            (own / "base.pth").write_text("\n".join(found))
+
+    def libraries(self) -> list[pathlib.Path]:
+        """Return the folder of its packages, once it is there."""
+        return list((self.home / "lib").glob("python*/site-packages"))
 
     def _pip_arguments(self) -> list[str]:
         quiet = ["--quiet", "--no-input", "--disable-pip-version-check"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import pathlib
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ class Applications:
     keystone: str
     placement: str
     glance: str
+    neutron: str = ""
+    cinder: str = ""
 
 
 _MADE_BY_FUNCTIONS = Applications(
@@ -56,16 +59,34 @@ class Release:
         Those of the newest are where `environment.location` says, and the others in
         folders beside it. Raises EnvironmentFailed.
         """
+        return self.environment().python()
+
+    def environment(self) -> Environment:
+        """Return what its services are installed in, or will be."""
+        newest = environment.newest()
         if self == NEWEST:
-            return environment.python()
-        newest = environment.location()
-        home = newest.with_name(f"{newest.name}-{self.number}")
-        pins = _PINS / f"{self.number}.txt"
+            return newest
+        name = "34-network" if self == WITH_NETWORK else str(self.number)
+        base = newest if self == WITH_NETWORK else None
+        home = newest.home.with_name(f"{newest.home.name}-{name}")
+        pins = _PINS / f"{name}.txt"
+        constraints = newest.constraints if base else pins
         what = f"the services of {self.name}"
-        return Environment(home, pins, pins, what, self.pythons).python()
+        return Environment(home, pins, constraints, what, self.pythons, base)
 
 
 NEWEST = Release(34, "2026.2", environment.PYTHONS, _IN_MODULES)
+#: The newest with a network and a block storage service, too.
+WITH_NETWORK = Release(
+    34,
+    "2026.2 with Neutron and Cinder",
+    environment.PYTHONS,
+    dataclasses.replace(
+        _IN_MODULES,
+        neutron="tests.cloud.neutron:application()",
+        cinder="tests.cloud.cinder:application()",
+    ),
+)
 RELEASES = {
     release.number: release
     for release in (
