@@ -228,6 +228,9 @@ def check_visible(cloud: Cloud, question: Question) -> None:
     for port in question.parts.ports:
         if port.project not in (None, project):
             raise NotForProject("port", port.label)
+    for network in question.parts.networks:
+        if not networks.is_open_to(cloud, network, project):
+            raise NotForProject("network", network.label)
     for volume in question.parts.volumes:
         if volume.project not in (None, project):
             raise NotForProject("volume", volume.label)

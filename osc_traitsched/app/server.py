@@ -10,7 +10,7 @@ from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import existing_servers
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.errors import ExtraSpecsHidden, Forbidden
+from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.existing.answer import ServerAnswer
 from osc_traitsched.core.existing.changes import Changes
 from osc_traitsched.core.existing.failure import Failure, failure
@@ -33,7 +33,7 @@ def answer(
 ) -> ServerAnswer:
     """Find out why a server failed, and explain its request as a new one.
 
-    What this user may not read leaves the answer without that part, and says so.
+    What can't be read leaves the answer without that part, and says so.
 
     :param name: a name or an ID
     :param given: what the user says of the request, before what Nova shows
@@ -41,7 +41,7 @@ def answer(
     :raises NothingMatches: when there is no such server or host
     :raises AmbiguousName: for a name that several servers have
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
-    :raises CloudBroke: when a service can't be read for another reason
+    :raises CloudBroke: when the server can't be read, nor what became of it
     """
     found = server_request.read_server(cloud, name, given)
     failed = failure(found.state, found.action)
@@ -58,7 +58,7 @@ def answer(
         explanation = explain.explain(
             cloud, question, named, want_figures, want_fixes, own
         )
-    except (Forbidden, ExtraSpecsHidden) as problem:
+    except CloudBroke as problem:
         return dataclasses.replace(start, problem=problem)
     return dataclasses.replace(
         start, explanation=explanation, is_flavor_changed=is_changed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from osc_traitsched.app import request, settings
@@ -12,13 +12,12 @@ from osc_traitsched.cloud import existing_servers, lookup, networks, read, serve
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import (
     BadUsage,
+    CloudBroke,
     ExtraSpecsHidden,
-    Forbidden,
-    NotInCatalog,
 )
 from osc_traitsched.core.existing import parts
 from osc_traitsched.core.existing.history import Action, ServerState, read_state
-from osc_traitsched.core.existing.parts import Given, Part
+from osc_traitsched.core.existing.parts import Given, Name, Part
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.move import Move
 from osc_traitsched.core.nova.question import Body, Question
@@ -36,6 +35,7 @@ class Found:
     :ivar image: what Glance has of its image now, if it has it
     :ivar ports: those that are bound to it; None where that is not known
     :ivar volume: the ID of the one that it boots from; None where that is not known
+    :ivar unread: why parts are not known that could not be read
     """
 
     body: Any
@@ -45,6 +45,7 @@ class Found:
     image: Body | None
     ports: tuple[Port, ...] | None = None
     volume: str | None = None
+    unread: Mapping[Name, CloudBroke] = dataclasses.field(default_factory=dict)
 
     @property
     def never_placed(self) -> bool:
@@ -59,7 +60,7 @@ class Found:
     def parts(self, given: Given) -> tuple[Part, ...]:
         """Return where each part of its request is from."""
         ports = None if self.ports is None else [each.label for each in self.ports]
-        return parts.parts(
+        found = parts.parts(
             self.body,
             self.minor,
             self.image,
@@ -68,6 +69,8 @@ class Found:
             ports,
             self.volume,
         )
+        why = self.unread.get
+        return tuple(dataclasses.replace(e, problem=why(e.name)) for e in found)
 
 
 def read_server(cloud: Cloud, name: str, given: Given) -> Found:
@@ -83,14 +86,17 @@ def read_server(cloud: Cloud, name: str, given: Given) -> Found:
     state = read_state(body)
     image = parts.image_id(body)
     _check(image, given)
+    ports, volume = _ports(cloud, state, given), _volume(cloud, body, given)
+    asked = {Name.PORTS: ports, Name.VOLUME: volume}
     return Found(
         body=body,
         minor=existing_servers.minor_version(cloud),
         state=state,
         action=existing_servers.action_that_failed(cloud, state),
         image=None if image is None else lookup.image_of_id(cloud, image),
-        ports=_ports(cloud, state, given),
-        volume=_volume(cloud, body, given),
+        ports=None if isinstance(ports, CloudBroke) else ports,
+        volume=None if isinstance(volume, CloudBroke) else volume,
+        unread={k: v for k, v in asked.items() if isinstance(v, CloudBroke)},
     )
 
 
@@ -104,24 +110,27 @@ def _check(image: str | None, given: Given) -> None:
         raise BadUsage("--volume goes with a server that boots from a volume")
 
 
-def _ports(cloud: Cloud, state: ServerState, given: Given) -> tuple[Port, ...] | None:
+def _ports(
+    cloud: Cloud, state: ServerState, given: Given
+) -> tuple[Port, ...] | CloudBroke | None:
     """Return the ports of a server; one that never came to be has none any more."""
     if given.ports or given.networks or state.is_lost:
         return None
     return _if_shown(lambda: networks.ports_of(cloud, state.id))
 
 
-def _volume(cloud: Cloud, body: Any, given: Given) -> str | None:
+def _volume(cloud: Cloud, body: Any, given: Given) -> str | CloudBroke | None:
     if body["image"] or given.volume is not None:
         return None
     return _if_shown(lambda: existing_servers.root_volume(cloud, body))
 
 
-def _if_shown(read: Callable[[], _T]) -> _T | None:
+def _if_shown(read: Callable[[], _T]) -> _T | CloudBroke:
+    """Return what is read, or why it can't be."""
     try:
         return read()
-    except (Forbidden, NotInCatalog):
-        return None
+    except CloudBroke as problem:
+        return problem
 
 
 def question(
@@ -227,10 +236,13 @@ def _placed(
 
 
 def _with_parts(cloud: Cloud, asked: Question, found: Found, given: Given) -> Question:
+    """Return the question with ports and volumes; the server may have its volume."""
     ports = found.ports or networks.ports(cloud, given.ports)
     volume = given.volume or found.volume
     file = given.device_profiles
     named = request.parts_of(cloud, asked, ports, given.networks, volume, file)
+    own = tuple(dataclasses.replace(each, status="") for each in named.volumes)
+    named = dataclasses.replace(named, volumes=own)
     return dataclasses.replace(asked, parts=named)
 
 

@@ -17,6 +17,8 @@ from osc_traitsched.core.nova.server.parts import Network, Port, Segments
 Body = Mapping[str, Any]
 
 _NORMAL = "normal"
+#: What Neutron shares a network with that it shares with all projects.
+_EVERYBODY = "*"
 #: Of ports that get their address with a host, and of those that get none.
 _DEFERRED, _NO_ADDRESS = "deferred", "none"
 
@@ -91,6 +93,20 @@ def networks(cloud: Cloud, names: Iterable[str]) -> tuple[Network, ...]:
     return tuple(_network(reader, body) for body in bodies)
 
 
+def is_open_to(cloud: Cloud, network: Network, project: str) -> bool:
+    """Tell whether a project's users see a network; a request if it is not theirs.
+
+    :raises CloudBroke: when Neutron can't be read
+    """
+    if network.project in (None, project):
+        return True
+    wanted = {"object_type": "network", "object_id": network.id}
+    shape: rest.Shape = {"rbac_policies": [{"target_tenant": str}]}
+    body = rest.get(cloud.network, "/rbac-policies", shape, wanted)
+    shared_with = {each["target_tenant"] for each in body["rbac_policies"]}
+    return not shared_with.isdisjoint({project, _EVERYBODY})
+
+
 class _Reader:
     """Reads what ports have in common, each once."""
 
@@ -138,6 +154,7 @@ def _network(reader: _Reader, body: Body, without_segments: bool = False) -> Net
         _physical_network(body),
         () if without_segments else reader.segments("network_id", body["id"]),
         bool(body["subnets"]),
+        None if body.get("shared") else body.get("project_id"),
     )
 
 
@@ -152,7 +169,7 @@ def _physical_network(body: Body) -> str | None:
 
 
 def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
-    """Return the aggregates of the segments that subnets are in.
+    """Return the aggregates of the segment of each subnet that is in one.
 
     A segment is a provider in Placement, and its aggregates are those of the hosts that
     reach it (nova/scheduler/utils.py, ``get_aggregates_for_routed_network``).
@@ -161,8 +178,9 @@ def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
     """
     body = rest.get(cloud.network, "/subnets", {"subnets": [_SUBNET]}, wanted)
     found = (each.get("segment_id") for each in body["subnets"])
-    segments = dict.fromkeys(each for each in found if each)
-    return tuple(_aggregates(cloud.placement, each) for each in segments)
+    segments = [each for each in found if each]
+    known = {each: _aggregates(cloud.placement, each) for each in set(segments)}
+    return tuple(known[each] for each in segments)
 
 
 def _aggregates(placement: Service, segment: str) -> frozenset[str]:

@@ -98,4 +98,5 @@ def _volume(body: Mapping[str, Any]) -> Volume:
         is_multiattach=bool(body.get("multiattach")),
         image_metadata=body.get("volume_image_metadata") or {},
         project=body.get("os-vol-tenant-attr:tenant_id"),
+        status=body["status"],
     )

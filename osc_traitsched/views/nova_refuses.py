@@ -71,6 +71,7 @@ _RULES = {
     "port-of-several-servers": _Rule(
         "several servers can't share the port {}", "ask for one server with it"
     ),
+    "port-twice": _Rule("the port {} is named twice", "name it once"),
     "port-without-address": _Rule(
         "the port {} has no fixed IP address", "give it one, or name another port"
     ),
@@ -100,6 +101,10 @@ _RULES = {
     ),
     "volume-not-bootable": _Rule(
         "the volume {} is not bootable", "name a volume that is"
+    ),
+    "volume-not-available": _Rule(
+        "Cinder does not let a server have the volume {}",
+        "wait until the volume is available, or name another one",
     ),
     "volume-of-several-servers": _Rule(
         "several servers can't share the volume {}", "ask for one server with it"

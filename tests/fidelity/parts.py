@@ -69,6 +69,8 @@ def _networks(drawn: random.Random) -> dict[str, Any]:
         }
         for n in range(5)
     ]
+    if drawn.random() < 0.3:
+        subnets.append({**subnets[-1], "id": _uuid("5b", len(subnets))})
     for each in subnets:
         if each["network_id"] == networks[0]["id"]:
             each["segment_id"] = None

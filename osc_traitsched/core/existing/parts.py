@@ -7,6 +7,7 @@ import enum
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.nova.question import Body
 
 #: The first minor versions of the compute API that show a part.
@@ -61,12 +62,14 @@ class Part:
     :ivar value: in the words of the API; None where there is none, or none is known
     :ivar since: the first minor version of the compute API that shows it; None where
         all do, or none does
+    :ivar problem: why it could not be read; None where nothing went wrong
     """
 
     name: Name
     source: Source
     value: str | None = None
     since: int | None = None
+    problem: CloudBroke | None = None
 
     @property
     def is_known(self) -> bool:

@@ -67,11 +67,13 @@ class MemberOf:
     parameter; here each is a clause by itself, since each has a reason of its own.
 
     :ivar aggregates: UUIDs
+    :ivar repeated: those that Nova names once more, as often as it does
     """
 
     aggregates: frozenset[str]
     forbidden: bool
     origins: tuple[Origin, ...]
+    repeated: tuple[str, ...] = ()
 
 
 #: What Placement is asked.

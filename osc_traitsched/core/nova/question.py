@@ -110,6 +110,7 @@ class Question:
 
         :raises Refusal: when Nova refuses it before it asks
         """
+        self.parts.check_once(self.assumptions.release)
         self.parts.check_count(self.count)
         wrong = misshapen(self.hints)
         if wrong is not None:

@@ -55,6 +55,9 @@ _SENTENCES = {
     "it to the user; by default it takes admin",
     kinds.DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for; "
     "--device-profile FILE says it, too",
+    kinds.VOLUME_ZONE: "volume {key} is in the default zone {value}, for which "
+    "nova-api asks for no zone; as [cinder]cross_az_attach is off, nova-compute ends "
+    "the build on a host of another zone",
     kinds.PROJECT: "aggregates for tenants: no project is given",
     kinds.BAD_GROUP_POLICY: "{named}: ignored by Nova, since it is no group policy",
     kinds.UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, no resource class",
@@ -86,4 +89,5 @@ def _shared(volume: Volume) -> str:
 
 def _line(kind: str, key: str, value: str) -> str:
     named = f"{key}={value}" if value else key
-    return _SENTENCES.get(kind, f"{kind}: {{named}}").format(named=named)
+    sentence = _SENTENCES.get(kind, f"{kind}: {{named}}")
+    return sentence.format(named=named, key=key, value=value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.existing.parts import Name, Part, Source
+from osc_traitsched.views import problems
 
 #: The options that say what is not known.
 OPTIONS = {
@@ -86,6 +87,8 @@ def why(part: Part, minor: int) -> str:
     :param minor: of the compute API with which the server was read
     """
     name = part.name.value
+    if part.problem is not None:
+        return f"{name}: {problems.word(part.problem)}"
     if part.name in _ALWAYS_HIDDEN:
         return _ALWAYS_HIDDEN[part.name]
     if part.source is Source.NOT_SHOWN:

@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.app import server, server_request
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.core.errors import BadUsage, Forbidden
+from osc_traitsched.core.errors import BadUsage, CloudBroke, Forbidden, NotInCatalog
 from osc_traitsched.core.existing.failure import Stage
 from osc_traitsched.core.existing.parts import Given, Name, Source
 from tests.unit.app.recorded import IMAGE, OWN, ROCKY, RecordedCloud, RecordedService
@@ -135,6 +135,35 @@ def test_rights_that_are_missing_leave_the_failure_said():
     has = cloud(body(), **{"/os-aggregates": denied})
     found = server.answer(has, ID, NOTHING, SOURCES)
     assert (found.explanation, found.problem) == (None, denied)
+    assert found.failure.stage is Stage.NO_CANDIDATES
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        CloudBroke("network", "no connection to it: connection refused"),
+        Forbidden("network", "no rights"),
+        NotInCatalog("network"),
+    ],
+)
+def test_ports_that_can_t_be_read_are_said_to_be_unknown(problem):
+    has = cloud(body(status="ACTIVE", fault=None))
+    has.network = RecordedService("network", {f"/ports?device_id={ID}": problem})
+    found = server.answer(has, ID, NOTHING, SOURCES)
+    (ports,) = (each for each in found.parts if each.name is Name.PORTS)
+    assert not ports.is_known
+    assert ports.problem is problem
+    assert found.explanation is not None
+
+
+def test_a_volume_that_can_t_be_read_leaves_the_failure_said():
+    problem = CloudBroke("block-storage", "no answer from it")
+    has = cloud(body(image=""))
+    has.block_storage = RecordedService(
+        "block-storage", {f"/volumes/{VOLUME}": problem}
+    )
+    found = server.answer(has, ID, NOTHING, SOURCES)
+    assert (found.problem, found.explanation) == (problem, None)
     assert found.failure.stage is Stage.NO_CANDIDATES
 
 

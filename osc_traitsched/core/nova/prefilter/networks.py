@@ -5,6 +5,7 @@ nova/scheduler/request_filter.py, in the functions of the same names.
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator
 
 from osc_traitsched.core.errors import Refusal
@@ -45,8 +46,12 @@ def remote_managed_ports_filter(
 
 
 def _in_any(segments: Segments, origin: Origin) -> Iterator[Found]:
+    """Yield that a host has to reach a segment; Nova names each once for a subnet."""
     if not all(segments):
         keys = (origin.name,)
         raise Refusal("RequestFilterFailed", "segment-without-aggregate", keys)
     if segments:
-        yield MemberOf(frozenset[str]().union(*segments), False, (origin,))
+        named = collections.Counter(uuid for each in segments for uuid in each)
+        repeated = named - collections.Counter(set(named))
+        again = tuple(repeated.elements())
+        yield MemberOf(frozenset(named), False, (origin,), again)

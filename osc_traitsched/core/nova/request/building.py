@@ -144,6 +144,7 @@ def _provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
     asked = dataclasses.replace(asked, zone=volume.zone_of(asked, assumptions))
     device_profile.check(asked)
     pci.check_groups(asked)
+    asked.parts.check_volumes()
     return asked
 
 

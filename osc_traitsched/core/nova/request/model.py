@@ -143,7 +143,8 @@ class Request:
         ]
         for clause in memberships:
             if not clause.forbidden:
-                yield "member_of", "in:" + ",".join(sorted(clause.aggregates))
+                named = sorted((*clause.aggregates, *clause.repeated))
+                yield "member_of", "in:" + ",".join(named)
         forbidden = {u for c in memberships if c.forbidden for u in c.aggregates}
         if forbidden:
             yield "member_of", "!in:" + ",".join(sorted(forbidden))

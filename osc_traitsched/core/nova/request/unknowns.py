@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova import filter_options, options
 from osc_traitsched.core.nova.server import cpu, features, not_evaluated, pci
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server
@@ -15,6 +15,7 @@ def of(server: Server, assumptions: SchedulerSettings) -> Iterator[NotEvaluated]
     """Yield it; the request is right if none of it is in the way."""
     yield from _pci_alias(server, assumptions)
     yield from _disk(server)
+    yield from _volume_zone(server, assumptions)
     yield from _kernel(server)
     yield from _computes(server)
 
@@ -47,6 +48,22 @@ def _disk(server: Server) -> Iterator[NotEvaluated]:
             yield NotEvaluated(not_evaluated.VOLUME_SIZE, "min_disk", str(size))
     elif not server.flavor.disk and not server.root_disk_is_a_volume:
         yield NotEvaluated(not_evaluated.ZERO_DISK, "disk", "0")
+
+
+def _volume_zone(
+    server: Server, assumptions: SchedulerSettings
+) -> Iterator[NotEvaluated]:
+    """Yield a volume whose zone nova-compute looks at, and nova-api does not ask for.
+
+    It does when it attaches one that the server does not have yet
+    (nova/volume/cinder.py, ``check_availability_zone``).
+    """
+    if server.zone or assumptions.value(options.CROSS_AZ_ATTACH):
+        return
+    default = assumptions.value(filter_options.DEFAULT_HOST_ZONE)
+    for each in server.parts.volumes:
+        if each.status and each.zone == default:
+            yield NotEvaluated(not_evaluated.VOLUME_ZONE, each.label, each.zone)
 
 
 def _kernel(server: Server) -> Iterator[NotEvaluated]:

@@ -12,6 +12,7 @@ DEVICE_PROFILE = "device profile"
 #: A condition of nova-api that depends on more than the flavor and the image.
 ZERO_DISK = "zero disk needs a policy"
 VOLUME_SIZE = "volume size"
+VOLUME_ZONE = "volume zone"
 KERNEL_IMAGE = "kernel image"
 MIXED_COMPUTES = "mixed policy needs computes of victoria"
 SOUND_COMPUTES = "sound model needs computes of 2025.2"

@@ -12,13 +12,15 @@ from typing import Any
 
 from osc_traitsched.core.errors import CloudBroke, Refusal
 
-#: The aggregates of each segment of a routed network that has a subnet; a segment
-#: that Placement does not know has none.
+#: The aggregates of the segment of each subnet of a routed network; a segment that
+#: Placement does not know has none.
 Segments = tuple[frozenset[str], ...]
 
 _NORMAL = "normal"
 #: The first release that takes ports which are made to have no address.
 _WITHOUT_ADDRESS_SINCE = 25
+#: The first release that refuses a port which is named twice.
+_ONCE_SINCE = 24
 #: Of ports that are a PCI device (nova/network/model.py, ``VNIC_TYPES_SRIOV``).
 _DEVICES = frozenset(
     [
@@ -39,6 +41,7 @@ class Network:
     :ivar physical_network: None for one that no physical network carries
     :ivar segments: empty for one that is not routed
     :ivar has_subnets: a port of it can get an address
+    :ivar project: whose it is; None where every project may use it
     """
 
     id: str
@@ -46,6 +49,7 @@ class Network:
     physical_network: str | None = None
     segments: Segments = ()
     has_subnets: bool = True
+    project: str | None = None
 
     @property
     def label(self) -> str:
@@ -105,6 +109,7 @@ class Volume:
     :ivar size: in GB
     :ivar image_metadata: ``volume_image_metadata``, that of the image it is made of
     :ivar project: whose it is
+    :ivar status: Cinder's; empty of one that the server has already
     """
 
     id: str
@@ -115,6 +120,16 @@ class Volume:
     is_multiattach: bool = False
     image_metadata: Mapping[str, str] = dataclasses.field(default_factory=dict)
     project: str | None = None
+    status: str = ""
+
+    @property
+    def can_be_reserved(self) -> bool:
+        """Whether Cinder lets one more server have it.
+
+        cinder/volume/api.py, ``attachment_create`` and ``_attachment_reserve``
+        """
+        free = ("", "available", "downloading")
+        return self.status in free or (self.is_multiattach and self.status == "in-use")
 
     @property
     def label(self) -> str:
@@ -170,6 +185,31 @@ class Parts:
             if not network.has_subnets:
                 keys = (network.label,)
                 raise Refusal("NetworkRequiresSubnet", "network-without-subnets", keys)
+
+    def check_volumes(self) -> None:
+        """Accept only volumes that Cinder reserves for a server.
+
+        nova/compute/api.py, ``_validate_bdm``
+
+        :raises Refusal: for one whose status does not let it
+        """
+        for each in self.volumes:
+            if not each.can_be_reserved:
+                keys = (f"{each.label} ({each.status})",)
+                raise Refusal("InvalidVolume", "volume-not-available", keys)
+
+    def check_once(self, release: int) -> None:
+        """Accept a port only once.
+
+        nova/api/openstack/compute/servers.py, ``_get_requested_networks``
+
+        :raises Refusal: for one that is named twice
+        """
+        found = [each.id for each in self.ports]
+        twice = (each for each in self.ports if found.count(each.id) > 1)
+        first = next(twice, None)
+        if first is not None and release >= _ONCE_SINCE:
+            raise Refusal("HTTPBadRequest", "port-twice", (first.label,), "api", 400)
 
     def check_count(self, count: int) -> None:
         """Accept only one server with ports or volumes of its own.
