@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cloud.cloud import ISOLATION, Cloud
+from tests.services.release import NEWEST, WITH_NETWORK, chosen
 
 if TYPE_CHECKING:
     from openstack.connection import Connection
@@ -18,6 +19,7 @@ PREFILTERS = (
     "scheduler.limit_tenants_to_placement_aggregate=true",
     "scheduler.image_metadata_prefilter=true",
 )
+ROUTED = "scheduler.query_placement_for_routed_network_aggregates=true"
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +44,16 @@ def small_pages() -> Iterator[Cloud]:
         glance_options=("DEFAULT.api_limit_max=2", "DEFAULT.limit_param_default=2"),
         keystone_options=("DEFAULT.list_limit=2",),
     ) as cloud:
+        yield cloud
+
+
+@pytest.fixture(scope="session")
+def connected() -> Iterator[Cloud]:
+    """A cloud of four computes with Neutron and Cinder, whose zones count."""
+    if chosen() != NEWEST:
+        pytest.skip("Neutron and Cinder are those of the newest release")
+    options = (*PREFILTERS, ROUTED, "cinder.cross_az_attach=false")
+    with Cloud(nova_options=options, release=WITH_NETWORK) as cloud:
         yield cloud
 
 

@@ -26,6 +26,7 @@ class Boot:
 
     :ivar request: the API's own ID of it, which all services log
     :ivar refused: the API's words, where it took no such request
+    :ivar http: and the status of its answer
     :ivar fault: what the user is shown of a server in ERROR
     """
 
@@ -35,6 +36,7 @@ class Boot:
     host: str | None = None
     refused: str = ""
     fault: str = ""
+    http: int = 202
 
 
 class Maker:
@@ -221,7 +223,8 @@ class Maker:
         request = answer.headers["x-openstack-request-id"]
         if answer.status_code != 202:
             (error,) = answer.json().values()
-            return Boot(request, refused=error["message"])
+            http = answer.status_code
+            return Boot(request, refused=error["message"], http=http)
         server = answer.json()["server"]["id"]
         return dataclasses.replace(self._ended(server), request=request)
 
