@@ -25,8 +25,9 @@ class Closed:
 
     def validate(self, found: dict[str, Any]) -> None:
         """Raise ValidationError for a document that is otherwise."""
-        self._own.validate({**found, "explanation": {}})
-        explain_schema.CLOSED.validate(found["explanation"])
+        self._own.validate({**found, "explanation": None})
+        if found["explanation"] is not None:
+            explain_schema.CLOSED.validate(found["explanation"])
 
 
 CLOSED = Closed()

@@ -15,12 +15,13 @@ from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.existing.history import ServerState
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.due import SHELVED, Because, due
-from osc_traitsched.core.existing.moves.refusals import Planned, refusals
+from osc_traitsched.core.existing.moves.planned import Planned
+from osc_traitsched.core.existing.moves.rebuild import Rebuild, rebuild
+from osc_traitsched.core.existing.moves.refusals import refusals
 from osc_traitsched.core.existing.moves.unseen import unseen
 from osc_traitsched.core.existing.parts import Given, Name
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.move import SAME_HOST, SAME_HOST_SINCE, Kind, Move
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.move import SAME_HOST, Kind, Move
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,10 +30,12 @@ class Asked:
 
     :ivar kind: None for the one that is due
     :ivar flavor: of a resize: a name or an ID
+    :ivar image: of a rebuild: a name or an ID
     """
 
     kind: Kind | None = None
     flavor: str | None = None
+    image: str | None = None
 
 
 def destinations(
@@ -52,8 +55,8 @@ def destinations(
     :param given: what the user says of the request, before what Nova shows
     :param named: as for :func:`explain.explain`, with what follows
     :raises BadUsage: for what does not go with the move
-    :raises NothingMatches: when there is no such server, host or flavor
-    :raises AmbiguousName: for a name that several servers have
+    :raises NothingMatches: when there is no such server, host, flavor or image
+    :raises AmbiguousName: for a name that several servers or images have
     :raises ExtraSpecsHidden: when Nova leaves them out for this user
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises CloudBroke: when a service can't be read
@@ -67,32 +70,37 @@ def destinations(
     if asked.kind is not None:
         kind, because = asked.kind, Because.ASKED
     _check_offloaded(found.state, kind)
-    question = _question(cloud, found, given, sources, kind, asked, there)
-    planned = Planned(
-        kind=kind,
-        state=found.state,
-        is_up=is_up,
-        question=question,
-        old_flavor=server_request.own_flavor(found),
-    )
-    explanation = explain.explain(cloud, question, named, want_figures, want_fixes, own)
-    return Destinations(
+    move = _move(cloud, found, there, kind)
+    planned = _planned(cloud, found, given, sources, move, asked, is_up)
+    answer = Destinations(
         state=found.state,
         minor=found.minor,
         kind=kind,
         because=because,
         # A host that was named when it was made does not bind a move.
         parts=tuple(p for p in found.parts(given) if p.name is not Name.HOST),
-        explanation=explanation,
         refusals=refusals(planned),
-        ignored=question.ignored_host,
+        ignored=planned.question.ignored_host,
         unseen=unseen(planned),
+        has_refused_image=found.action is not None and found.action.name == "rebuild",
     )
+    if kind is Kind.REBUILD:
+        return dataclasses.replace(answer, rebuild=_rebuilt(cloud, planned))
+    explanation = explain.explain(
+        cloud, planned.question, named, want_figures, want_fixes, own
+    )
+    return dataclasses.replace(answer, explanation=explanation)
 
 
 def _check(asked: Asked, given: Given) -> None:
-    if (asked.kind is Kind.RESIZE) is not (asked.flavor is not None):
-        raise BadUsage("--flavor goes with --for resize, and --for resize with it")
+    for kind, option, value in (
+        (Kind.RESIZE, "--flavor", asked.flavor),
+        (Kind.REBUILD, "--image", asked.image),
+    ):
+        if (asked.kind is kind) is not (value is not None):
+            raise BadUsage(f"{option} and --for {kind.value} go together")
+    if asked.kind is Kind.REBUILD and given.names_host:
+        raise BadUsage("a rebuild is where the server is; --on-host is for moves")
     if ":" in (given.zone or ""):
         raise BadUsage("a move has no ZONE:HOST; --on-host names its host")
 
@@ -110,22 +118,47 @@ def _check_offloaded(state: ServerState, kind: Kind) -> None:
         )
 
 
-def _question(
+def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: Kind) -> Move:
+    """Return the move, with what its own host lets it do.
+
+    :param there: the compute nodes of that host
+    """
+    state = found.state
+    source = next((c for c in there if c.node == state.node), None)
+    may_stay = False
+    if kind is Kind.MIGRATION and source is not None:
+        may_stay = SAME_HOST in read.traits_of(cloud.placement, source.uuid)
+    return Move(kind, state.id, state.host, source, may_stay)
+
+
+def _planned(
     cloud: Cloud,
     found: Found,
     given: Given,
     sources: SettingsSources,
-    kind: Kind,
+    move: Move,
     asked: Asked,
-    there: Sequence[Compute],
-) -> Question:
-    """Return what nova-scheduler is asked for the move."""
+    is_up: bool | None,
+) -> Planned:
+    """Return the move with what nova-scheduler is asked for it."""
     assumptions = settings.of_cloud(cloud, sources)
-    source = next((c for c in there if c.node == found.state.node), None)
-    looks_for_trait = kind is Kind.MIGRATION and assumptions.release >= SAME_HOST_SINCE
-    may_stay = False
-    if looks_for_trait and source is not None:
-        may_stay = SAME_HOST in read.traits_of(cloud.placement, source.uuid)
-    move = Move(kind, found.state.id, found.state.host, source, may_stay)
-    flavor = None if asked.flavor is None else lookup.flavor(cloud, asked.flavor)
-    return server_request.moved(cloud, found, given, assumptions, move, flavor)
+    before = server_request.moved(cloud, found, given, assumptions, move)
+    question = before
+    if asked.flavor is not None:
+        question = dataclasses.replace(
+            before, flavor=lookup.flavor(cloud, asked.flavor)
+        )
+    if asked.image is not None:
+        question = dataclasses.replace(before, image=lookup.image(cloud, asked.image))
+    return Planned(move.kind, found.state, is_up, before, question)
+
+
+def _rebuilt(cloud: Cloud, planned: Planned) -> Rebuild | None:
+    """Return what comes of a rebuild; None for a server that Nova has on no node."""
+    move = planned.question.move
+    if move is None or move.source is None:
+        return None
+    traits: frozenset[str] = frozenset()
+    for provider in read.providers_used_by(cloud.placement, move.server):
+        traits |= read.traits_of(cloud.placement, provider)
+    return rebuild(planned.question, move.source, traits, planned.has_image)

@@ -14,7 +14,8 @@ from osc_traitsched.core.existing import parts
 from osc_traitsched.core.existing.drain.plan import Resident
 from osc_traitsched.core.existing.history import read_state
 from osc_traitsched.core.existing.moves.due import due
-from osc_traitsched.core.existing.moves.refusals import Planned, refusals
+from osc_traitsched.core.existing.moves.planned import Planned
+from osc_traitsched.core.existing.moves.refusals import refusals
 from osc_traitsched.core.existing.moves.unseen import unseen
 from osc_traitsched.core.existing.parts import Given
 from osc_traitsched.core.explain.filtering import check_policy
@@ -83,8 +84,7 @@ def _resident(
         check_policy(question.spec(), assumptions)
     except Refusal as exc:
         refusal = exc
-    own = server_request.own_flavor(found)
-    planned = Planned(kind, state, is_up, question, own)
+    planned = Planned(kind, state, is_up, before=question, question=question)
     return Resident(
         state,
         kind,

@@ -177,22 +177,18 @@ def moved(
     given: Given,
     assumptions: SchedulerSettings,
     move: Move,
-    flavor: Body | None = None,
 ) -> Question:
-    """Return the question that a move of a server is.
+    """Return the question that a move of a server is, with its flavor and its image.
 
     Its group counts it, and the hosts of the group its host
     (nova/scheduler/utils.py, ``setup_instance_group``).
 
-    :param flavor: the one that it is to get; None for its own
     :raises ExtraSpecsHidden: when Nova leaves them out for this user
     :raises NothingMatches: for what the user names and is not there
     :raises CloudBroke: when a service can't be read
     """
     asked = _asked(cloud, found, given, assumptions)
-    asked = dataclasses.replace(
-        asked, flavor=flavor or own_flavor(found), is_kept=True, move=move
-    )
+    asked = dataclasses.replace(asked, is_kept=True, move=move)
     return _whole(cloud, asked, found, given, _group(cloud, found, given))
 
 

@@ -198,6 +198,16 @@ def traits_of(placement: Service, uuid: str) -> frozenset[str]:
     return frozenset() if body is None else frozenset(body["traits"])
 
 
+def providers_used_by(placement: Service, consumer: str) -> tuple[str, ...]:
+    """Return the UUIDs of the providers that a server has something of.
+
+    :raises CloudBroke: when Placement can't be read
+    """
+    path = rest.path("allocations", consumer)
+    body = rest.get(placement, path, {"allocations": {}})
+    return tuple(sorted(body["allocations"]))
+
+
 def known_traits(placement: Service) -> frozenset[str]:
     """Return the names of all traits that this Placement knows."""
     return frozenset(rest.get(placement, "/traits", _TRAITS)["traits"])

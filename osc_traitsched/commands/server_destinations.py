@@ -16,6 +16,7 @@ from osc_traitsched.commands import (
 )
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.existing.moves.destinations import Destinations
+from osc_traitsched.core.existing.moves.rebuild import Can
 from osc_traitsched.core.nova.move import Kind
 from osc_traitsched.views import left_out
 from osc_traitsched.views.server import destinations as views
@@ -27,6 +28,7 @@ _KINDS = (
     Kind.EVACUATION,
     Kind.RESIZE,
     Kind.UNSHELVE,
+    Kind.REBUILD,
 )
 
 
@@ -36,10 +38,10 @@ class ServerDestinations(base.Command):
     It puts the server's request together again from what Nova shows of it, as
     server explain does, and asks what Nova would ask for that move: without the
     host that it is on, where the move leaves that out, and with what Nova demands
-    of a destination besides. It names what refuses the move, and what is only found
-    out when it is tried. Nothing is written or claimed. Exits as explain: 0 if a
-    host could take it, 3 if none or if Nova refuses the move, 4 and 8 if that is
-    in doubt.
+    of a destination besides. A rebuild with another image is judged where the
+    server is. It names what refuses the move, and what is only found out when it
+    is tried. Nothing is written or claimed. Exits as explain: 0 if a host could
+    take it, 3 if none or if Nova refuses the move, 4 and 8 if that is in doubt.
     """
 
     example = "server destinations web-1 --for live-migration"
@@ -62,6 +64,11 @@ class ServerDestinations(base.Command):
             type=arguments.some,
             help="the flavor that --for resize gives it: name or ID",
         )
+        group.add_argument(
+            "--image",
+            type=arguments.some,
+            help="the image that --for rebuild makes it of: name or ID",
+        )
         request_args.add_given(parser)
         own_args.add_options(parser)
         explain.add_showing(parser)
@@ -73,7 +80,7 @@ class ServerDestinations(base.Command):
         found = destinations.destinations(
             self.cloud(),
             args.server,
-            Asked(args.kind and Kind(args.kind), args.flavor),
+            Asked(args.kind and Kind(args.kind), args.flavor, args.image),
             request_args.given(args),
             sources,
             named=args.hosts,
@@ -81,13 +88,11 @@ class ServerDestinations(base.Command):
             want_fixes=args.fixes,
             own=own_args.sources(args, sources),
         )
-        facts = found.explanation.facts
+        facts = found.explanation.facts if found.explanation else None
         if facts is not None and facts.vanished:
             base.LOG.warning("%s", left_out.vanished(facts.vanished))
         self.app.stdout.write(self._text(found, args) + "\n")
-        if found.refusals:
-            return ExitCode.NO_HOST
-        return explain.exit_code(found.explanation)
+        return _exit_code(found)
 
     def _text(self, found: Destinations, args: argparse.Namespace) -> str:
         options, width = self.repeated_options, self.width
@@ -95,3 +100,14 @@ class ServerDestinations(base.Command):
             lines = views.lines(found, args.long, options, width)
             return self.where + "\n".join(painted(each, width) for each in lines)
         return explain.printed(views.document(found, options), args.format)
+
+
+def _exit_code(found: Destinations) -> ExitCode:
+    if found.refusals:
+        return ExitCode.NO_HOST
+    if found.explanation is not None:
+        return explain.exit_code(found.explanation)
+    answers = {can for _, can in found.hosts}
+    if Can.YES in answers:
+        return ExitCode.DONE
+    return ExitCode.UNKNOWN if Can.UNKNOWN in answers else ExitCode.NO_HOST

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.cloud import config, identity
 from tests.cloud.startup import Startup, listeners
@@ -29,7 +30,8 @@ class Cloud:
 
     ``state`` is the folder for databases, logs and images: an empty one that is kept,
     or None for a temporary one. ``nova_options`` and those of the other services are
-    ``SECTION.KEY=VALUE`` each. The computes are named cmp00, cmp01 and so on.
+    ``SECTION.KEY=VALUE`` each. The computes are named cmp00, cmp01 and so on;
+    ``hypervisors`` says for some of them what else their hypervisors report.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Cloud:
         glance_options: Sequence[str] = (),
         keystone_options: Sequence[str] = (),
         release: Release | None = None,
+        hypervisors: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.computes = computes
         self.release = release or chosen()
@@ -49,6 +52,7 @@ class Cloud:
             "glance-api.conf": tuple(map(config.option, glance_options)),
             "keystone.conf": tuple(map(config.option, keystone_options)),
         }
+        self._hypervisors = hypervisors or {}
         self._given = None if state is None else pathlib.Path(state).absolute()
 
     def start(self) -> Cloud:
@@ -65,6 +69,8 @@ class Cloud:
             urls = {name: process.url_of(sockets[name]) for name in sockets}
             self._site = config.Site(self.state, installations, **urls)
             config.write_all(self._site, self._options)
+            different = json.dumps(self._hypervisors)
+            (self.state / "hypervisors.json").write_text(different)
             Startup(
                 self._site, self._children, sockets, self.computes, self.release
             ).run()

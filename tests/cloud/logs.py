@@ -11,6 +11,7 @@ from tests.cloud.cloud import Cloud
 _ASKED = re.compile(r'"GET /allocation_candidates\?(\S*)"')
 _GIVEN = re.compile(r"Update host state from compute node: .*?\bhost='([^']+)'")
 _LEFT = re.compile(r"Filter (\w+) returned (\d+) host")
+_FILTERED = re.compile(r"\((\S+), \S+\) ram: ")
 _WEIGHED = re.compile(r"WeighedHost \[host: \((\S+), .*?, weight: ([^\]]+)\]")
 # At debug, the function and the line that logged it come last.
 _SAID = re.compile(r" \S+\.(\w+) \[.*? req-\S+ .*?\] (.*?)(?: \w+ /\S+:\d+)?\n")
@@ -36,6 +37,16 @@ def left(cloud: Cloud, request: str) -> dict[str, int]:
     """Return how many hosts each filter left that ran, in their order."""
     found = (_LEFT.search(line) for line in _lines(cloud, "nova", request))
     return {match[1]: int(match[2]) for match in found if match}
+
+
+def filtered(cloud: Cloud, request: str) -> list[set[str]]:
+    """Return the hosts that all filters left, each time that hosts were asked for.
+
+    Placement gave some then; a live migration asks anew for each host that it can't
+    be moved to.
+    """
+    lines = (each for each in _lines(cloud, "nova", request) if " Filtered [" in each)
+    return [set(_FILTERED.findall(line)) for line in lines]
 
 
 def weights(cloud: Cloud, request: str) -> dict[str, float]:

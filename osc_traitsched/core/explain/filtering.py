@@ -132,6 +132,12 @@ class Filtering:
         return tuple(name for name in self.judgment.names if name not in move.RULES)
 
     @property
+    def filters_of_rebuild(self) -> tuple[str, ...]:
+        """Those of the filters that judge a rebuild, or may: one's own."""
+        known = ((name, FILTERS.get(name)) for name in self.filters)
+        return tuple(name for name, each in known if each is None or each.on_rebuild)
+
+    @property
     def without_effect(self) -> tuple[str, ...]:
         """The filters that let all hosts through."""
         return tuple(

@@ -11,8 +11,9 @@ from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.filter.hints import OF_SERVERS, misshapen, passed_on
+from osc_traitsched.core.nova.filter.judging import REBUILD, REBUILD_HINT
 from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
-from osc_traitsched.core.nova.move import CHECKED_AGAIN, Move
+from osc_traitsched.core.nova.move import CHECKED_AGAIN, Kind, Move
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.core.nova.request import Request, destination
 from osc_traitsched.core.nova.request.destination import Destination
@@ -156,7 +157,7 @@ class Question:
             server,
             flavor_name=str(self.flavor.get("name", "")),
             image_id=str(image.get("id", "")),
-            hints=passed_on(self.hints),
+            hints={**passed_on(self.hints), **self._check_type},
             group=self.group,
             instance_uuid=None if self.move is None else self.move.server,
             remote_address=self.remote_address,
@@ -182,6 +183,12 @@ class Question:
         nova-conductor takes them as they are kept with the server that is moved.
         """
         return self.move is not None and self.move.kind not in CHECKED_AGAIN
+
+    @property
+    def _check_type(self) -> Mapping[str, tuple[str, ...]]:
+        """The hint by which nova-api asks for the filters of a rebuild alone."""
+        is_rebuild = self.move is not None and self.move.kind is Kind.REBUILD
+        return {REBUILD_HINT: REBUILD} if is_rebuild else {}
 
     @property
     def ignored_host(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.existing.drain.bound import Shortage
 from osc_traitsched.core.existing.drain.plan import Drain, Resident, Stuck, Why
-from osc_traitsched.core.existing.moves.refusals import Why as Refused
+from osc_traitsched.core.existing.moves.refusal import Why as Refused
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.filter.groups import AFFINITY

@@ -41,7 +41,7 @@ def document(
     fallback = request.fallback if request else None
     return {
         "schema": SCHEMA,
-        "verdict": _verdict(explanation),
+        "verdict": verdict(explanation),
         "summary": words.verdict(explanation),
         "why": headline.sentence(explanation),
         "shares": [
@@ -96,7 +96,8 @@ def _names(providers: Iterable[Provider]) -> list[str]:
     return [provider.name for provider in providers]
 
 
-def _verdict(explanation: Explanation) -> str:
+def verdict(explanation: Explanation) -> str:
+    """Return the answer in a word or two."""
     if explanation.refusal is not None:
         return "refused"
     if explanation.is_in_doubt:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from osc_traitsched.core.existing.moves.destinations import Can, Destinations
+from osc_traitsched.core.existing.moves.destinations import Destinations
+from osc_traitsched.core.existing.moves.rebuild import Can
+from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.views.commands import Option
 from osc_traitsched.views.explain import document as explained
 from osc_traitsched.views.explain import prose
@@ -15,6 +17,9 @@ from osc_traitsched.views.server.prose import section
 from osc_traitsched.views.terminal import Line, Tone
 
 SCHEMA = 1
+
+_TONES = {Can.YES: Tone.YES, Can.NO: Tone.NO, Can.UNKNOWN: Tone.DOUBT}
+_REBUILT = {Can.YES: "candidates", Can.NO: "no host", Can.UNKNOWN: "unknown"}
 
 
 def lines(
@@ -30,11 +35,16 @@ def lines(
     :param width: of the terminal; 0 for none
     """
     explanation = found.explanation
-    rest = prose.lines(explanation, explanation.named, everything, options, width)
-    # The summary has the verdict.
-    tone = next(rest).tone
+    rest: Iterator[Line] = iter(())
+    tone: Tone | None = _TONES[found.rebuild.can if found.rebuild else Can.NO]
+    if explanation is not None:
+        rest = prose.lines(explanation, explanation.named, everything, options, width)
+        # The summary has the verdict.
+        tone = next(rest).tone
     yield Line(moves.summary(found), Tone.NO if found.refusals else tone)
     yield from map(Line, moves.lines(found))
+    if found.rebuild is not None:
+        yield from map(Line, moves.of_rebuild(found.rebuild))
     yield from rest
     if found.unseen:
         yield from section("Only found out when it is tried:", moves.unseen(found))
@@ -47,15 +57,11 @@ def lines(
 
 def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, Any]:
     """Return all of it as plain lists, mappings, numbers and text."""
-    explanation = found.explanation
-    whole = explained.document(
-        explanation, explanation.named or explanation.hosts, options
-    )
-    hosts = found.hosts
+    reasons = moves.reasons(found)
     return {
         "schema": SCHEMA,
         "summary": moves.summary(found),
-        "verdict": "refused" if found.refusals else whole["verdict"],
+        "verdict": "refused" if found.refusals else _verdict(found),
         "server": server.of_server(found.state),
         "compute_api": f"2.{found.minor}",
         "move": {"kind": found.kind.value, "because": found.because.value},
@@ -71,18 +77,34 @@ def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, A
         "ignored_host": found.ignored or None,
         "hosts": [
             {
-                "host": host.name,
+                "host": host,
                 "answer": can.value,
-                "reasons": list(moves.reasons(explanation, host)),
+                "reasons": list(reasons[host]),
             }
-            for host, can in hosts
+            for host, can in found.hosts
         ],
-        "destinations": [host.name for host, can in hosts if can is Can.YES],
-        "uncertain_destinations": [h.name for h, can in hosts if can is Can.UNKNOWN],
+        "destinations": [host for host, can in found.hosts if can is Can.YES],
+        "uncertain_destinations": [
+            host for host, can in found.hosts if can is Can.UNKNOWN
+        ],
         "found_out_later": [
             {"kind": each.value, "text": text}
             for each, text in zip(found.unseen, moves.unseen(found))
         ],
         "request": [server.part(each) for each in found.parts],
-        "explanation": whole,
+        "explanation": found.explanation and _explained(found.explanation, options),
     }
+
+
+def _explained(explanation: Explanation, options: Sequence[Option]) -> dict[str, Any]:
+    shown = explanation.named or explanation.hosts
+    return explained.document(explanation, shown, options)
+
+
+def _verdict(found: Destinations) -> str:
+    if found.explanation is not None:
+        return explained.verdict(found.explanation)
+    rebuild = found.rebuild
+    if rebuild is not None and rebuild.refusal is not None:
+        return "refused"
+    return _REBUILT[rebuild.can if rebuild else Can.NO]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.due import Because
-from osc_traitsched.core.existing.moves.refusals import MoveRefusal, Why
+from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
+from osc_traitsched.core.existing.moves.refusal import MoveRefusal, Why
 from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.move import Kind
+from osc_traitsched.views import problems
 from osc_traitsched.views.explain import filters, words
 from osc_traitsched.views.explain import reasons as explained
 from osc_traitsched.views.text import listed
@@ -47,8 +49,11 @@ _WRONG = {
     Why.TPM: "it has a virtual TPM",
     Why.MEMORY_ENCRYPTION: "its memory is encrypted",
     Why.PCI_DEVICE: "its flavor asks for the PCI device {0}",
+    Why.SAME_HOST: "it is on {0}, which is asked for",
     Why.SAME_FLAVOR: "it has the flavor {0}, by its name",
     Why.DISABLED_FLAVOR: "the flavor is disabled",
+    Why.VOLUME: "it boots from a volume, which keeps its image",
+    Why.NUMA: "the image changes whether it has NUMA nodes",
     Why.ZERO_DISK: "the flavor has no disk, and it boots from none of a volume",
 }
 
@@ -74,16 +79,31 @@ UNSEEN = {
 
 def summary(found: Destinations) -> str:
     """Return the answer in one line: by which move, and how many hosts."""
-    verdict = words.verdict(found.explanation)
+    verdict = _lower(_verdict(found))
     if not found.refusals:
-        return f"{_capital(_what(found))}: {_lower(verdict)}"
+        return f"{_capital(_what(found))}: {verdict}"
     wrong = listed(wording(each) for each in found.refusals)
-    return f"Nova refuses the {_what(found)}: {wrong}. Otherwise: {_lower(verdict)}"
+    otherwise = f" Otherwise: {verdict}" if found.hosts else ""
+    return f"Nova refuses the {_what(found)}: {wrong}.{otherwise}"
+
+
+#: What is said of the one host of a rebuild.
+_REBUILT = {
+    Can.YES: "its host can take it.",
+    Can.NO: "its host can't take it.",
+    Can.UNKNOWN: "it is not known whether its host can take it.",
+}
+
+
+def _verdict(found: Destinations) -> str:
+    if found.explanation is not None:
+        return words.verdict(found.explanation)
+    return _REBUILT[found.rebuild.can if found.rebuild else Can.NO]
 
 
 def _what(found: Destinations) -> str:
-    host = found.state.host
-    where = f" from {host}" if host else ""
+    host, word = found.state.host, "on" if found.kind is Kind.REBUILD else "from"
+    where = f" {word} {host}" if host else ""
     return f"{NOUNS[found.kind]} of {found.state.name}{where}"
 
 
@@ -119,12 +139,26 @@ def lines(found: Destinations) -> Iterator[str]:
         yield because(found)
     for each in found.refusals:
         yield f"{each.by} refuses it ({each.exception}): {wording(each)}."
+    if found.has_refused_image and found.kind is not Kind.REBUILD:
+        yield (
+            "Its last rebuild failed: Nova keeps the image of that in its request, and "
+            "no API shows which it is (--image-property says what it wants)."
+        )
     if found.state.is_locked and found.kind is not Kind.EVACUATION:
         yield "It is locked: only an administrator may move it."
 
 
-def reasons(found: Explanation, host: Provider) -> Iterator[str]:
-    """Yield why a host can't take the server, or what decides whether it can."""
+def reasons(found: Destinations) -> Mapping[str, tuple[str, ...]]:
+    """Return of each host why it can't take the server, or what decides that."""
+    if found.rebuild is not None:
+        return {found.rebuild.host.node: tuple(rebuilt(found.rebuild))}
+    explanation = found.explanation
+    if explanation is None:
+        return {}
+    return {each.name: tuple(_of_host(explanation, each)) for each in explanation.hosts}
+
+
+def _of_host(found: Explanation, host: Provider) -> Iterator[str]:
     rejection = found.rejection_by_clauses(host)
     if rejection is not None and not found.is_candidate(host):
         for each in rejection.involved:
@@ -132,6 +166,34 @@ def reasons(found: Explanation, host: Provider) -> Iterator[str]:
         return
     for name, answer in found.filtering.unknown(host.uuid):
         yield filters.answer(answer, name)
+
+
+def rebuilt(found: Rebuild) -> Iterator[str]:
+    """Yield why the host of a server can't take an image, or what decides that."""
+    if found.refusal is not None:
+        yield problems.word(found.refusal)
+    if found.forbidden:
+        yield f"the flavor forbids what the image requires: {listed(found.forbidden)}"
+    if found.missing:
+        yield f"lacks what the image requires: {listed(found.missing)}"
+    for name, answer in found.filtering.answers(found.host.uuid):
+        yield filters.answer(answer, name)
+
+
+def of_rebuild(found: Rebuild) -> Iterator[str]:
+    """Yield what is to be said of a rebuild where the server is."""
+    if found.refusal is not None:
+        yield from rebuilt(found)
+        return
+    for text in rebuilt(found):
+        yield f"{found.host.node} {text}."
+    if not found.is_asked:
+        yield "It has that image already, so nova-scheduler is not asked."
+        return
+    names = listed(found.filtering.filters_of_rebuild) or "none"
+    yield f"Placement is not asked; host filters that judge a rebuild: {names}."
+    if not found.host.is_up:
+        yield "Its nova-compute is down: the rebuild would wait for it."
 
 
 def unseen(found: Destinations) -> Iterator[str]:

@@ -9,13 +9,23 @@ from osc_traitsched.app.destinations import Asked
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.existing.moves.due import Because
-from osc_traitsched.core.existing.moves.refusals import Why
+from osc_traitsched.core.existing.moves.rebuild import Can
+from osc_traitsched.core.existing.moves.refusal import Why
 from osc_traitsched.core.existing.parts import Given, Name
 from osc_traitsched.core.nova.move import Kind
 from osc_traitsched.views.server import destinations as views
 from tests.destinations_schema import CLOSED
 from tests.unit.app.recorded import CMP01, ROCKY, TRAITS
-from tests.unit.app.test_server import ID, NOTHING, SOURCES, body, cloud, paths
+from tests.unit.app.test_server import (
+    ACTION,
+    ACTIONS,
+    ID,
+    NOTHING,
+    SOURCES,
+    body,
+    cloud,
+    paths,
+)
 
 LIVE, COLD, EVACUATION = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.EVACUATION
 STAYS = (("DEFAULT.allow_resize_to_same_host", "true"),)
@@ -139,7 +149,7 @@ def test_a_host_that_was_named_at_its_creation_does_not_bind_a_move():
     ("kind", "flavor"), [(Kind.RESIZE, None), (None, "gold"), (LIVE, "gold")]
 )
 def test_a_flavor_goes_with_a_resize(kind, flavor):
-    with pytest.raises(BadUsage, match="--flavor"):
+    with pytest.raises(BadUsage, match="--flavor and --for resize"):
         found(running("cmp02"), kind, flavor=flavor)
 
 
@@ -150,3 +160,89 @@ def test_an_image_that_wants_more_memory_now_does_not_refuse_a_move():
     answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
     assert answer.explanation.refusal is None
     assert names(answer) == ["cmp01"]
+
+
+def test_a_rebuild_that_failed_leaves_its_image_in_the_request():
+    failed = {**ACTION, "action": "rebuild", "message": "Error"}
+    more = {
+        f"{ACTIONS}?limit=20": {"instanceActions": [failed]},
+        f"{ACTIONS}/req-1": {"instanceAction": {**failed, "events": []}},
+    }
+    has = there(running("cmp02"), **more)
+    answer = destinations.destinations(has, ID, Asked(), NOTHING, SOURCES)
+    assert any(line.startswith("Its last rebuild failed: ") for line in text(answer))
+    answer, _ = found(running("cmp02"))
+    assert not any("rebuild" in line for line in text(answer))
+
+
+OTHER = "1a000002-0000-4000-8000-000000000000"
+
+
+def rebuilt(server, **properties):
+    has = there(server)
+    image = {**ROCKY, "id": OTHER, "name": "other", **properties}
+    has.image.now_has(f"/images/{OTHER}", image)
+    used = {CMP01: {"resources": {"VCPU": 4}}}
+    has.placement.now_has(f"/allocations/{ID}", {"allocations": used})
+    holding = {"traits": TRAITS[CMP01], "resource_provider_generation": 3}
+    has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
+    asked = Asked(Kind.REBUILD, image=OTHER)
+    answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
+    CLOSED.validate(views.document(answer))
+    return answer, has
+
+
+def test_a_rebuild_asks_placement_for_no_host():
+    answer, has = rebuilt(running("cmp01"))
+    assert answer.hosts == (("cmp01", Can.YES),)
+    assert [path for path in paths(has.placement) if "candidates" in path] == []
+    assert text(answer)[:2] == [
+        "Rebuild of web-3 on cmp01: its host can take it.",
+        "Placement is not asked; host filters that judge a rebuild: "
+        "ImagePropertiesFilter.",
+    ]
+
+
+def test_a_rebuild_is_kept_from_by_traits_that_the_server_does_not_use():
+    answer, _ = rebuilt(running("cmp01"), **{"trait:CUSTOM_SILVER": "required"})
+    assert answer.hosts == (("cmp01", Can.NO),)
+    first, second, *_ = text(answer)
+    assert first == "Rebuild of web-3 on cmp01: its host can't take it."
+    assert second == "cmp01 lacks what the image requires: CUSTOM_SILVER."
+    document = views.document(answer)
+    assert (document["verdict"], document["explanation"]) == ("no host", None)
+    assert document["hosts"][0]["reasons"] == [
+        "lacks what the image requires: CUSTOM_SILVER"
+    ]
+
+
+def test_an_image_that_the_flavor_is_too_small_for_is_refused():
+    answer, _ = rebuilt(running("cmp01"), min_ram=99999)
+    document = views.document(answer)
+    assert document["verdict"] == "refused"
+    assert document["hosts"][0]["reasons"] == [
+        "nova-api refuses it (HTTP 400): the flavor has less than the image needs, by "
+        "ram, min_ram (FlavorMemoryTooSmall); use a larger flavor"
+    ]
+    assert text(answer)[1] == document["hosts"][0]["reasons"][0]
+
+
+def test_a_server_that_is_on_no_host_is_rebuilt_nowhere():
+    shelved = running("", **{"OS-EXT-STS:vm_state": "shelved_offloaded"})
+    answer, _ = rebuilt(shelved)
+    assert (answer.rebuild, answer.hosts) == (None, ())
+    assert Why.NO_HOST in {each.why for each in answer.refusals}
+    assert text(answer)[0].startswith("Nova refuses the rebuild of web-3: ")
+
+
+@pytest.mark.parametrize(
+    ("kind", "image"), [(Kind.REBUILD, None), (None, "other"), (LIVE, "other")]
+)
+def test_an_image_goes_with_a_rebuild(kind, image):
+    with pytest.raises(BadUsage, match="--image and --for rebuild"):
+        found(running("cmp02"), kind, image=image)
+
+
+def test_a_rebuild_goes_to_no_other_host():
+    with pytest.raises(BadUsage, match="--on-host"):
+        found(running("cmp02"), Kind.REBUILD, Given(on_host="cmp01"), image="other")

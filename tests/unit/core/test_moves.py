@@ -8,7 +8,10 @@ import pytest
 
 from osc_traitsched.core.existing.history import ServerState, read_state
 from osc_traitsched.core.existing.moves.due import Because, due
-from osc_traitsched.core.existing.moves.refusals import Planned, Why, refusals
+from osc_traitsched.core.existing.moves.planned import Planned
+from osc_traitsched.core.existing.moves.rebuild import Can, rebuild
+from osc_traitsched.core.existing.moves.refusal import Why
+from osc_traitsched.core.existing.moves.refusals import refusals
 from osc_traitsched.core.existing.moves.unseen import Unseen, unseen
 from osc_traitsched.core.explain.option_impact import variations
 from osc_traitsched.core.nova import options
@@ -18,7 +21,7 @@ from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Unknown
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.move import Kind, Move, hypervisor, source
 from osc_traitsched.core.nova.releases import RELEASES
-from osc_traitsched.core.nova.server.parts import Network, Parts, Port
+from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT
@@ -207,17 +210,16 @@ def test_what_a_server_is_is_read_of_its_body():
 
 def planned(kind, release=34, is_up=True, flavor=None, new=None, ports=(), **more):
     body = {**CLOUD, "flavor": flavor or {}}
-    asked = asked_by(body, release=release)
-    old = asked.flavor
-    asked = dataclasses.replace(
-        asked,
-        flavor={**old, **(new or {})},
-        image={**(asked.image or {}), **more.pop("image", {})},
+    before = asked_by(body, release=release)
+    before = dataclasses.replace(
+        before,
+        image={"id": "i1", **more.pop("image", {})},
         parts=Parts(ports=tuple(ports)),
         move=Move(kind, "s1", "a"),
         group=more.pop("group", None),
     )
-    return Planned(kind, state(**more), is_up, asked, old)
+    asked = dataclasses.replace(before, flavor={**before.flavor, **(new or {})})
+    return Planned(kind, state(**more), is_up, before, asked)
 
 
 def why(*args, **more):
@@ -369,11 +371,90 @@ def test_a_resize_is_to_another_flavor_that_is_there():
 
 def test_only_a_server_of_a_volume_gets_a_flavor_without_a_disk():
     asked = planned(RESIZE, new={"name": "other", "disk": 0})
-    old = {**asked.old_flavor, "disk": 20}
-    asked = dataclasses.replace(asked, old_flavor=old)
     assert [each.why for each in refusals(asked)] == [Why.ZERO_DISK]
     of_volume = dataclasses.replace(asked.question, boot_from_volume=True)
     assert refusals(dataclasses.replace(asked, question=of_volume)) == ()
+
+
+def test_an_image_may_not_change_whether_there_are_numa_nodes():
+    """nova/compute/api.py, _validate_numa_rebuild"""
+    nodes = {"id": "i2", "hw_numa_nodes": 1}
+    for old, new, expected in (
+        ({}, nodes, [Why.NUMA]),
+        (nodes, {"id": "i3"}, [Why.NUMA]),
+        (nodes, {**nodes, "id": "i3"}, []),
+        ({}, {"id": "i3"}, []),
+    ):
+        asked = planned(REBUILD, image=old)
+        question = dataclasses.replace(asked.before, image=new)
+        asked = dataclasses.replace(asked, question=question)
+        assert [each.why for each in refusals(asked)] == expected
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_volume_gets_another_image_from_zed_on(release):
+    """Its own is that which it is made of; nova-scheduler is not asked for that."""
+    metadata = {"image_id": "i1"}
+    volume = Volume("v1", "nova", size=1, is_bootable=True, image_metadata=metadata)
+    parts = Parts(volumes=(volume,), boots_from="v1")
+    asked = planned(REBUILD, release)
+    before = dataclasses.replace(
+        asked.before, image=None, boot_from_volume=True, parts=parts
+    )
+    for image, expected in (("i1", []), ("i2", [Why.VOLUME] * (release < 26))):
+        question = dataclasses.replace(before, image={"id": image})
+        asked = dataclasses.replace(asked, before=before, question=question)
+        assert asked.has_image is (image == "i1")
+        assert [each.why for each in refusals(asked)] == expected
+
+
+# A rebuild is judged where the server is
+
+
+IMAGES = "AggregateImagePropertiesIsolation"
+DESKTOPS = {"desktops": {"hosts": ["a"], "metadata": {"os_type": "windows"}}}
+
+
+def rebuilt(image, *filters, flavor=None, traits=(), has_image=False, **compute):
+    body = {**CLOUD, "flavor": flavor or {}, "aggregates": DESKTOPS}
+    asked = asked_by(body, *filters, move=Move(REBUILD, "s1", "a", node("a")))
+    asked = dataclasses.replace(asked, image={"id": "i2", **image})
+    host = dataclasses.replace(node("a"), **compute)
+    return rebuild(asked, host, traits, has_image)
+
+
+def test_only_filters_that_judge_a_rebuild_keep_a_host_from_an_image():
+    down = rebuilt({}, COMPUTE, SPECS, flavor=SSD, is_up=False, is_enabled=False)
+    assert down.can is Can.YES
+    assert down.filtering.filters_of_rebuild == ()
+    other = rebuilt({"os_type": "linux"}, COMPUTE, IMAGES)
+    assert (other.can, other.filtering.filters_of_rebuild) == (Can.NO, (IMAGES,))
+    assert rebuilt({"os_type": "windows"}, COMPUTE, IMAGES).can is Can.YES
+    # Whether one's own filter judges a rebuild is its own matter.
+    assert rebuilt({}, OWN).can is Can.UNKNOWN
+    assert rebuilt({"os_type": "linux"}, OWN, IMAGES).can is Can.NO
+
+
+def test_the_traits_of_an_image_are_those_of_what_the_server_uses():
+    """nova/conductor/manager.py, _validate_image_traits_for_rebuild"""
+    wanted = {"trait:CUSTOM_A": "required", "trait:CUSTOM_B": "required"}
+    found = rebuilt(wanted, traits=["CUSTOM_A"])
+    assert (found.can, found.missing, found.forbidden) == (Can.NO, ("CUSTOM_B",), ())
+    assert rebuilt(wanted, traits=["CUSTOM_B", "CUSTOM_A", "X"]).can is Can.YES
+    for key in ("trait:CUSTOM_A", "trait1:CUSTOM_A", "trait_x:CUSTOM_A"):
+        found = rebuilt(wanted, flavor={key: "forbidden"}, traits=["CUSTOM_B"])
+        assert (found.can, found.forbidden) == (Can.NO, ("CUSTOM_A",))
+
+
+def test_the_image_that_a_server_has_is_not_scheduled():
+    found = rebuilt({"trait:CUSTOM_A": "required"}, has_image=True)
+    assert (found.can, found.is_asked, found.missing) == (Can.YES, False, ())
+
+
+def test_an_image_that_nova_api_does_not_take_is_refused():
+    found = rebuilt({"min_ram": 99999})
+    assert found.can is Can.NO
+    assert found.refusal.exception == "FlavorMemoryTooSmall"
 
 
 # What is only found out when it is tried
@@ -414,6 +495,5 @@ def test_claims_ports_and_groups_are_told_where_there_are_any():
 
 
 def test_a_smaller_disk_is_told_of_a_resize():
-    asked = planned(RESIZE, new={"name": "other"})
-    asked = dataclasses.replace(asked, old_flavor={**asked.old_flavor, "disk": 9000})
-    assert Unseen.SMALLER_DISK in unseen(asked)
+    assert Unseen.SMALLER_DISK in later(RESIZE, new={"name": "other", "disk": 0})
+    assert Unseen.SMALLER_DISK not in later(RESIZE, new={"name": "other"})

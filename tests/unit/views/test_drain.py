@@ -11,8 +11,8 @@ from osc_traitsched.core.existing.drain.bound import Shortage
 from osc_traitsched.core.existing.drain.model import Asked, Leaving
 from osc_traitsched.core.existing.drain.plan import Drain, Resident, Step, Stuck, Why
 from osc_traitsched.core.existing.history import ServerState
-from osc_traitsched.core.existing.moves.refusals import MoveRefusal
-from osc_traitsched.core.existing.moves.refusals import Why as Refused
+from osc_traitsched.core.existing.moves.refusal import MoveRefusal
+from osc_traitsched.core.existing.moves.refusal import Why as Refused
 from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Name, Part, Source
 from osc_traitsched.core.nova.filter.state import ServerGroup

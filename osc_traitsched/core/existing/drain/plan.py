@@ -9,7 +9,7 @@ from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.core.existing.drain.bound import Shortage
 from osc_traitsched.core.existing.drain.model import Asked
 from osc_traitsched.core.existing.history import ServerState
-from osc_traitsched.core.existing.moves.refusals import MoveRefusal
+from osc_traitsched.core.existing.moves.refusal import MoveRefusal
 from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Part
 from osc_traitsched.core.explain.explanation import Explanation

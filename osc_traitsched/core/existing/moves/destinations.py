@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 
 from osc_traitsched.core.existing.history import ServerState
 from osc_traitsched.core.existing.moves.due import Because
-from osc_traitsched.core.existing.moves.refusals import MoveRefusal
+from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
+from osc_traitsched.core.existing.moves.refusal import MoveRefusal
 from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Part
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.move import Kind
-
-
-class Can(enum.Enum):
-    """Whether a host could take the server; the values are those of documents."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +24,10 @@ class Destinations:
     :ivar refusals: of the move as things are, whatever hosts there are
     :ivar ignored: the service host that Nova takes out first; empty for none
     :ivar unseen: what is only found out when it is tried
-    :ivar explanation: of the request that the move makes
+    :ivar has_refused_image: its last rebuild failed, and its request has the image of
+        that: nova-api keeps it before it asks (nova/compute/api.py, ``rebuild``)
+    :ivar explanation: of the request that the move makes; None for a rebuild
+    :ivar rebuild: whether the server's own host takes it; None for all other moves
     """
 
     state: ServerState
@@ -40,16 +35,22 @@ class Destinations:
     kind: Kind
     because: Because
     parts: tuple[Part, ...]
-    explanation: Explanation
+    explanation: Explanation | None = None
+    rebuild: Rebuild | None = None
     refusals: tuple[MoveRefusal, ...] = ()
     ignored: str = ""
     unseen: tuple[Unseen, ...] = ()
+    has_refused_image: bool = False
 
     @property
-    def hosts(self) -> tuple[tuple[Provider, Can], ...]:
+    def hosts(self) -> tuple[tuple[str, Can], ...]:
         """Each host with whether it could take the server, by name."""
+        if self.rebuild is not None:
+            return ((self.rebuild.host.node, self.rebuild.can),)
         found = self.explanation
-        return tuple((host, _can(found, host)) for host in found.hosts)
+        if found is None:
+            return ()
+        return tuple((host.name, _can(found, host)) for host in found.hosts)
 
 
 def _can(found: Explanation, host: Provider) -> Can:

@@ -7,83 +7,16 @@ nova/compute/api.py, the decorators of ``live_migrate``, ``resize``, ``evacuate`
 from __future__ import annotations
 
 import dataclasses
-import enum
-import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.existing.history import ServerState
+from osc_traitsched.core.existing.moves.planned import Planned
+from osc_traitsched.core.existing.moves.refusal import MoveRefusal, Why
 from osc_traitsched.core.nova.move import Kind
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.releases import NEWEST, OLDEST
-from osc_traitsched.core.nova.server import features
-from osc_traitsched.core.nova.server.server import Server
-
-
-class Why(enum.Enum):
-    """Why a move is refused; the values are those of documents."""
-
-    VM_STATE = "state"
-    TASK = "task under way"
-    NEVER_RAN = "never ran"
-    NO_HOST = "on no host"
-    SOURCE_UP = "source up"
-    SOURCE_DOWN = "source down"
-    POWER_STATE = "power state"
-    ACCELERATOR = "accelerator"
-    PORT_ACCELERATOR = "port accelerator"
-    VDPA = "vdpa port"
-    TPM = "virtual tpm"
-    MEMORY_ENCRYPTION = "memory encryption"
-    PCI_DEVICE = "pci device"
-    SAME_FLAVOR = "same flavor"
-    DISABLED_FLAVOR = "disabled flavor"
-    ZERO_DISK = "zero disk"
-
-
-@dataclasses.dataclass(frozen=True)
-class MoveRefusal:
-    """Why Nova does not begin with a move.
-
-    :ivar exception: the class of Nova's exception
-    :ivar values: what the server has or is instead, and what it may be
-    :ivar by: the service that refuses it
-    """
-
-    why: Why
-    exception: str
-    values: tuple[str, ...] = ()
-    by: str = "nova-api"
-
-
-@dataclasses.dataclass(frozen=True)
-class Planned:
-    """A move, with all that is looked at before nova-scheduler is asked.
-
-    :ivar is_up: nova-compute is up on the server's host; None where it is not known
-    :ivar question: with the flavor and the image that the server is to have
-    :ivar old_flavor: the server's own copy of its flavor
-    """
-
-    kind: Kind
-    state: ServerState
-    is_up: bool | None
-    question: Question
-    old_flavor: Body
-
-    @property
-    def release(self) -> int:
-        """Nova's major version."""
-        return self.question.assumptions.release
-
-    @functools.cached_property
-    def server(self) -> Server | None:
-        """The server as nova-api reads it; None where it refuses flavor and image."""
-        try:
-            return self.question.spec().server
-        except Refusal:
-            return None
+from osc_traitsched.core.nova.server import features, numa
 
 
 def refusals(planned: Planned) -> tuple[MoveRefusal, ...]:
@@ -231,6 +164,17 @@ def _pci_device(planned: Planned) -> MoveRefusal | None:
     return MoveRefusal(Why.PCI_DEVICE, "MigrationPreCheckError", values, conductor)
 
 
+def _same_host(planned: Planned) -> MoveRefusal | None:
+    """Refuse to migrate it to where it is; a resize names no host.
+
+    nova/compute/api.py, ``_validate_host_for_cold_migrate``
+    """
+    host = planned.state.host
+    if not host or planned.question.on_host != host:
+        return None
+    return MoveRefusal(Why.SAME_HOST, "CannotMigrateToSameHost", (host,))
+
+
 def _zero_disk(planned: Planned) -> MoveRefusal | None:
     question, had = planned.question, planned.old_flavor["disk"]
     if question.boot_from_volume or question.flavor["disk"] or not had:
@@ -242,6 +186,31 @@ def _disabled_flavor(planned: Planned) -> MoveRefusal | None:
     if not planned.question.flavor.get("OS-FLV-DISABLED:disabled"):
         return None
     return MoveRefusal(Why.DISABLED_FLAVOR, "FlavorNotFound")
+
+
+def _image_of_volume(planned: Planned) -> MoveRefusal | None:
+    """Refuse another image for the volume that a server boots from, until 25.
+
+    From 26 on the compute API's 2.93 admits it (``reimage_boot_volume``).
+    """
+    if planned.has_image or not planned.before.boot_from_volume:
+        return None
+    return MoveRefusal(Why.VOLUME, "ImageUnacceptable")
+
+
+def _other_nodes(planned: Planned) -> MoveRefusal | None:
+    """Refuse an image that takes NUMA nodes from a server, or gives it some.
+
+    nova/compute/api.py, ``_validate_numa_rebuild``
+    """
+    try:
+        servers = planned.before.spec().server, planned.question.spec().server
+        old, new = (bool(numa.asked_by(each)) for each in servers)
+    except Refusal:
+        return None
+    if old is new or planned.has_image:
+        return None
+    return MoveRefusal(Why.NUMA, "ImageNUMATopologyRebuildConflict")
 
 
 def _same_flavor(planned: Planned) -> MoveRefusal | None:
@@ -292,9 +261,12 @@ _CHECKS = (
     _Check(_on_no_host, _EVERY - {Kind.UNSHELVE}),
     _Check(_source_down, _COLD),
     _Check(_source_up, _EVACUATION),
+    _Check(_same_host, frozenset([Kind.MIGRATION])),
     _Check(_zero_disk, _RESIZE),
     _Check(_disabled_flavor, _RESIZE),
     _Check(_same_flavor, _RESIZE),
+    _Check(_image_of_volume, _REBUILD, until=26),
+    _Check(_other_nodes, _REBUILD),
     _Check(_power_state, _LIVE),
     _Check(_source_down, _LIVE),
     _Check(_pci_device, _LIVE, until=31),

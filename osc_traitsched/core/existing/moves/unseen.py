@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 
-from osc_traitsched.core.existing.moves.refusals import Planned
+from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.nova.move import Kind
 from osc_traitsched.core.nova.server import numa, pci
 

@@ -15,7 +15,8 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: What is not visible of a filter that is none of Nova's.
 OWN_FILTER = Unknown("own filter")
-_REBUILD_HINT, _REBUILD = "_nova_check_type", ("rebuild",)
+#: The hint with which filters judge the host of a rebuild, and its value.
+REBUILD_HINT, REBUILD = "_nova_check_type", ("rebuild",)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +77,7 @@ def judge(
     known = FILTERS.get(name)
     if known is None:
         return OWN_FILTER
-    if spec.hints.get(_REBUILD_HINT) == _REBUILD and not known.on_rebuild:
+    if spec.hints.get(REBUILD_HINT) == REBUILD and not known.on_rebuild:
         return PASSES
     return known.judge(host, spec, settings)
 
