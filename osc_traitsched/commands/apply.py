@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.wanted import WantedPlan, plan_wanted, unreviewed, when_there
 from osc_traitsched.commands import (
     arguments,
@@ -18,6 +17,7 @@ from osc_traitsched.commands import (
 )
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.config.wanted import reviewed, writer
+from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.wanted.undo import undo_of
 from osc_traitsched.views import problems, wanted
 from osc_traitsched.views.traits import Table
@@ -91,7 +91,8 @@ class ApplyWanted(write_args.Writer):
         self._write_undo(args, todo)
         found = self.execute(self.cloud(), todo.plan, args)
         self.conclude(found, args, self.then(found))
-        self._look_again(found, plan)
+        if self.exit_code is ExitCode.DONE and todo.plan.has_changes:
+            self.afterwards = lambda: self._look_again(plan)
         return wanted.rows(found.outcomes, todo.claims, todo.found)
 
     def _write_undo(self, args: argparse.Namespace, todo: WantedPlan) -> None:
@@ -100,11 +101,14 @@ class ApplyWanted(write_args.Writer):
             comments = wanted.not_undone(back.left)
             writer.write_new(args.undo, writer.text(back.wanted, comments))
 
-    def _look_again(self, found: Execution, plan: Callable[[], WantedPlan]) -> None:
-        """Say what others changed while it was written."""
-        if self.exit_code is not ExitCode.DONE or not self._todo.plan.has_changes:
+    def _look_again(self, plan: Callable[[], WantedPlan]) -> None:
+        """Say what others changed while it was written; the rows are printed by now."""
+        try:
+            left = plan().claims
+        except TraitSchedError as exc:
+            base.LOG.error("%s", wanted.not_read_again(exc))
+            self.exit_code = ExitCode.ERROR
             return
-        left = plan().claims
         if left:
             base.LOG.error("%s", wanted.differs_again(left))
             self.exit_code = ExitCode.ERROR

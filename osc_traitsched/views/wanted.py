@@ -9,7 +9,7 @@ from typing import Any
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import PRESENT, Kind, Object, Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers
-from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.errors import CloudBroke, Mistakes, TraitSchedError
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.wanted import export, refusals
 from osc_traitsched.core.wanted.claims import Claim, Unit
@@ -136,6 +136,13 @@ def _(found: export.UnknownTrait) -> str:
         f"{found.kind} {quoted(found.name)} names {quoted(found.trait)}, a trait that "
         "Placement does not know"
     )
+
+
+def not_read_again(error: TraitSchedError) -> str:
+    """Return a line on a cloud that can't be compared again after it was written."""
+    mistakes = error.mistakes if isinstance(error, Mistakes) else (error,)
+    said = "; ".join(map(problems.word, mistakes))
+    return f"all is written, and whether others changed it can't be read: {said}"
 
 
 def differs_again(claims: Mapping[Unit, Claim]) -> str:

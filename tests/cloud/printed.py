@@ -130,6 +130,12 @@ def _golden(make: Maker) -> None:
     make.aggregate("golden", "cmp00", **required)
 
 
+def _small(make: Maker) -> None:
+    """Nothing is as examples/wanted/pinned.yaml wants it."""
+    make.flavor("pinned.small")
+    make.flavor("small")
+
+
 def _zoned(make: Maker) -> None:
     _with_silver(make)
     rack = make.aggregate("rack2", "cmp03", availability_zone="az2")
@@ -260,6 +266,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("servers", "Servers that a policy leaves behind", 0): _left_behind,
     ("servers", "Empty a host", 0): _draining,
     ("servers", "servers-misplaced", 0): _left_behind,
+    ("wanted", "What a plan says", 0): _small,
     ("traits", "See that it works", 0): _gold,
     ("az", "See that it works", 0): _east,
     ("image-type", "See that it works", 0): _gold,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from tests import scripts
 from tests.cloud.factory import factory
 from tests.cloud.printed import blocks, scene_of
+from tests.services.environment import REPOSITORY
 
 _PREFILTERS = ("traits", "az", "image-type", "project", "isolation")
 PAGES = (
@@ -19,6 +22,7 @@ PAGES = (
 )
 VERBS = ("explain", "candidates")
 SERVERS = "doc/source/user/servers.rst"
+WANTED = "doc/source/user/wanted.rst"
 RULE = "doc/source/reference/checks/servers.rst"
 PRINTED = [
     *(b for page in PAGES for verb in VERBS for b in blocks(page, verb)),
@@ -26,6 +30,7 @@ PRINTED = [
     *blocks(SERVERS, "server list"),
     *blocks(SERVERS, "host drain"),
     *blocks(RULE, "check"),
+    *blocks(WANTED, "plan"),
 ]
 
 
@@ -36,6 +41,7 @@ def name_of(block):
 
 @pytest.mark.parametrize("block", PRINTED, ids=name_of)
 def test_an_answer_is_as_printed(cloud, admin, tmp_path, block):
+    shutil.copy(REPOSITORY / "examples/wanted/pinned.yaml", tmp_path / "wanted.yaml")
     with factory(admin) as make:
         scene_of(block)(make)
         done = scripts.run(
@@ -45,5 +51,5 @@ def test_an_answer_is_as_printed(cloud, admin, tmp_path, block):
 
 
 def test_every_page_has_blocks_with_output():
-    assert {block.page for block in PRINTED} == {*PAGES, SERVERS, RULE}
+    assert {block.page for block in PRINTED} == {*PAGES, SERVERS, RULE, WANTED}
     assert len(PRINTED) >= 10

@@ -8,13 +8,13 @@ from collections.abc import Iterable
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.inventory.selection import Selected, Selectors, select
-from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.wanted.inventory import Inventory
 from osc_traitsched.core.wanted.model import GROUP, Group, Source, Text, Wrong
 from osc_traitsched.core.wanted.refusals import NoCompute, NoInventory
 
 _NONE = Selected(())
+_MOST_NEAR = 3
 
 
 class Hosts:
@@ -34,6 +34,9 @@ class Hosts:
         self._groups = {group.name.text: group for group in groups}
         self._inventory = inventory
         self._found: dict[tuple[str, bool], Selected] = {}
+        self._by_label: dict[str, list[Provider]] = {}
+        for host in snapshot.hosts:
+            self._by_label.setdefault(host.name.partition(".")[0], []).append(host)
         nova = snapshot.nova
         self._service_hosts = (
             {c.uuid: c.service_host for c in nova.computes} if nova else {}
@@ -88,20 +91,19 @@ class Hosts:
         return self._named(text.text)
 
     def _named(self, pattern: str) -> Selected:
-        try:
+        labelled = [] if self._is_whole(pattern) else self._by_label.get(pattern, [])
+        if not labelled:
             return select(Selectors(hosts=(pattern,)), self._snapshot)
-        except errors.NothingMatches:
-            labelled = [
-                host
-                for host in self._snapshot.hosts
-                if "." not in pattern and host.name.split(".")[0] == pattern
-            ]
-            if not labelled:
-                raise
         if len(labelled) > 1:
-            namesakes = (Namesake(host.name) for host in labelled)
-            raise errors.AmbiguousName("host", pattern, namesakes)
+            near = tuple(host.name for host in labelled[:_MOST_NEAR])
+            raise errors.NothingMatches("host", pattern, near)
         return Selected(tuple(labelled))
+
+    def _is_whole(self, name: str) -> bool:
+        """Tell whether a host or a service host goes by just this name."""
+        nova = self._snapshot.nova
+        is_service = nova is not None and name in nova.by_service_host
+        return name in self._snapshot.by_name or is_service
 
     def _group(self, group: Group) -> Selected:
         if group.source is Source.NAMES:

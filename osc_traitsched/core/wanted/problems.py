@@ -34,29 +34,32 @@ def with_problems(
         if (problem := step.problem(servers))
     }
 
+    nova = found.snapshot.nova or Nova()
+    ironic = {
+        node.uuid: node.node
+        for node in nova.computes
+        if node.report is not None and node.report.hypervisor_type == _IRONIC
+    }
+
     def marked(change: Change) -> Change:
-        problem = refused.get(id(change)) or _problem(change, found)
+        problem = refused.get(id(change)) or _problem(change, found, ironic)
         return dataclasses.replace(change, problem=problem) if problem else change
 
     return {stage: tuple(map(marked, staged[stage])) for stage in staged}
 
 
-def _problem(change: Change, found: FoundCloud) -> TraitSchedError | None:
+def _problem(
+    change: Change, found: FoundCloud, ironic: Mapping[str, str]
+) -> TraitSchedError | None:
     if change.object.kind is not Kind.PROVIDER_TRAITS:
         return None
     if not change.object.id:
         return NoProvider(change.object.host)
-    return _ironic(change, found) or _others(change)
-
-
-def _ironic(change: Change, found: FoundCloud) -> TraitSchedError | None:
-    nova = found.snapshot.nova or Nova()
     root = found.snapshot.by_uuid[change.object.id].root
-    node = next((c for c in nova.computes if c.uuid == root), None)
-    if node is None or node.report is None or node.report.hypervisor_type != _IRONIC:
-        return None
-    name = min(change.after)
-    return IronicNode(node.node, name, change.after[name] is not None)
+    if root in ironic:
+        name = min(change.after)
+        return IronicNode(ironic[root], name, change.after[name] is not None)
+    return _others(change)
 
 
 def _others(change: Change) -> TraitSchedError | None:

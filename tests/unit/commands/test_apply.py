@@ -247,6 +247,21 @@ def test_others_that_change_it_meanwhile_are_not_overwritten_and_are_told(apply,
     )
 
 
+def test_what_can_not_be_read_again_loses_no_row(apply, cloud):
+    cloud.rivals[HOSTS["cmp00"]] = lambda: cloud.flavors.pop("golden-id")
+    done = apply(
+        """
+        traits: {CUSTOM_GOLD: {hosts: [cmp00]}}
+        flavors: {golden: {absent: {requires: [CUSTOM_GOLD]}}}
+        """
+    )
+    assert (done.code, list(statuses(done).values())) == (1, ["changed"])
+    assert done.err.splitlines()[-1] == (
+        "all is written, and whether others changed it can't be read: w.yaml:3: no "
+        "flavor matches 'golden'"
+    )
+
+
 def test_two_files_of_two_teams_are_one_state(trait_sched, cloud):
     done = trait_sched(
         "apply",
