@@ -188,7 +188,8 @@ def moved(
     :raises CloudBroke: when a service can't be read
     """
     asked = _asked(cloud, found, given, assumptions)
-    asked = dataclasses.replace(asked, is_kept=True, move=move)
+    image = parts.kept(asked.image)
+    asked = dataclasses.replace(asked, image=image, is_kept=True, move=move)
     return _whole(cloud, asked, found, given, _group(cloud, found, given))
 
 

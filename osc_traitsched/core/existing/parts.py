@@ -128,6 +128,9 @@ _ADDED = frozenset(
     )
 )
 
+#: What Nova does not keep of an image with the server.
+_NOT_KEPT = frozenset(["size", "status"])
+
 #: How the properties begin that Nova shows with a server.
 _STANDARD = ("hw_", "img_", "os_")
 #: Those of Glance's own keys that begin so, too.
@@ -170,6 +173,14 @@ def image(body: Any, now: Body | None) -> Body | None:
         if now is not None and key not in now and body.get("OS-SRV-USG:launched_at")
     }
     return {**shown, **{k: v for k, v in kept.items() if k not in was_added}}
+
+
+def kept(image: Body | None) -> Body | None:
+    """Return an image as Nova looks at it again: not whether it is ready, nor its size.
+
+    nova/utils.py, ``get_system_metadata_from_image``; nova/compute/api.py, ``resize``
+    """
+    return image and {k: v for k, v in image.items() if k not in _NOT_KEPT}
 
 
 def _is_shown(key: str) -> bool:

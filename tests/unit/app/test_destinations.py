@@ -153,6 +153,15 @@ def test_a_flavor_goes_with_a_resize(kind, flavor):
         found(running("cmp02"), kind, flavor=flavor)
 
 
+def test_an_image_that_is_not_ready_any_more_does_not_refuse_a_resize():
+    """nova/compute/api.py, _validate_flavor_image_nostatus, of the image that it kept"""
+    gone = {**ROCKY, "status": "deactivated", "size": 2**60}
+    has, asked = there(running("cmp02"), image=gone), Asked(Kind.RESIZE, "gold")
+    answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
+    assert answer.explanation.refusal is None
+    assert names(answer) == ["cmp01"]
+
+
 def test_an_image_that_wants_more_memory_now_does_not_refuse_a_move():
     """nova-conductor takes flavor and image as they are kept with the server."""
     has = there(running("cmp02"), image={**ROCKY, "min_ram": 99999})
