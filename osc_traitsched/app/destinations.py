@@ -9,7 +9,7 @@ from osc_traitsched.app import explain, server_request, settings
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.server_request import Found
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import lookup, read
+from osc_traitsched.cloud import existing_servers, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.existing.history import ServerState
@@ -63,6 +63,7 @@ def destinations(
     """
     _check(asked, given)
     found = server_request.read_server(cloud, name, given)
+    existing_servers.check_host(cloud, found.body)
     there = [c for c in lookup.computes(cloud) if c.service_host == found.state.host]
     # Of a host that Nova does not list it is not known.
     is_up = any(compute.is_up for compute in there) if there else None

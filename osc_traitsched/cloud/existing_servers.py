@@ -42,6 +42,7 @@ _SERVER: rest.Shape = {
         "image": (str, dict),
     }
 }
+_WHERE: rest.Shape = {"server": {"OS-EXT-SRV-ATTR:host": rest.OPTIONAL_TEXT}}
 _ACTION: dict[str, rest.Shape] = {
     "action": str,
     "request_id": str,
@@ -91,6 +92,15 @@ def server(cloud: Cloud, name: str) -> Any:
         # It was deleted since it was listed.
         raise errors.NoServer(name, own_only=False)
     return found
+
+
+def check_host(cloud: Cloud, body: Any) -> None:
+    """Accept a server's body that says where it is, be that nowhere.
+
+    :raises CloudBroke: when Nova does not show that to this user
+    """
+    path = rest.path("servers", body["id"])
+    rest.check(cloud.compute, path, {"server": body}, _WHERE)
 
 
 def _of_id(cloud: Cloud, identity: str) -> Any:

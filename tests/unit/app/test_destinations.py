@@ -7,7 +7,7 @@ import pytest
 from osc_traitsched.app import destinations
 from osc_traitsched.app.destinations import Asked
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.errors import BadUsage, CloudBroke
 from osc_traitsched.core.existing.moves.due import Because
 from osc_traitsched.core.existing.moves.rebuild import Can
 from osc_traitsched.core.existing.moves.refusal import Why
@@ -128,6 +128,12 @@ def test_a_server_whose_host_nova_does_not_list_is_not_said_to_be_down():
     assert (answer.kind, answer.refusals) == (LIVE, ())
 
 
+def test_a_server_is_on_no_host_only_if_nova_says_so():
+    hidden = {k: v for k, v in running("cmp02").items() if not k.endswith(":host")}
+    with pytest.raises(CloudBroke, match="OS-EXT-SRV-ATTR:host"):
+        found(hidden)
+
+
 def test_a_server_that_is_shelved_on_its_host_starts_there():
     """nova/conductor/manager.py, unshelve_instance"""
     on_host = running("cmp02", **{"OS-EXT-STS:vm_state": "shelved"})
@@ -154,7 +160,7 @@ def test_a_flavor_goes_with_a_resize(kind, flavor):
 
 
 def test_an_image_that_is_not_ready_any_more_does_not_refuse_a_resize():
-    """nova/compute/api.py, _validate_flavor_image_nostatus, of the image that it kept"""
+    """nova/compute/api.py, _validate_flavor_image_nostatus, of the image it keeps"""
     gone = {**ROCKY, "status": "deactivated", "size": 2**60}
     has, asked = there(running("cmp02"), image=gone), Asked(Kind.RESIZE, "gold")
     answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
