@@ -29,4 +29,6 @@ def read(path: str) -> tuple[Mapping[str, Any], ...]:
 
 
 def _is_row(found: object) -> bool:
-    return isinstance(found, dict) and found.keys() >= {*IDENTITY}
+    if not isinstance(found, dict) or not found.keys() >= {*IDENTITY}:
+        return False
+    return all(isinstance(found[name], (str, type(None))) for name in IDENTITY)

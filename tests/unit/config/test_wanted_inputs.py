@@ -1,0 +1,93 @@
+"""What else is read and written for a wanted state: an inventory, a reviewed plan."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from osc_traitsched.config.wanted import inventory, reviewed, writer
+from osc_traitsched.core.errors import BadConfiguration, NothingMatches
+from osc_traitsched.core.wanted.model import Wanted
+from osc_traitsched.core.wanted.steps import IDENTITY
+from osc_traitsched.views import problems
+
+ROW = dict.fromkeys(IDENTITY, "x")
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(content):
+        text = content if isinstance(content, str) else json.dumps(content)
+        (tmp_path / "file").write_text(text, encoding="utf-8")
+        return "file"
+
+    return write
+
+
+def refused(read, path):
+    with pytest.raises(BadConfiguration) as caught:
+        read(path)
+    return problems.word(caught.value)
+
+
+def test_groups_have_the_hosts_of_the_groups_below_them_even_in_a_circle(write):
+    found = inventory.read(
+        write(
+            {
+                "_meta": {"hostvars": {"a": {"ip": 1, "x": [1]}, "b": {"ip": "::2"}}},
+                "all": {"children": ["row", "ungrouped"]},
+                "row": {"hosts": ["b", "a"], "children": ["all"]},
+            }
+        )
+    )
+    assert found.of_group("all") == ("a", "b")
+    assert found.of_group("row", "ip") == ("1", "::2")
+    for group, variable in (("rows", None), ("row", "x"), ("ungrouped", None)):
+        with pytest.raises(NothingMatches):
+            found.of_group(group, variable)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("{", "file:1: is no JSON; ansible-inventory --list prints it"),
+        ("[" * 99_999, "file: is no JSON; ansible-inventory --list prints it"),
+        ([], "file: has no groups, as ansible-inventory has"),
+        ({"a": []}, "file: group a: hosts is no list of names"),
+        ({"a": {"hosts": {"b": {}}}}, "file: group a: hosts is no list of names"),
+        ({"a": {"children": [1]}}, "file: group a: children is no list of names"),
+    ],
+)
+def test_what_is_no_inventory_is_refused_in_one_line(write, content, said):
+    assert refused(inventory.read, write(content)) == said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "file:1: is no JSON; plan -f json prints it"),
+        ({}, "file: is no plan, as plan -f json prints it"),
+        ([1], "file: is no plan, as plan -f json prints it"),
+        ([{}], "file: is no plan, as plan -f json prints it"),
+        ([{**ROW, "before": [1]}], "file: is no plan, as plan -f json prints it"),
+    ],
+)
+def test_what_is_no_plan_is_refused_in_one_line(write, content, said):
+    assert refused(reviewed.read, write(content)) == said
+    assert reviewed.read(write([{**ROW, "before": None}]))
+
+
+def test_a_file_is_never_written_where_one_is_or_where_none_can_be(write):
+    path = write("mine")
+    text = writer.text(Wanted(), ["one", "two"])
+    assert text == "# one\n# two\nversion: 1\n"
+    for place, said in (
+        (path, "file: is there already; name a new file"),
+        ("no/file", "no/file: No such file or directory"),
+    ):
+        with pytest.raises(BadConfiguration) as caught:
+            writer.write_new(place, text)
+        assert problems.word(caught.value) == said
