@@ -146,11 +146,13 @@ def _planned(
     before = server_request.moved(cloud, found, given, assumptions, move)
     question = before
     if asked.flavor is not None:
-        question = dataclasses.replace(
-            before, flavor=lookup.flavor(cloud, asked.flavor)
-        )
+        flavor = lookup.flavor(cloud, asked.flavor)
+        question = dataclasses.replace(before, flavor=flavor)
+        question = question.with_flavor(given.flavor_properties)
     if asked.image is not None:
-        question = dataclasses.replace(before, image=lookup.image(cloud, asked.image))
+        image = lookup.image(cloud, asked.image)
+        question = dataclasses.replace(before, image=image)
+        question = question.with_image(given.image_properties)
     return Planned(move.kind, found.state, is_up, before, question)
 
 

@@ -31,6 +31,12 @@ _KINDS = (
     Kind.REBUILD,
 )
 
+_OF_REBUILD = {
+    Can.YES: ExitCode.DONE,
+    Can.NO: ExitCode.NO_HOST,
+    Can.UNKNOWN: ExitCode.UNKNOWN,
+}
+
 
 class ServerDestinations(base.Command):
     """Show which hosts could take a server that is moved, and why others could not.
@@ -107,7 +113,4 @@ def _exit_code(found: Destinations) -> ExitCode:
         return ExitCode.NO_HOST
     if found.explanation is not None:
         return explain.exit_code(found.explanation)
-    answers = {can for _, can in found.hosts}
-    if Can.YES in answers:
-        return ExitCode.DONE
-    return ExitCode.UNKNOWN if Can.UNKNOWN in answers else ExitCode.NO_HOST
+    return _OF_REBUILD[found.can_be_rebuilt]

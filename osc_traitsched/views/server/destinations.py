@@ -36,7 +36,7 @@ def lines(
     """
     explanation = found.explanation
     rest: Iterator[Line] = iter(())
-    tone: Tone | None = _TONES[found.rebuild.can if found.rebuild else Can.NO]
+    tone: Tone | None = _TONES[found.can_be_rebuilt]
     if explanation is not None:
         rest = prose.lines(explanation, explanation.named, everything, options, width)
         # The summary has the verdict.
@@ -107,4 +107,4 @@ def _verdict(found: Destinations) -> str:
     rebuild = found.rebuild
     if rebuild is not None and rebuild.refusal is not None:
         return "refused"
-    return _REBUILT[rebuild.can if rebuild else Can.NO]
+    return _REBUILT[found.can_be_rebuilt]

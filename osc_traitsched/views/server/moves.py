@@ -98,7 +98,7 @@ _REBUILT = {
 def _verdict(found: Destinations) -> str:
     if found.explanation is not None:
         return words.verdict(found.explanation)
-    return _REBUILT[found.rebuild.can if found.rebuild else Can.NO]
+    return _REBUILT[found.can_be_rebuilt]
 
 
 def _what(found: Destinations) -> str:

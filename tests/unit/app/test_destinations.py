@@ -193,7 +193,7 @@ def test_a_rebuild_that_failed_leaves_its_image_in_the_request():
 OTHER = "1a000002-0000-4000-8000-000000000000"
 
 
-def rebuilt(server, **properties):
+def rebuilt(server, given=NOTHING, **properties):
     has = there(server)
     image = {**ROCKY, "id": OTHER, "name": "other", **properties}
     has.image.now_has(f"/images/{OTHER}", image)
@@ -202,7 +202,7 @@ def rebuilt(server, **properties):
     holding = {"traits": TRAITS[CMP01], "resource_provider_generation": 3}
     has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
     asked = Asked(Kind.REBUILD, image=OTHER)
-    answer = destinations.destinations(has, ID, asked, NOTHING, SOURCES)
+    answer = destinations.destinations(has, ID, asked, given, SOURCES)
     CLOSED.validate(views.document(answer))
     return answer, has
 
@@ -248,6 +248,23 @@ def test_a_server_that_is_on_no_host_is_rebuilt_nowhere():
     assert (answer.rebuild, answer.hosts) == (None, ())
     assert Why.NO_HOST in {each.why for each in answer.refusals}
     assert text(answer)[0].startswith("Nova refuses the rebuild of web-3: ")
+
+
+def test_a_host_that_nova_does_not_list_may_take_a_rebuild():
+    answer, _ = rebuilt(running("gone"))
+    assert views.document(answer)["verdict"] == "unknown"
+    assert text(answer)[0] == (
+        "Rebuild of web-3 on gone: it is not known whether its host can take it."
+    )
+
+
+def test_what_the_user_says_of_a_new_flavor_or_image_counts():
+    given = Given(flavor_properties={"hw:cpu_policy": "nonsense"})
+    answer, _ = found(running("cmp02"), Kind.RESIZE, given, flavor="gold")
+    assert answer.explanation.refusal.exception == "InvalidCPUAllocationPolicy"
+    given = Given(image_properties={"trait:CUSTOM_SILVER": "required"})
+    answer, _ = rebuilt(running("cmp01"), given=given)
+    assert answer.rebuild.missing == ("CUSTOM_SILVER",)
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,14 @@ class Destinations:
     has_refused_image: bool = False
 
     @property
+    def can_be_rebuilt(self) -> Can:
+        """Whether the server's own host takes a rebuild, if that is what is asked.
+
+        It is not known of a host that Nova does not list.
+        """
+        return self.rebuild.can if self.rebuild else Can.UNKNOWN
+
+    @property
     def hosts(self) -> tuple[tuple[str, Can], ...]:
         """Each host with whether it could take the server, by name."""
         if self.rebuild is not None:
