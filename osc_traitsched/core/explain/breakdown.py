@@ -2,7 +2,8 @@
 
 Most hosts fail several clauses. So that the parts add up, the clause that the most
 hosts fail comes first, with all of those; then the one that the most of the others
-fail; and so on.
+fail; and so on. Of two that equally many fail the rule of a move comes first: the host
+that a server leaves is no destination, whatever room it has.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
+from collections.abc import Mapping
 
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import Condition
+from osc_traitsched.core.nova.clause import Condition, MoveRule
 
 
 class Cause(enum.Enum):
@@ -76,7 +78,7 @@ def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
         failing: collections.Counter[Condition] = collections.Counter()
         for rejection, hosts in groups:
             failing.update({clause: len(hosts) for clause in rejection.failing})
-        clause = max(failing, key=lambda each: failing[each], default=None)
+        clause = max(failing, key=lambda each: _rank(each, failing), default=None)
         counted = [g for g in groups if clause is None or clause in g[0].failing]
         groups = [
             g for g in groups if clause is not None and clause not in g[0].failing
@@ -86,3 +88,7 @@ def _by_clause(groups: list[tuple[Rejection, list[Provider]]]) -> list[Share]:
             cause = Cause.TOGETHER if clause is None else Cause.CLAUSE
             shares.append(Share(cause, names, clause))
     return shares
+
+
+def _rank(clause: Condition, failing: Mapping[Condition, int]) -> tuple[int, bool]:
+    return failing[clause], isinstance(clause, MoveRule)

@@ -71,7 +71,7 @@ _SAID = {
     reasons.LARGER_THAN_HOST: "{have} {found} of {key} in all, {wanted} asked",
     reasons.NO_NUMA_TOPOLOGY: "{have} no NUMA nodes ({found}; {key} asks for some)",
     reasons.TOO_LITTLE_FREE: "{have} {found} of {key} free, {wanted} asked",
-    reasons.SERVER_IS_HERE: "{have} the server, and this move leaves that out",
+    reasons.SERVER_IS_HERE: "{be} left out as the server's own host",
     reasons.HYPERVISOR_TYPE: "{have} the hypervisor {found}, not {wanted}",
     reasons.HYPERVISOR_OLDER: "{have} hypervisor version {found}, older than {wanted}",
 }

@@ -120,7 +120,7 @@ def test_what_nova_refuses_comes_first_and_hosts_follow():
         each["host"]: (each["answer"], each["reasons"]) for each in document["hosts"]
     }
     assert said["cmp01"] == ("yes", [])
-    assert said["cmp02"][1][-1] == "has the server, and this move leaves that out"
+    assert said["cmp02"][1][-1] == "is left out as the server's own host"
 
 
 def test_a_server_whose_host_nova_does_not_list_is_not_said_to_be_down():
@@ -278,3 +278,9 @@ def test_an_image_goes_with_a_rebuild(kind, image):
 def test_a_rebuild_goes_to_no_other_host():
     with pytest.raises(BadUsage, match="--on-host"):
         found(running("cmp02"), Kind.REBUILD, Given(on_host="cmp01"), image="other")
+
+
+def test_the_own_host_is_out_as_such_though_it_has_no_room_either():
+    answer, _ = found(running("cmp02"), EVACUATION)
+    (sentence,) = (each for each in text(answer) if each.startswith("Of the others"))
+    assert sentence.startswith("Of the others 1 is left out as the server's own host, ")
