@@ -14,6 +14,7 @@ from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud import residents as reading
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import Forbidden, NothingMatches, PlacementRefuses
+from osc_traitsched.core.existing import parts
 from osc_traitsched.core.existing.drain import bound, packing
 from osc_traitsched.core.existing.drain.model import Asked, Leaving
 from osc_traitsched.core.existing.drain.plan import Drain, Resident, Step, Stuck, Why
@@ -48,7 +49,7 @@ def plan(cloud: Cloud, name: str, sources: SettingsSources) -> Drain:
     start = Drain(
         host, nodes, minor, assumptions, unconfirmed=_unconfirmed(cloud, host)
     )
-    room = PlacementRoom(cloud, host)
+    room = PlacementRoom(cloud, host, knows_zones=minor >= parts.ZONE)
     every = tuple(_asked(each, room) for each in every)
     refused = [Stuck(each, Why.REFUSED) for each in every if each.is_refused]
     start = dataclasses.replace(start, stuck=tuple(refused))

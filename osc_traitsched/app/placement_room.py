@@ -8,7 +8,13 @@ from osc_traitsched.app.io_workload import with_builds
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.existing.drain.model import Asked, Claim, alike, claims
+from osc_traitsched.core.existing.drain.model import (
+    Asked,
+    Claim,
+    alike,
+    claims,
+    elsewhere,
+)
 from osc_traitsched.core.existing.drain.state import State
 from osc_traitsched.core.explain.choice import with_ratio
 from osc_traitsched.core.inventory.snapshot import Snapshot
@@ -21,11 +27,13 @@ class PlacementRoom:
     """Gathers what servers ask for, and in the end how the hosts are.
 
     :param without: the service host that they leave
+    :param knows_zones: it is known which zone each of them was asked for with
     """
 
-    def __init__(self, cloud: Cloud, without: str) -> None:
+    def __init__(self, cloud: Cloud, without: str, knows_zones: bool) -> None:
         self._cloud = cloud
         self._placement = cloud.placement
+        self._without, self._knows_zones = without, knows_zones
         self._hosts = {
             each.uuid: each
             for each in lookup.computes(cloud)
@@ -48,8 +56,14 @@ class PlacementRoom:
         """
         key = alike(question)
         if key not in self._asked:
-            self._asked[key] = Asked(question, self._claims(question))
+            claimed = self._claims(question)
+            self._asked[key] = Asked(question, claimed, self._elsewhere(question))
         return self._asked[key]
+
+    def _elsewhere(self, question: Question) -> frozenset[str]:
+        if self._knows_zones:
+            return frozenset()
+        return elsewhere(self._without, self._hosts.values(), question.aggregates)
 
     def _claims(self, question: Question) -> Mapping[str, tuple[Claim, ...]]:
         request = question.request()

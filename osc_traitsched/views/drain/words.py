@@ -6,6 +6,7 @@ import collections
 from collections.abc import Iterator
 
 from osc_traitsched.core.existing.drain.bound import Shortage
+from osc_traitsched.core.existing.drain.model import ZONE
 from osc_traitsched.core.existing.drain.plan import Drain, Resident, Stuck, Why
 from osc_traitsched.core.existing.moves.refusal import Why as Refused
 from osc_traitsched.core.explain.explanation import Explanation
@@ -159,5 +160,10 @@ def deciding(found: Drain) -> Iterator[str]:
             text = f"{step.resident.state.name} to {step.to.service_host}"
             names.setdefault(name, []).append(text)
     for name, texts in names.items():
-        wants = "all that the move wants" if name in RULES else f"what {name} wants"
-        yield f"Not visible from outside: whether it has {wants}: {listed(texts)}."
+        yield f"Not visible from outside: whether it {_wanted(name)}: {listed(texts)}."
+
+
+def _wanted(name: str) -> str:
+    if name == ZONE:
+        return "is in the zone that the server was asked for with"
+    return f"has {'all that the move' if name in RULES else f'what {name}'} wants"

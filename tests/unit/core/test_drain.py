@@ -9,7 +9,13 @@ import random
 import pytest
 
 from osc_traitsched.core.existing.drain import bound, packing
-from osc_traitsched.core.existing.drain.model import Asked, Leaving, alike, claims
+from osc_traitsched.core.existing.drain.model import (
+    Asked,
+    Leaving,
+    alike,
+    claims,
+    elsewhere,
+)
 from osc_traitsched.core.existing.drain.state import State
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.filter.state import ServerGroup
@@ -104,6 +110,22 @@ def test_a_host_that_a_filter_may_keep_out_is_used_last_and_marked():
     assert to(found) == {"s0": "b", "s1": "a"}
     assert [each.unknown for each in found.placed] == [(), ("NumInstancesFilter",)]
     assert found.uncertain == 1
+
+
+def test_a_zone_that_is_not_shown_may_be_the_server_s_own():
+    nodes = [host(name).compute for name in ("a", "b", "c", "d")]
+    east = {"hosts": ["a", "b"], "metadata": {"availability_zone": "east"}}
+    west = {"hosts": ["c"], "metadata": {"availability_zone": "west"}}
+    ssd = {"hosts": ["a", "c"], "metadata": {"ssd": "true"}}
+    assert elsewhere("a", nodes, [east, west, ssd]) == {"c", "d"}
+    assert elsewhere("d", nodes, [east, west]) == {"a", "b", "c"}
+    assert elsewhere("a", nodes, [ssd]) == set()
+    several = dataclasses.replace(asked("bc", 600), elsewhere=frozenset("c"))
+    found = packing.pack(servers(several, several), state({"b": 700, "c": 9000}))
+    assert [(each.root, each.unknown) for each in found.placed] == [
+        ("b", ()),
+        ("c", ("availability zone",)),
+    ]
 
 
 def test_packing_tightly_may_do_without_a_host_that_is_not_certain():

@@ -198,12 +198,15 @@ def test_a_refusal_of_the_request_is_said_in_its_words():
 
 
 def test_what_decides_about_a_move_is_named():
-    found = text(drain([step(unknown=("NUMATopologyFilter", "move:hypervisor"))]))
-    assert found[1:3] == [
+    unknown = ("NUMATopologyFilter", "move:hypervisor", "availability zone")
+    found = text(drain([step(unknown=unknown)]))
+    assert found[1:4] == [
         "Not visible from outside: whether it has what NUMATopologyFilter wants: "
         "web to cmp05.",
         "Not visible from outside: whether it has all that the move wants: "
         "web to cmp05.",
+        "Not visible from outside: whether it is in the zone that the server was asked "
+        "for with: web to cmp05.",
     ]
     assert any("cmp05 (perhaps)" in line for line in found)
 

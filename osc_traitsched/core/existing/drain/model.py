@@ -8,16 +8,20 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
+from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.filter import judging
 from osc_traitsched.core.nova.filter.answer import Passes, Unknown
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
 from osc_traitsched.core.nova.move import with_rules
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Taken
 
 #: What Placement would take of one host's tree for a server.
 Claim = tuple[Taken, ...]
+
+#: What may keep a server from a host beside filters, as documents have it.
+ZONE = "availability zone"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -26,10 +30,13 @@ class Asked:
 
     :ivar question: of one of them, with its move
     :ivar claims: by the UUID of the host's root, each of them enough by itself
+    :ivar elsewhere: the UUIDs of the hosts of other zones than the server's own, where
+        it is not known which one it was asked for with
     """
 
     question: Question
     claims: Mapping[str, tuple[Claim, ...]]
+    elsewhere: frozenset[str] = frozenset()
 
     @functools.cached_property
     def spec(self) -> RequestSpec:
@@ -42,7 +49,8 @@ class Asked:
     def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
         """Return what may keep hosts out, by their UUIDs; None where it does for sure.
 
-        Those are host filters, and what the move demands of hosts besides.
+        Those are host filters, what the move demands of hosts besides, and
+        :data:`ZONE`.
         """
         move, settings = self.question.move, self.question.assumptions
         judgment = judging.judge_all(hosts, self.spec, settings)
@@ -50,7 +58,9 @@ class Asked:
             nodes = [host.compute for host in hosts]
             judgment = with_rules(judgment, move, nodes, settings)
         uuids = [host.compute.uuid for host in hosts]
-        found: dict[str, tuple[str, ...] | None] = dict.fromkeys(uuids, ())
+        found: dict[str, tuple[str, ...] | None] = {
+            uuid: (ZONE,) if uuid in self.elsewhere else () for uuid in uuids
+        }
         for name in judgment.names:
             for uuid, answer in judgment.answers[name].items():
                 before = found[uuid]
@@ -136,6 +146,23 @@ def alike(question: Question) -> str:
         ],
         sort_keys=True,
     )
+
+
+def elsewhere(
+    host: str, computes: Iterable[Compute], aggregates: Iterable[Body]
+) -> frozenset[str]:
+    """Return the UUIDs of the nodes that are in another zone than a service host.
+
+    :param aggregates: the compute API's bodies of all host aggregates
+    """
+    zones = {
+        member: zone
+        for body in aggregates
+        if (zone := body["metadata"].get(ZONE_KEY)) is not None
+        for member in body["hosts"]
+    }
+    own = zones.get(host)
+    return frozenset(c.uuid for c in computes if zones.get(c.service_host) != own)
 
 
 def claims(
