@@ -62,7 +62,7 @@ def fleet(
     :raises ExtraSpecsHidden: where Nova leaves them out for this user
     :raises CloudBroke: when the user may not list the servers of all projects
     """
-    found = Fleet(minor_version(cloud))
+    found, seen = Fleet(minor_version(cloud)), set[str]()
     for each in [None] if hosts is None else sorted(set(hosts)):
         query = {"all_tenants": "1", "limit": str(_PAGE)}
         if each is not None:
@@ -70,7 +70,10 @@ def fleet(
         if project is not None:
             query["project_id"] = project
         for page in _pages(cloud, query):
-            found.add(page)
+            # One that is moved meanwhile is on two hosts, one after the other.
+            found.add(body for body in page if body["id"] not in seen)
+            if hosts is not None:
+                seen.update(body["id"] for body in page)
     if found.hidden:
         total = found.hidden + len(found.residents)
         raise errors.ExtraSpecsHidden(found.hidden, total)
