@@ -11,6 +11,7 @@ from typing import Any
 from osc_traitsched.cloud import lists, rest
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
+from osc_traitsched.core.existing.history import moment
 
 #: How old what a node reports may be. Nova-compute counts its servers once a minute,
 #: later if it is busy (nova/compute/manager.py, ``update_available_resource``).
@@ -61,11 +62,8 @@ def _since(compute: Service) -> str | None:
     """
     query = {"binary": "nova-compute"}
     listed = rest.get(compute, "/os-services", _SERVICES, query)["services"]
-    seen = max((each["updated_at"] or "" for each in listed), default="")
-    try:
-        return f"{datetime.datetime.fromisoformat(seen) - _OLDEST:%Y-%m-%dT%H:%M:%SZ}"
-    except ValueError:
-        return None
+    seen = moment(max((each["updated_at"] or "" for each in listed), default=""))
+    return None if seen is None else f"{seen - _OLDEST:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _servers(compute: Service, query: Mapping[str, str]) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,6 +19,7 @@ ERROR = "ERROR"
 
 #: nova-api writes down when a fault was made to the second only.
 _SECOND = datetime.timedelta(seconds=1)
+_FRACTION = re.compile(r"\.\d+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -163,8 +165,10 @@ def _event(body: Any) -> Event:
 
 def moment(text: str | None) -> datetime.datetime | None:
     """Read a time of Nova's, which is of UTC whether it says so or not."""
+    # Before Python 3.11 a fraction of a second must have three or six digits.
+    exact = _FRACTION.sub(lambda found: f"{found[0]:0<7.7}", text or "")
     try:
-        found = datetime.datetime.fromisoformat((text or "").replace("Z", ""))
+        found = datetime.datetime.fromisoformat(exact.replace("Z", ""))
     except ValueError:
         return None
     return found.replace(tzinfo=datetime.timezone.utc)

@@ -194,6 +194,12 @@ def test_times_are_of_utc(text):
     assert moment(text).isoformat() == "2026-11-22T12:00:30+00:00"
 
 
+@pytest.mark.parametrize("digits", ["5", "50", "500", "5000", "500000", "500000000"])
+def test_a_fraction_of_a_second_may_have_any_number_of_digits(digits):
+    expected = "2026-11-22T12:00:30.500000+00:00"
+    assert moment(f"2026-11-22T12:00:30.{digits}Z").isoformat() == expected
+
+
 @pytest.mark.parametrize("text", [None, "", "yesterday"])
 def test_what_is_no_time_is_not_known(text):
     assert moment(text) is None

@@ -6,7 +6,6 @@ import dataclasses
 import pathlib
 import re
 import shlex
-import typing
 
 import pytest
 
@@ -69,9 +68,10 @@ def test_every_finding_says_how_bad_it_is_and_what_it_is_about(finding):
 
 @pytest.mark.parametrize("finding", CLASSES, ids=lambda each: each.rule)
 def test_names_of_things_are_tuples_of_names(finding):
-    types = typing.get_type_hints(finding)
+    # As written: to evaluate some of them takes Python 3.10.
+    types = {field.name: field.type for field in dataclasses.fields(finding)}
     for name in ("flavors", "images", "aggregates", "hosts"):
-        assert types.get(name, tuple[str, ...]) == tuple[str, ...]
+        assert types.get(name, "tuple[str, ...]") == "tuple[str, ...]"
 
 
 def test_every_rules_id_begins_with_its_area_and_is_its_own():
