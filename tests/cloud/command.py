@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from tests.services import environment
+from tests.services import environment, release
 from tests.services.process import PATIENCE
 
 
@@ -18,7 +18,7 @@ class Command:
 
     def __init__(self, folder: pathlib.Path) -> None:
         # Else the first to want the environment would be a process being timed.
-        environment.python()
+        release.chosen().python()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.cloud", "--computes", "1"],
             cwd=environment.REPOSITORY,

@@ -122,6 +122,8 @@ def placement(site: Site) -> Sections:
             " [%(global_request_id)s %(request_id)s] %(message)s",
         ],
         "api": ["auth_strategy = keystone"],
+        # Wallaby's looks for a policy.json.
+        "oslo_policy": ["policy_file = policy.yaml"],
         "placement_database": [
             *_database(site, "placement"),
             "sync_on_startup = true",
@@ -161,6 +163,10 @@ def nova(site: Site) -> Sections:
             "compute_driver = fake.Hypervisor",
             # On a busy machine a report comes late, and its compute is not down.
             "service_down_time = 600",
+            # As later releases: Wallaby lends out 1.5 times the memory by default,
+            # and 16 times the CPUs.
+            "initial_cpu_allocation_ratio = 4.0",
+            "initial_ram_allocation_ratio = 1.0",
         ],
         "api_database": _database(site, "nova_api"),
         "database": _database(site, "nova"),

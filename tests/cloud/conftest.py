@@ -19,6 +19,14 @@ PREFILTERS = (
     "scheduler.limit_tenants_to_placement_aggregate=true",
     "scheduler.image_metadata_prefilter=true",
 )
+if chosen().number < 24:
+    # From Xena on it is so by default: zones are a prefilter's, and no filter's.
+    PREFILTERS += (
+        "scheduler.query_placement_for_availability_zone=true",
+        "filter_scheduler.enabled_filters=ComputeFilter,ComputeCapabilitiesFilter,"
+        "ImagePropertiesFilter,ServerGroupAntiAffinityFilter,"
+        "ServerGroupAffinityFilter",
+    )
 ROUTED = "scheduler.query_placement_for_routed_network_aggregates=true"
 
 

@@ -15,6 +15,8 @@ _FILTERED = re.compile(r"\((\S+), \S+\) ram: ")
 _WEIGHED = re.compile(r"WeighedHost \[host: \((\S+), .*?, weight: ([^\]]+)\]")
 # At debug, the function and the line that logged it come last.
 _SAID = re.compile(r" \S+\.(\w+) \[.*? req-\S+ .*?\] (.*?)(?: \w+ /\S+:\d+)?\n")
+#: Until 2023.1 oslo.log paints its lines, at least at their end.
+_COLOR = re.compile(r"\x1b\[[\d;]*m")
 _DONE = re.compile(r'placement\.requestlog .*?"([A-Z]+) (\S+)"')
 
 
@@ -83,5 +85,6 @@ def _lines(cloud: Cloud, service: str, request: str) -> list[str]:
         if first < 0:
             return []
         start, end = text.rfind(b"\n", 0, first) + 1, text.find(b"\n", text.rfind(name))
-        lines = text[start : None if end < 0 else end].decode().splitlines()
+        found = text[start : None if end < 0 else end].decode()
+    lines = _COLOR.sub("", found).splitlines()
     return [line for line in lines if request in line]

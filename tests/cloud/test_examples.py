@@ -41,7 +41,7 @@ def test_an_example_does_what_it_is_for(scenario, tmp_path, verb):
     text = examples.example(verb) + "\n"
     variables = {
         **scenario.cloud.environment,
-        "NOVA_PYTHON": str(environment.python()),
+        "NOVA_PYTHON": str(scenario.cloud.release.python()),
     }
     shutil.copytree(OWN_FILTERS, tmp_path, dirs_exist_ok=True)
     host = "cmp05" if verb.endswith(" apply") else "cmp04"

@@ -27,12 +27,15 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.functional import shell
 from tests.functional.proxy import CutBefore, Instead, Proxy
+from tests.services.release import chosen
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 REQUIRED = {f"trait:{GOLD}": "required"}
 INSIDE, OUTSIDE = {"cmp00", "cmp01"}, {"cmp02", "cmp03"}
 EVERYWHERE = INSIDE | OUTSIDE
-ISOLATING = SchedulerSettings.of(34, enable_isolated_aggregate_filtering=True)
+ISOLATING = SchedulerSettings.of(
+    chosen().number, enable_isolated_aggregate_filtering=True
+)
 UNFILTERED = "scheduler.enable_isolated_aggregate_filtering"
 AS_IN_NOVA_CONF = "[scheduler]enable_isolated_aggregate_filtering"
 
@@ -282,8 +285,7 @@ def proxied(cloud, admin):
         endpoint = getattr(admin, service).get_endpoint()
         proxies[service] = Proxy(endpoint)
         path = urllib.parse.urlsplit(endpoint).path
-        url = proxies[service].url + path
-        variables[f"OS_{service.upper()}_ENDPOINT_OVERRIDE"] = url
+        variables.update(shell.through(service, proxies[service].url + path))
     yield variables, tuple(proxies.values())
     for proxy in proxies.values():
         proxy.stop()
@@ -597,7 +599,10 @@ def test_it_says_who_loses_which_hosts(aggregate, openstack):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "nothing says that {} is on (the default of 2026.2): "),
+        (
+            (),
+            f"nothing says that {{}} is on (the default of {chosen().taken_for}): ",
+        ),
         (("--set", f"{UNFILTERED}=false"), "{} is off (--set"),
         (("--set", f"{UNFILTERED}=true"), ""),
     ],

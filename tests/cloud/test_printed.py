@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 
 import pytest
@@ -10,6 +11,7 @@ from tests import scripts
 from tests.cloud.factory import factory
 from tests.cloud.printed import blocks, scene_of
 from tests.services.environment import REPOSITORY
+from tests.services.release import NEWEST
 
 _PREFILTERS = ("traits", "az", "image-type", "project", "isolation")
 PAGES = (
@@ -21,6 +23,8 @@ PAGES = (
     *(f"doc/source/user/prefilters/{name}.rst" for name in _PREFILTERS),
 )
 VERBS = ("explain", "candidates")
+#: What an answer of an older release does not have.
+OF_THE_NEWEST = re.compile(r"2026\.2|OWNER_NOVA")
 SERVERS = "doc/source/user/servers.rst"
 WANTED = "doc/source/user/wanted.rst"
 RULE = "doc/source/reference/checks/servers.rst"
@@ -47,7 +51,13 @@ def test_an_answer_is_as_printed(cloud, admin, tmp_path, block):
         done = scripts.run(
             tmp_path, "printed", text=block.command, variables=cloud.environment
         )
-    assert not block.differs_from(done.out), done.out + done.err
+    differing = block.differs_from(done.out)
+    if cloud.release.number < NEWEST.number and OF_THE_NEWEST.search(
+        "\n".join(block.output)
+    ):
+        assert OF_THE_NEWEST.search(differing), done.out + done.err
+    else:
+        assert not differing, done.out + done.err
 
 
 def test_every_page_has_blocks_with_output():

@@ -18,11 +18,17 @@ from tests.cloud.conftest import PREFILTERS
 from tests.cloud.factory import factory
 from tests.functional import shell
 from tests.server_schema import CLOSED
+from tests.services.release import chosen
 
 GOLD = "CUSTOM_GOLD"
 HOSTS = [f"cmp0{number}" for number in range(4)]
 #: No filter of these knows server groups, and one raises for what it does not know.
 FILTERS = "ComputeFilter,ImagePropertiesFilter,JsonFilter"
+#: The first release whose compute API shows a server's hints, and the properties that
+#: its image had.
+SHOWN_SINCE = 31
+#: And the zone that was asked for, of a server that is on a host.
+ZONE_SHOWN_SINCE = 29
 LIVE = {"os-migrateLive": {"host": None, "block_migration": "auto"}}
 
 
@@ -127,6 +133,17 @@ def kept(maker, boot):
     return boot.server
 
 
+def not_shown(hints=(), availability_zone=None):
+    """Return the options for what was asked that the compute API does not show."""
+    options = []
+    if availability_zone and chosen().number < ZONE_SHOWN_SINCE:
+        options += ["--availability-zone", availability_zone]
+    if chosen().number < SHOWN_SINCE:
+        for key, value in dict(hints).items():
+            options += ["--hint", f"{key}={value}"]
+    return options
+
+
 # Builds
 
 
@@ -151,16 +168,28 @@ def test_no_room(make, told, raw):
 
 def test_filters_take_all(make, told, small, raw):
     query = json.dumps(["=", "$host", "nowhere"])
-    boot = make.boot(small, raw, hints={"query": query})
-    found = told(kept(make, boot), code=3)
+    hints = {"query": query}
+    boot = make.boot(small, raw, hints=hints)
+    found = told(kept(make, boot), *not_shown(hints), code=3)
     assert found["failure"]["stage"] == "no host left"
     assert found["now"]["request"]["hints"] == [{"hint": "query", "values": [query]}]
     assert found["now"]["conflicts"] == [["JsonFilter"]]
 
 
+def test_hints_are_known_where_the_compute_api_shows_them(make, told, small, raw):
+    boot = make.boot(small, raw, hints={"query": json.dumps(["=", "$host", "x"])})
+    found = told(kept(make, boot), code=3 if chosen().number >= SHOWN_SINCE else 0)
+    hints = part(found, "scheduler hints")
+    if chosen().number >= SHOWN_SINCE:
+        assert (hints["known"], hints["source"]) == (True, "server")
+    else:
+        assert (hints["known"], hints["option"]) == (False, "--hint")
+
+
 def test_a_filter_raises(make, told, small, raw):
-    boot = make.boot(small, raw, hints={"query": json.dumps(["~", "$host", "x"])})
-    found = told(kept(make, boot), code=3)
+    hints = {"query": json.dumps(["~", "$host", "x"])}
+    boot = make.boot(small, raw, hints=hints)
+    found = told(kept(make, boot), *not_shown(hints), code=3)
     assert found["failure"]["stage"] == "service failed"
     assert found["now"]["verdict"] == "refused"
 
@@ -213,7 +242,8 @@ def test_the_hosts_of_the_zone_are_disabled(make, told, small, raw):
     make.disabled("cmp03", "")
     body = make.acts(boot, {"migrate": None})
     assert body["status"] == "ACTIVE"
-    found = told(boot.server, code=3)
+    zone = not_shown(availability_zone="east")
+    found = told(boot.server, *zone, code=3)
     assert found["failure"]["stage"] == "reason not kept"
     assert part(found, "availability zone")["value"] == "east"
     failing = {host["host"]: host["failing"] for host in found["now"]["hosts"]}
@@ -328,7 +358,7 @@ def test_it_asks_placement_what_nova_asked(make, failing, explained, small, raw)
     for flavor, image, hints, more in BOOTS:
         boot = make.boot(flavors[flavor], images[image], hints=hints, **more)
         server = kept(make, boot)
-        now = explained(server, "--no-fixes")["now"]
+        now = explained(server, *not_shown(hints, **more), "--no-fixes")["now"]
         assert [now["query"]] == logs.queries(failing, boot.request), (flavor, image)
 
 
@@ -341,9 +371,14 @@ def test_flavor_and_image_may_be_gone(make, failing, explained, admin):
     found = explained(server, code=3)
     assert found["flavor_changed"]
     assert part(found, "image")["source"] == "gone"
-    assert part(found, "image properties")["source"] == "server"
+    given = ["--image-property", "disk_format=raw"]
+    if failing.release.number >= SHOWN_SINCE:
+        assert part(found, "image properties")["source"] == "server"
+    else:
+        assert part(found, "image properties")["source"] == "gone"
+        given += ["--image-property", "hw_video_model=virtio"]
     assert not part(found, "image traits and format")["known"]
-    said = explained(server, "--image-property", "disk_format=raw", "--no-fixes")
+    said = explained(server, *given, "--no-fixes")
     assert [said["now"]["query"]] == logs.queries(failing, boot.request)
 
 
@@ -379,7 +414,9 @@ def test_trains_compute_api_shows_what_the_request_of_a_failed_build_was(
     assert sources[Name.ZONE] is sources[Name.GROUP] is Source.SERVER
     assert sources[Name.HINTS] is Source.NOT_SHOWN
     assert sources[Name.PROPERTIES] is Source.NOW
-    settings = SettingsSources(nova_conf=(str(failing.nova_conf),), nova_release=34)
+    settings = SettingsSources(
+        nova_conf=(str(failing.nova_conf),), nova_release=failing.release.number
+    )
     question, _ = server_request.question(cloud, found, given, settings)
     assert question.zone == "east"
     assert [question.request().query()] == logs.queries(failing, boot.request)

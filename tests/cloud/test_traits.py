@@ -172,7 +172,7 @@ def test_a_cloud_without_a_placement_is_told_in_one_line(cloud, admin):
 def proxied(cloud, admin):
     """A proxy before the real Placement, and the variables that lead through it."""
     proxy = Proxy(admin.placement.get_endpoint())
-    yield proxy, {**cloud.environment, "OS_PLACEMENT_ENDPOINT_OVERRIDE": proxy.url}
+    yield proxy, {**cloud.environment, **shell.through("placement", proxy.url)}
     proxy.stop()
 
 
@@ -204,13 +204,13 @@ def test_no_output_has_the_password_or_the_token(cloud, admin):
 
 
 def test_commands_that_need_only_placement_ask_nobody_else(cloud, proxied):
-    _, variables = proxied
+    proxy, variables = proxied
     run = shell.run(variables, "--debug", "trait-sched", "add", GOLD, "--all")
     asked = [line for line in run.err.splitlines() if line.startswith("REQ: curl")]
     keystone = cloud.environment["OS_AUTH_URL"]
     assert asked
     for line in asked:
-        assert variables["OS_PLACEMENT_ENDPOINT_OVERRIDE"] in line or keystone in line
+        assert proxy.url in line or keystone in line
 
 
 _NOVAS_TRAITS = """

@@ -56,6 +56,14 @@ def login(url: str) -> dict[str, str]:
     return {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": url, "OS_TOKEN": "admin"}
 
 
+def through(service: str, url: str) -> dict[str, str]:
+    """Return the variables that lead to a service elsewhere than the catalog says.
+
+    Wallaby's OpenStackClient reads them only where their cloud is asked for by name.
+    """
+    return {"OS_CLOUD": "envvars", f"OS_{service.upper()}_ENDPOINT_OVERRIDE": url}
+
+
 def run(variables: Mapping[str, str], *arguments: str, stdin: str | None = "") -> Run:
     """Run ``openstack ARGUMENTS`` here; without a text, standard input is closed."""
     out, err = io.StringIO(), io.StringIO()

@@ -53,6 +53,11 @@ class Release:
     pythons: Pythons
     applications: Applications
 
+    @property
+    def taken_for(self) -> str:
+        """The name of the release that a client takes it for, by its compute API."""
+        return {23: "wallaby", 27: "2023.2"}.get(self.number, NEWEST.name)
+
     def python(self) -> pathlib.Path:
         """Return the interpreter that has its services, which are installed if needed.
 

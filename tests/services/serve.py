@@ -10,6 +10,7 @@ before the application is loaded.
 from __future__ import annotations
 
 import importlib
+import select
 import socket
 import sys
 from typing import Any
@@ -17,6 +18,8 @@ from typing import Any
 from cheroot import wsgi
 
 from tests.services import lifeline
+
+SELECT_SECONDS = 0.02
 
 
 class InheritedServer(wsgi.Server):
@@ -31,6 +34,11 @@ class InheritedServer(wsgi.Server):
             numthreads=8,
             request_queue_size=128,
         )
+        if not hasattr(select, "poll"):
+            # So it is in a service with eventlet, until 2024.2. What select does not
+            # wait for when it begins it sees at the next interval only, and that is
+            # each connection which is used again.
+            self.expiration_interval = SELECT_SECONDS
 
     def bind(self, *family_type_and_protocol: int) -> socket.socket:
         """Take the inherited socket where cheroot would make one of its own."""

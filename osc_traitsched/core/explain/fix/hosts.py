@@ -167,7 +167,8 @@ class _Host:
 
         A host is in one zone, which does not change under its servers
         (nova/compute/api.py, ``is_safe_to_update_az`` and
-        ``ensure_no_instances_need_to_move_az_when_host_added``).
+        ``ensure_no_instances_need_to_move_az_when_host_added``). Before 2024.1 Nova
+        lets it change, and leaves servers in a zone that nobody asked for.
         """
         if zone is None or self.compute is None:
             return True
