@@ -25,6 +25,7 @@ _SERVER: dict[str, rest.Shape] = {
     "name": str,
     "status": str,
     "tenant_id": str,
+    "OS-EXT-SRV-ATTR:host": rest.OPTIONAL_TEXT,
     "flavor": {"original_name": str, "vcpus": int, "ram": int, "disk": int},
     "image": (str, dict),
 }
