@@ -14,10 +14,11 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.wanted import export, refusals
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.model import Wrong
+from osc_traitsched.core.wanted.model import Place, Wrong
 from osc_traitsched.core.wanted.steps import Step, steps_of
 from osc_traitsched.views import effects, isolation, problems
 from osc_traitsched.views.columns import Cell
+from osc_traitsched.views.commands import line, openstack
 from osc_traitsched.views.text import count, did_you_mean, listed, quoted, visible
 from osc_traitsched.views.traits import Table
 
@@ -140,8 +141,7 @@ def _(found: export.UnknownTrait) -> str:
 
 def not_read_again(error: TraitSchedError) -> str:
     """Return a line on a cloud that can't be compared again after it was written."""
-    mistakes = error.mistakes if isinstance(error, Mistakes) else (error,)
-    said = "; ".join(map(problems.word, mistakes))
+    said = problems.word(error)
     return f"all is written, and whether others changed it can't be read: {said}"
 
 
@@ -195,12 +195,22 @@ def told(
 
 @problems.word.register
 def _(error: Wrong) -> str:
-    return f"{error.place}: {problems.word(error.error)}"
+    return f"{_at(error.place)}: {problems.word(error.error)}"
+
+
+@problems.word.register
+def _(error: Mistakes) -> str:
+    return "; ".join(map(problems.word, error.mistakes))
+
+
+def _at(place: Place) -> str:
+    return visible(str(place))
 
 
 @problems.word.register
 def _(error: refusals.WantedOtherwise) -> str:
-    return f"{error.other} wants {error.key} of {quoted(error.name)} otherwise"
+    key, name = visible(error.key), quoted(error.name)
+    return f"{_at(error.other)} wants {key} of {name} otherwise"
 
 
 @problems.word.register
@@ -232,10 +242,8 @@ def _(error: refusals.NoInventory) -> str:
 @problems.word.register
 def _(error: refusals.IronicNode) -> str:
     verb = "add" if error.is_added else "remove"
-    return (
-        "an Ironic node has the traits that it has in Ironic: "
-        f"openstack baremetal node {verb} trait {error.node} {error.trait}"
-    )
+    command = openstack(f"baremetal node {verb} trait", error.node, error.trait)
+    return f"an Ironic node has the traits that it has in Ironic: {line(command)}"
 
 
 @problems.word.register
@@ -246,7 +254,7 @@ def _(error: refusals.OthersProvider) -> str:
 @problems.word.register
 def _(error: refusals.ServersWouldMove) -> str:
     there = listed(
-        f"{host} has {count(number, 'server')}"
+        f"{visible(host)} has {count(number, 'server')}"
         for host, number in error.servers.items()
     )
     return (
@@ -270,20 +278,21 @@ def _(error: refusals.ServersUncounted) -> str:
 @problems.word.register
 def _(error: refusals.TwoZones) -> str:
     others = listed(f"{quoted(name)} of zone {quoted(z)}" for name, z in error.others)
-    return f"{listed(error.hosts)} would be in two zones: aggregate {others}"
+    hosts = listed(map(visible, error.hosts))
+    return f"{hosts} would be in two zones: aggregate {others}"
 
 
 @problems.word.register
 def _(error: refusals.TakesMost) -> str:
     return (
-        f"nothing written: {error.place}: only would take {error.name} from "
-        f"{error.taken} of {error.having} that have it; --force overrides this"
+        f"nothing written: {_at(error.place)}: only would take {visible(error.name)} "
+        f"from {error.taken} of {error.having} that have it; --force overrides this"
     )
 
 
 @problems.word.register
 def _(error: refusals.NotReviewed) -> str:
     return (
-        f"nothing written: {error.path} does not have {listed(error.steps)}; review "
-        "a new plan"
+        f"nothing written: {visible(error.path)} does not have "
+        f"{listed(map(visible, error.steps))}; review a new plan"
     )

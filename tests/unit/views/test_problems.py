@@ -18,14 +18,18 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.core.nova import plugin
+from osc_traitsched.core.wanted import refusals as of_wanted
+from osc_traitsched.core.wanted.model import Place, Wrong
 from osc_traitsched.views import isolation as words_of_isolation
 from osc_traitsched.views import problems, refusals
+from osc_traitsched.views import wanted as words_of_wanted
 
 #: What has words of errors beside those of problems.py.
-WORDED = (refusals, words_of_isolation)
+WORDED = (refusals, words_of_isolation, words_of_wanted)
 BROKE = errors.CloudBroke("compute", "no rights", 400)
 EMPTIED = isolation.Course((frozenset("a"), frozenset()))
 SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
+LINE = Place("a\n.yaml", 3)
 KINDS = (
     "not-started",
     "timeout",
@@ -86,6 +90,20 @@ ERRORS = [
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     servers.ComputesUnlisted(("cmp1\n",)),
+    Wrong(LINE, errors.NoProvider("cmp1\n")),
+    errors.Mistakes((Wrong(LINE, BROKE), Wrong(LINE, BROKE))),
+    of_wanted.WantedOtherwise("g\x1b", "zone", LINE),
+    of_wanted.NotToTake("HW_X"),
+    of_wanted.SaysWhatItIs("CUSTOM_X"),
+    of_wanted.NoCompute("card\n"),
+    of_wanted.NoInventory(),
+    of_wanted.IronicNode("node\x1b", "CUSTOM_X", is_added=True),
+    of_wanted.OthersProvider("card", "Neutron"),
+    of_wanted.ServersWouldMove(None, "z\n", {"cmp1\x1b": 2}),
+    of_wanted.ServersUncounted(BROKE),
+    of_wanted.TwoZones(("cmp1\n",), (("g\x1b", "z"),)),
+    of_wanted.TakesMost(LINE, "CUSTOM_X", 3, 4),
+    of_wanted.NotReviewed("plan\n.json", ("add trait\x1b",)),
     traits.LastHolder(
         {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X"),)}
     ),
