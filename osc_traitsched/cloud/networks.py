@@ -81,9 +81,31 @@ def ports_on(cloud: Cloud, host: str) -> dict[str, tuple[Port, ...]]:
 
 
 def _bound(cloud: Cloud, wanted: Mapping[str, str]) -> list[Body]:
-    body = rest.get(cloud.network, "/ports", {"ports": [_PORT]}, wanted)
-    found: list[Body] = body["ports"]
-    return found
+    return _whole(cloud.network, "ports", _PORT, wanted)
+
+
+def _whole(
+    network: Service, kind: str, shape: rest.Shape, wanted: Mapping[str, str]
+) -> list[Body]:
+    """Return a list of Neutron's, which an operator can limit the pages of.
+
+    A page says that there is a next one (neutron.conf,
+    ``[DEFAULT]pagination_max_limit``).
+    """
+    path, links = f"/{kind}", f"{kind}_links"
+    found: list[Body] = []
+    marker: dict[str, str] = {}
+    while True:
+        body = rest.get(network, path, {kind: [shape]}, {**wanted, **marker})
+        page = body[kind]
+        found += page
+        has_next = any(each.get("rel") == "next" for each in body.get(links) or ())
+        if not page or not has_next:
+            return found
+        if marker.get("marker") == page[-1]["id"]:
+            reason = f"gives the same page of {path} again and again"
+            raise errors.CloudBroke(network.service_type, reason)
+        marker = {"marker": page[-1]["id"]}
 
 
 def networks(cloud: Cloud, names: Iterable[str]) -> tuple[Network, ...]:
@@ -176,9 +198,8 @@ def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
 
     :param wanted: says which subnets
     """
-    body = rest.get(cloud.network, "/subnets", {"subnets": [_SUBNET]}, wanted)
-    found = (each.get("segment_id") for each in body["subnets"])
-    segments = [each for each in found if each]
+    subnets = _whole(cloud.network, "subnets", _SUBNET, wanted)
+    segments = [each["segment_id"] for each in subnets if each.get("segment_id")]
     known = {each: _aggregates(cloud.placement, each) for each in set(segments)}
     return tuple(known[each] for each in segments)
 

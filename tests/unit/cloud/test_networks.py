@@ -7,6 +7,7 @@ import types
 import pytest
 
 from osc_traitsched.cloud import networks
+from osc_traitsched.core import errors
 from osc_traitsched.core.nova.server.parts import Network
 from tests.unit.cloud.services import Answering
 
@@ -50,3 +51,37 @@ def test_a_segment_s_aggregates_are_read_once_however_many_subnets_it_has():
     (found,) = networks.networks(cloud, ["n"])
     assert found.segments == (frozenset({"x"}),) * 2
     assert len(placement.asked) == 1
+
+
+def pages_of_ports(page, stays=False):
+    """Return a cloud whose Neutron gives two ports a page, each on its own server."""
+    ports = [
+        {"id": each, "network_id": "n", "fixed_ips": [], "device_id": f"s-{each}"}
+        for each in "abcde"
+    ]
+
+    def answer(path, params):
+        if path == "/networks/n":
+            return {"network": {"id": "n", "name": "n"}}
+        if path == "/subnets":
+            return {"subnets": []}
+        after = "" if stays else params.get("marker", "")
+        left = [each for each in ports if each["id"] > after]
+        links = [{"rel": "next", "href": "there"}] if left[page:] else []
+        return {"ports": left[:page], "ports_links": links}
+
+    return types.SimpleNamespace(network=Answering(answer, "network"))
+
+
+@pytest.mark.parametrize(("page", "requests"), [(2, 3), (5, 1), (9, 1)])
+def test_all_ports_of_a_host_are_read_however_short_neutron_s_pages_are(page, requests):
+    cloud = pages_of_ports(page)
+    assert sorted(networks.ports_on(cloud, "cmp1")) == [f"s-{e}" for e in "abcde"]
+    lists = [params for path, params in cloud.network.asked if path == "/ports"]
+    assert len(lists) == requests
+    assert {each["binding:host_id"] for each in lists} == {"cmp1"}
+
+
+def test_a_neutron_that_gives_one_page_for_ever_is_an_error():
+    with pytest.raises(errors.CloudBroke, match="same page of /ports again"):
+        networks.ports_on(pages_of_ports(2, stays=True), "cmp1")
