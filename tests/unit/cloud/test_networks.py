@@ -56,7 +56,13 @@ def test_a_segment_s_aggregates_are_read_once_however_many_subnets_it_has():
 def pages_of_ports(page, stays=False):
     """Return a cloud whose Neutron gives two ports a page, each on its own server."""
     ports = [
-        {"id": each, "network_id": "n", "fixed_ips": [], "device_id": f"s-{each}"}
+        {
+            "id": each,
+            "name": "",
+            "network_id": "n",
+            "fixed_ips": [],
+            "device_id": f"s-{each}",
+        }
         for each in "abcde"
     ]
 
