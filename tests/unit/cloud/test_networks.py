@@ -68,7 +68,7 @@ def pages_of_ports(page, stays=False):
 
     def answer(path, params):
         if path == "/networks/n":
-            return {"network": {"id": "n", "name": "n"}}
+            return {"network": {"id": "n", "name": "n", "subnets": []}}
         if path == "/subnets":
             return {"subnets": []}
         after = "" if stays else params.get("marker", "")
