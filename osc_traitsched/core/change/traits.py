@@ -235,7 +235,10 @@ def orphaned_traits(
     :param holders: for each trait, the UUIDs of all providers that have it now
     """
     taken: dict[str, set[str]] = {}
+    given: set[str] = set()
     for change in of_providers(changes):
         for name in change.removed:
             taken.setdefault(name, set()).add(change.object.id)
-    return tuple(sorted(n for n in taken if holders[n] <= taken[n]))
+        if change.problem is None:
+            given |= change.added
+    return tuple(sorted(n for n in taken if n not in given and holders[n] <= taken[n]))

@@ -201,6 +201,17 @@ def test_a_plan_that_would_do_harm_is_refused_unless_forced(apply, cloud):
     assert apply(text, "--force").code == 0
 
 
+def test_a_trait_that_something_requires_moves_to_another_host(apply, cloud):
+    cloud.flavor("golden", CUSTOM_GOLD="required")
+    cloud.gives(GOLD, "cmp00")
+    done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp01], absent: {hosts: [cmp00]}}}")
+    assert (done.code, cloud.having(GOLD)) == (0, {"cmp01"}), done.err
+    # Placement refuses the host that was to get it: it stays where it was.
+    cloud.rivals[HOSTS["cmp02"]] = lambda: cloud.deletes_provider("cmp02")
+    done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp02], absent: {hosts: [cmp01]}}}")
+    assert (done.code, cloud.having(GOLD)) == (1, {"cmp01"})
+
+
 def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
     traits = cloud.traits.pop("cmp03")
     naps = []
