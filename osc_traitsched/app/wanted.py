@@ -27,7 +27,7 @@ from osc_traitsched.core.change.traits import (
 )
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
+from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.wanted.claiming import claims_of
@@ -208,15 +208,23 @@ def _misplaced(
         change.object.name: _misplaced_by(cloud, change, found)
         for change in plan.changes
         if change.object.kind is Kind.AGGREGATE
-        and any(change.after[key] == REQUIRED for key in change.added)
+        and isolated_by(_set(change), found.collation)
+    }
+
+
+def _set(change: Change) -> dict[str, str]:
+    """Return the keys that get a value, each with it."""
+    return {
+        key: value
+        for key, value in change.after.items()
+        if key in change.added and value is not None
     }
 
 
 def _misplaced_by(
     cloud: Cloud, change: Change, found: FoundCloud
 ) -> MisplacedServers | errors.CloudBroke:
-    wanted = {key: value for key, value in change.after.items() if value is not None}
-    names = tuple(isolated_by(wanted, found.collation))
+    names = tuple(isolated_by(_set(change), found.collation))
     nodes = (found.snapshot.nova or Nova()).by_service_host
     hosts = change.found.hosts
     roots = {node.uuid for host in hosts for node in nodes.get(host, ())}

@@ -230,6 +230,9 @@ class _Claiming:
         key, collation = key_of(wish.value.text), self.found.collation
         own = {collation.folded(each): each for each in metadata}
         isolating = isolated_by(metadata, collation).get(wish.value.text)
+        if wish.absent and isolating is None:
+            # A key of another value isolates nothing, and is somebody else's.
+            return
         unit = (
             self._object(Kind.AGGREGATE, wish.of.text),
             isolating or own.get(collation.folded(key), key),

@@ -133,20 +133,10 @@ class _Exporting:
     def _isolation(self, body: Body, isolating: str) -> Iterator[Wish]:
         if isolating not in self._found.traits or not is_trait(isolating):
             self.unsaid.append(UnknownTrait("aggregate", body["name"], isolating))
-        elif lacking := [
-            h for h in body["hosts"] if not self._is_in(body, h, isolating)
-        ]:
-            found = HalfIsolated(body["name"], isolating, tuple(sorted(lacking)))
-            self.unsaid.append(found)
+        elif lacking := self._found.lacking(body, isolating):
+            self.unsaid.append(HalfIsolated(body["name"], isolating, lacking))
         else:
             yield wish(Part.ISOLATION, body["name"], isolating)
-
-    def _is_in(self, body: Body, host: str, isolating: str) -> bool:
-        """Tell whether a host has a trait, and is in an aggregate for Placement."""
-        nodes = self._nova.by_service_host.get(host, ())
-        having = self._found.holders.get(isolating, frozenset())
-        inside = self._found.mirrored.get(body["uuid"], frozenset())
-        return bool(nodes) and all(node.uuid in having & inside for node in nodes)
 
     def flavors(self) -> Iterator[Wish]:
         """Yield the traits that flavors require and forbid."""

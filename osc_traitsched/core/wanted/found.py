@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from osc_traitsched.core.change.isolation.state import CloudState
 from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.snapshot import Holding, Members
+from osc_traitsched.core.inventory.snapshot import Holding, Members, Nova
 from osc_traitsched.core.nova.question import Body
 
 
@@ -44,6 +44,20 @@ class FoundCloud(CloudState):
             for name in holding.traits:
                 found.setdefault(name, set()).add(uuid)
         return {name: frozenset(uuids) for name, uuids in found.items()}
+
+    def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:
+        """Return the hosts of an aggregate that a trait isolates by halves.
+
+        Those that lack it, or that Placement does not have in the aggregate.
+        """
+        nodes = (self.snapshot.nova or Nova()).by_service_host
+        having = self.holders.get(trait, frozenset())
+        inside = having & self.mirrored.get(aggregate["uuid"], frozenset())
+        return tuple(
+            host
+            for host in sorted(aggregate["hosts"])
+            if not nodes.get(host) or any(n.uuid not in inside for n in nodes[host])
+        )
 
     @functools.cached_property
     def aggregate_named(self) -> Mapping[str, Body]:

@@ -7,7 +7,12 @@ from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.change.model import Kind, Object, Value
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, names_trait, trait_in
+from osc_traitsched.core.inventory.trait_keys import (
+    REQUIRED,
+    isolated_by,
+    names_trait,
+    trait_in,
+)
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
@@ -92,10 +97,22 @@ class _GoingBack:
         elif key.startswith(TENANT_KEY):
             yield from self._projects(target, key, before)
         elif names_trait(key, collation):
-            name = trait_in(key, collation)
-            yield wish(Part.ISOLATION, target.name, name, before is None)
+            yield from self._isolation(unit, before)
         else:
             self.left.append(unit)
+
+    def _isolation(self, unit: Unit, before: Value) -> Iterator[Wish]:
+        """Yield what isolated an aggregate; by halves it can't be again."""
+        target, key = unit
+        found = self._states.found
+        name = trait_in(key, found.collation)
+        if before is not None:
+            body = self._states.aggregates[target.id]
+            is_isolated = name in isolated_by(body["metadata"], found.collation)
+            if not is_isolated or found.lacking(body, name):
+                self.left.append(unit)
+                return
+        yield wish(Part.ISOLATION, target.name, name, before is None)
 
     def _projects(self, target: Object, key: str, before: Value) -> Iterator[Wish]:
         now = self._states.of(target).keys

@@ -193,6 +193,38 @@ def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
     assert (tmp_path / "undo.yaml").read_text("utf-8") == "mine"
 
 
+def test_a_key_that_isolates_nothing_is_not_taken_and_not_brought_back_as_one(
+    apply, cloud, tmp_path
+):
+    cloud.metadata[f"trait:{GOLD}"] = "forbidden"
+    absent = "aggregates: {gold: {absent: {isolated_for: [CUSTOM_GOLD]}}}"
+    assert (apply(absent).json, cloud.written) == ([], [])
+    done = apply("aggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}", "--undo", "u")
+    assert (done.code, cloud.metadata) == (0, {f"trait:{GOLD}": "required"})
+    undo = (tmp_path / "u").read_text("utf-8")
+    assert undo.startswith(f"# Not brought back: trait:{GOLD} of 'gold'")
+    assert "isolated_for" not in undo
+
+
+def test_what_was_isolated_by_halves_is_not_isolated_whole_again(
+    apply, trait_sched, cloud, tmp_path
+):
+    cloud.gives(GOLD, "cmp00")
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    absent = "aggregates: {gold: {zone: az1, absent: {isolated_for: [CUSTOM_GOLD]}}}"
+    done = apply(absent, "--undo", "undo.yaml")
+    assert (done.code, cloud.metadata) == (0, {"availability_zone": "az1"})
+    assert f"trait:{GOLD} of 'gold'" in (tmp_path / "undo.yaml").read_text("utf-8")
+    cloud.written.clear()
+    assert trait_sched("apply", "undo.yaml", "-f", "json").json == []
+    assert (cloud.written, cloud.having(GOLD)) == ([], {"cmp00"})
+
+
+def test_a_zone_may_be_called_as_what_isolates(apply, cloud):
+    assert apply("aggregates: {gold: {zone: required}}").code == 0
+    assert cloud.metadata == {"availability_zone": "required"}
+
+
 def test_a_plan_that_would_do_harm_is_refused_unless_forced(apply, cloud):
     text = "flavors: {small: {requires: [CUSTOM_GOLD]}}"
     done = apply(text)
