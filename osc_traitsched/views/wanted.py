@@ -97,11 +97,19 @@ def _left(target: Object, key: str) -> str:
         return f"trait {key} was made; openstack trait delete {key}"
     if target.kind is Kind.NEW_AGGREGATE and key == "name":
         return (
-            f"aggregate {name} was made; openstack aggregate delete, once it is empty"
+            f"aggregate {name} was made; openstack aggregate delete, once it is empty; "
+            "if it was not made after all, take its lines out"
         )
+    if target.kind is Kind.PROVIDER_TRAITS:
+        return f"{key} of {name}, which no file takes away; trait-sched remove does"
+    if target.kind is Kind.AGGREGATE_HOSTS:
+        return f"{visible(key)} in {name}, a host that Nova does not list"
     if target.kind is Kind.PROVIDER_AGGREGATES:
         return f"{name} was put into an aggregate of its host in Placement"
-    return f"{key} of {name}, to which Nova lets nobody go back, or which no file says"
+    return (
+        f"{visible(key)} of {name}, to which Nova lets nobody go back, or which no "
+        "file says"
+    )
 
 
 @functools.singledispatch
@@ -112,7 +120,7 @@ def unsaid(found: export.Unsaid) -> str:
 
 @unsaid.register
 def _(found: export.OfIronic) -> str:
-    return f"Ironic node {found.node} has {listed(found.traits)} in Ironic"
+    return f"Ironic node {visible(found.node)} has {listed(found.traits)} in Ironic"
 
 
 @unsaid.register

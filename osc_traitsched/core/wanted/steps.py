@@ -66,7 +66,7 @@ def steps_of(
             claim, before = claims[change.object, key], change.found.keys.get(key)
             yield Step(
                 _what(before, claim.value),
-                _step(change),
+                _step(change, found),
                 change.object.name,
                 names.get(key, key),
                 before,
@@ -82,11 +82,14 @@ def _what(before: Value, after: Value) -> str:
     return "add" if before is None else "set"
 
 
-def _step(change: Change) -> str:
+def _step(change: Change, found: FoundCloud) -> str:
     target = change.object
-    if target.kind is Kind.PROVIDER_TRAITS:
-        return "host" if target.name == target.host else "provider"
-    return _STEPS[target.kind]
+    if target.kind is not Kind.PROVIDER_TRAITS:
+        return _STEPS[target.kind]
+    provider = found.snapshot.by_uuid.get(target.id)
+    # A host without a provider is one; a root that shares what it has is none.
+    is_host = provider is None or found.snapshot.is_host(provider)
+    return "host" if is_host else "provider"
 
 
 def unreviewed(

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.change.model import Kind, Object, Value
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
 from osc_traitsched.core.inventory.trait_keys import (
     REQUIRED,
     isolated_by,
@@ -52,6 +53,11 @@ def wish(part: Part, of: str, value: str, absent: bool = False) -> Wish:
     return Wish(part, Text(of, _HERE), Text(value, _HERE), absent)
 
 
+def _stays(name: str) -> bool:
+    """Tell whether a trait is one that no file takes away again."""
+    return trait.ownership(name) is not trait.Ownership.OPERATOR
+
+
 class _GoingBack:
     def __init__(self, claims: Mapping[Unit, Claim], states: States) -> None:
         self._claims = claims
@@ -63,11 +69,15 @@ class _GoingBack:
         target, key = unit
         before = self._states.value(unit)
         is_gone = before is None
-        if target.kind is Kind.PROVIDER_TRAITS and target.id:
-            is_host = target.name == target.host
+        if not target.id:
+            # A host without a provider: there is nothing that could be written.
+            return
+        if target.kind is Kind.PROVIDER_TRAITS and target.id and not _stays(key):
+            snapshot = self._states.found.snapshot
+            is_host = snapshot.is_host(snapshot.by_uuid[target.id])
             part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
             yield wish(part, key, target.name, is_gone)
-        elif target.kind is Kind.AGGREGATE_HOSTS:
+        elif target.kind is Kind.AGGREGATE_HOSTS and self._is_listed(key):
             yield wish(Part.MEMBERS, target.name, key, is_gone)
         elif target.kind in (Kind.FLAVOR, Kind.IMAGE):
             yield from self._requirement(unit, before)
@@ -75,6 +85,10 @@ class _GoingBack:
             yield from self._metadata(unit, before)
         else:
             self.left.append(unit)
+
+    def _is_listed(self, host: str) -> bool:
+        """Tell whether Nova has a host; only then an aggregate can get it back."""
+        return host in (self._states.found.snapshot.nova or Nova()).by_service_host
 
     def _requirement(self, unit: Unit, before: Value) -> Iterator[Wish]:
         target, key = unit
@@ -85,9 +99,14 @@ class _GoingBack:
         elif target.kind is Kind.FLAVOR and says in (REQUIRED, FORBIDDEN):
             is_required = says == REQUIRED
             part = Part.FLAVOR_REQUIRES if is_required else Part.FLAVOR_FORBIDS
-            yield wish(part, target.name, name, before is None)
+            yield wish(part, self._flavor(target), name, before is None)
         else:
             self.left.append(unit)
+
+    def _flavor(self, target: Object) -> str:
+        """Return what names one flavor; a name that is another's ID does not."""
+        ids = {body["id"] for body in self._states.found.flavors}
+        return target.id if target.name in ids else target.name
 
     def _metadata(self, unit: Unit, before: Value) -> Iterator[Wish]:
         target, key = unit

@@ -60,6 +60,22 @@ def statuses(found):
     return {(r["step"], r["object"], r["key"]): r["status"] for r in found.json}
 
 
+def unlisted(cloud, monkeypatch, *hosts):
+    """Let Nova list some hosts no more."""
+    read = cloud.compute_get
+
+    def compute_get(parts, params):
+        body = read(parts, params)
+        if parts == ("os-hypervisors", "detail"):
+            there = [
+                n for n in body["hypervisors"] if n["service"]["host"] not in hosts
+            ]
+            return {"hypervisors": there}
+        return body
+
+    monkeypatch.setattr(cloud, "compute_get", compute_get)
+
+
 def whole(cloud):
     """Return all that the cloud is like."""
     return json.loads(
@@ -191,6 +207,49 @@ def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
     assert (done.code, cloud.written) == (1, [])
     assert done.err.endswith("undo.yaml: is there already; name a new file\n")
     assert (tmp_path / "undo.yaml").read_text("utf-8") == "mine"
+
+
+def test_an_undo_file_can_be_applied_whatever_was_changed(
+    apply, trait_sched, cloud, tmp_path, monkeypatch
+):
+    unlisted(cloud, monkeypatch, "cmp03")
+    cloud.known.add("HW_CPU_X86_VMX")
+    cloud.aggregates["1"]["hosts"].append("gone")
+    before = {host: set(traits) for host, traits in cloud.traits.items()}
+    done = apply(
+        """
+        traits:
+          CUSTOM_GOLD: {providers: [cmp03]}
+          HW_CPU_X86_VMX: {hosts: [cmp02]}
+        aggregates: {gold: {hosts: [cmp0*], only: true}}
+        """,
+        "--undo",
+        "undo.yaml",
+    )
+    assert [(r["step"], r["object"], r["key"]) for r in done.json] == [
+        ("host", "cmp02", "HW_CPU_X86_VMX"),
+        ("provider", "cmp03", GOLD),
+        ("member", "gold", "cmp02"),
+        ("member", "gold", "gone"),
+    ]
+    undo = (tmp_path / "undo.yaml").read_text("utf-8")
+    assert undo.startswith(
+        "# Not brought back: HW_CPU_X86_VMX of 'cmp02', which no file takes away; "
+        "trait-sched remove does\n"
+        "# Not brought back: gone in 'gold', a host that Nova does not list\n"
+    )
+    back = trait_sched("apply", "undo.yaml", "-f", "json", "--force")
+    assert back.code == 0, back.err
+    assert cloud.traits == {**before, "cmp02": before["cmp02"] | {"HW_CPU_X86_VMX"}}
+    assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
+
+
+def test_an_undo_file_means_the_same_flavor(apply, trait_sched, cloud):
+    cloud.flavors["small-id"]["name"] = "golden-id"
+    done = apply("flavors: {small-id: {forbids: [CUSTOM_GOLD]}}", "--undo", "undo.yaml")
+    assert cloud.specs("small") == {f"trait:{GOLD}": "forbidden"}, done.err
+    assert trait_sched("apply", "undo.yaml", "-f", "json").code == 0
+    assert (cloud.specs("small"), cloud.specs("golden")) == ({}, {})
 
 
 def test_a_key_that_isolates_nothing_is_not_taken_and_not_brought_back_as_one(
