@@ -66,6 +66,12 @@ class _Claiming:
         held = [self.hosts.providers(text) for text in self.wanted.hold]
         self._held_roots = {p.uuid for each in held for p in each.providers}
         names = {host for each in held for host in each.without_provider}
+        names |= {
+            host
+            for text in self.wanted.hold
+            for body in self.found.aggregates
+            for host in self.hosts.named(text, body["hosts"])
+        }
         nodes = [c for c in self._nova.computes if c.uuid in self._held_roots]
         self._held_hosts = names | {node.service_host for node in nodes}
 
@@ -112,8 +118,10 @@ class _Claiming:
                 for holder in sorted(self.found.holders.get(name, ())):
                     provider = self.found.holdings[holder].provider
                     unit = provider_object(self.found, provider), name
-                    is_held = provider.root in self._held_roots
-                    self.claims.add_rest([unit], only.of.place, is_held)
+                    # No line can name a host that Nova does not list for now.
+                    left = self._held_roots | self.found.snapshot.unlisted
+                    is_left = provider.root in left
+                    self.claims.add_rest([unit], only.of.place, is_left)
 
     def existing(self) -> None:
         """Claim that all traits exist which something shall have or name."""
@@ -196,7 +204,7 @@ class _Claiming:
         inside = body["hosts"] if body else []
         target = self._object(Kind.AGGREGATE_HOSTS, name)
         for wish in self._wishes(name, Part.MEMBERS):
-            found = self.hosts.service_hosts(wish.value, inside if wish.absent else ())
+            found = self.hosts.service_hosts(wish.value, inside)
             for host in found:
                 self.claims.add((target, host), _claim(wish), host in self._held_hosts)
         for only in self._only(name, Part.MEMBERS):

@@ -55,9 +55,8 @@ class Hosts:
 
         :param among: hosts that Nova may no longer have, and that count as well
         """
-        there = [h for h in among if fnmatch.fnmatchcase(h, text.text)]
-        known = set(self._service_hosts.values())
-        if there and not known.intersection(there):
+        there = self.named(text, among)
+        if there and not self._is_known(text):
             return tuple(there)
         selected = self.providers(text)
         found = dict.fromkeys((*selected.without_provider, *there))
@@ -67,6 +66,21 @@ class Hosts:
             else:
                 self._wrong(text, NoCompute(provider.name))
         return tuple(sorted(found))
+
+    def named(self, text: Text, among: Iterable[str]) -> list[str]:
+        """Return those of some hosts that are named as they are, or by a glob.
+
+        Nova may have them no more.
+        """
+        patterns: tuple[Text, ...] = (text,)
+        if text.text.startswith(GROUP):
+            group = self._groups[text.text[len(GROUP) :]]
+            patterns = group.values if group.source is Source.NAMES else ()
+        return [
+            host
+            for host in among
+            if any(fnmatch.fnmatchcase(host, each.text) for each in patterns)
+        ]
 
     def _once(self, text: Text, is_host: bool) -> Selected:
         key = (text.text, is_host)
@@ -98,6 +112,14 @@ class Hosts:
             near = tuple(host.name for host in labelled[:_MOST_NEAR])
             raise errors.NothingMatches("host", pattern, near)
         return Selected(tuple(labelled))
+
+    def _is_known(self, text: Text) -> bool:
+        """Tell whether Placement or Nova has any host that is named so."""
+        try:
+            self._host(text)
+        except TraitSchedError:
+            return False
+        return True
 
     def _is_whole(self, name: str) -> bool:
         """Tell whether a host or a service host goes by just this name."""

@@ -303,6 +303,36 @@ def test_a_trait_that_something_requires_moves_to_another_host(apply, cloud):
     assert (done.code, cloud.having(GOLD)) == (1, {"cmp01"})
 
 
+def test_only_takes_nothing_from_hosts_that_nova_does_not_list_for_now(
+    apply, cloud, monkeypatch
+):
+    unlisted(cloud, monkeypatch, "cmp02", "cmp03")
+    cloud.gives(GOLD, "cmp00", "cmp01", "cmp03")
+    cloud.joins("cmp02")
+    cloud.joins("cmp03")
+    text = """
+        groups: {all: ["cmp0*"]}
+        traits: {CUSTOM_GOLD: {hosts: ["@all"], only: true}}
+        aggregates: {gold: {hosts: ["@all"], only: true}}
+    """
+    assert (apply(text).json, cloud.written) == ([], [])
+    cloud.joins("gone")
+    text = """
+        hold: ["cmp0[123]"]
+        aggregates: {gold: {hosts: [cmp00], only: true}}
+    """
+    assert [row["key"] for row in apply(text).json] == ["gone"]
+
+
+def test_a_host_that_nova_does_not_list_hides_no_other_of_its_name(
+    apply, cloud, monkeypatch
+):
+    unlisted(cloud, monkeypatch, "cmp03")
+    cloud.aggregates["1"]["hosts"] = ["cmp03"]
+    done = apply("aggregates: {gold: {hosts: ['cmp0[23]']}}")
+    assert [row["key"] for row in done.json] == ["cmp02"], done.err
+
+
 def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
     traits = cloud.traits.pop("cmp03")
     naps = []
