@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Object
+from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud
@@ -29,7 +30,8 @@ def claim(
     ids = {}
     for wish in wishes:
         known = found.projects.get(wish.value.text, wish.value.text)
-        if not isinstance(known, str) and not wish.absent:
+        is_gone = wish.absent and isinstance(known, NothingMatches)
+        if not isinstance(known, str) and not is_gone:
             yield Wrong(wish.value.place, known)
         # A project that Keystone no longer has goes by the ID that is written.
         ids[wish.value.text] = known if isinstance(known, str) else wish.value.text
@@ -75,8 +77,14 @@ def _keys(
             yield key, left or None, outside[gone[0]]
         elif named := [project for project in listed if project in inside]:
             yield key, value, inside[named[0]]
-    taken = set(metadata)
+    taken = {key.lower() for key in metadata}
     for project in sorted(inside.keys() - projects_in(metadata)):
-        key = TENANT_KEY if TENANT_KEY not in taken else f"{TENANT_KEY}_{project}"
-        taken.add(key)
+        keys = (f"{TENANT_KEY}{end}" for end in ("", f"_{project}", *_numbers(taken)))
+        key = next(each for each in keys if each.lower() not in taken)
+        taken.add(key.lower())
         yield key, project, inside[project]
+
+
+def _numbers(taken: Collection[str]) -> Iterator[str]:
+    """Yield ends of keys; one of them at least is free."""
+    return (f"_{number}" for number in range(2, len(taken) + 3))

@@ -76,6 +76,22 @@ def unlisted(cloud, monkeypatch, *hosts):
     monkeypatch.setattr(cloud, "compute_get", compute_get)
 
 
+def keystone(cloud, monkeypatch, *projects):
+    """Let Keystone have projects, each called demo."""
+    bodies = [{"id": each, "name": "demo"} for each in projects]
+
+    def identity_get(parts, params):
+        if parts == ("projects",):
+            found = [each for each in bodies if each["name"] == params["name"]]
+            return {"projects": found, "links": {}}
+        for each in bodies:
+            if each["id"] == parts[1]:
+                return {"project": each}
+        raise CloudBroke("identity", "none", 404)
+
+    monkeypatch.setattr(cloud, "identity_get", identity_get)
+
+
 def whole(cloud):
     """Return all that the cloud is like."""
     return json.loads(
@@ -331,6 +347,26 @@ def test_a_host_that_nova_does_not_list_hides_no_other_of_its_name(
     cloud.aggregates["1"]["hosts"] = ["cmp03"]
     done = apply("aggregates: {gold: {hosts: ['cmp0[23]']}}")
     assert [row["key"] for row in done.json] == ["cmp02"], done.err
+
+
+def test_a_project_takes_no_key_from_another_one(apply, cloud, monkeypatch):
+    new, first, second = "1" * 32, "2" * 32, "3" * 32
+    odd = {"filter_tenant_id": first, f"filter_tenant_id_{new}": second}
+    cloud.metadata.update(odd)
+    keystone(cloud, monkeypatch, new)
+    done = apply(f"aggregates: {{gold: {{tenants: ['{new}']}}}}")
+    assert (done.code, cloud.metadata) == (0, {**odd, "filter_tenant_id_2": new})
+
+
+def test_a_name_of_two_projects_is_not_taken_for_one_that_is_gone(
+    apply, cloud, monkeypatch
+):
+    cloud.metadata["filter_tenant_id"] = "1" * 32
+    keystone(cloud, monkeypatch, "1" * 32, "2" * 32)
+    done = apply("aggregates: {gold: {absent: {tenants: [demo]}}}")
+    assert (done.code, done.out, cloud.written) == (1, "", [])
+    assert done.err.startswith("w.yaml:2: ")
+    assert "demo" in done.err
 
 
 def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
