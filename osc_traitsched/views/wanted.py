@@ -154,12 +154,12 @@ def not_read_again(error: TraitSchedError) -> str:
 
 
 def differs_again(claims: Mapping[Unit, Claim]) -> str:
-    """Return a line on what others changed while a plan was carried out."""
+    """Return a line on what is not as wanted once a plan was carried out."""
     names = dict.fromkeys(quoted(target.name) for target, _ in claims)
     return (
-        f"others changed {listed(names)} meanwhile: {count(len(claims), 'unit')} "
-        "not as wanted; trait-sched plan shows them, and the same command again "
-        "writes them"
+        f"{count(len(claims), 'unit')} of {listed(names)} not as wanted by now: others "
+        "changed them, or what is written has put more hosts into a group; trait-sched "
+        "plan shows them, and the same command again writes them"
     )
 
 
@@ -245,6 +245,14 @@ def _(error: refusals.NoCompute) -> str:
 @problems.word.register
 def _(error: refusals.NoInventory) -> str:
     return "a group of an inventory needs --inventory FILE"
+
+
+@problems.word.register
+def _(error: refusals.OnlyNobody) -> str:
+    return (
+        f"only of {visible(error.name)}: what is named has no host; to take it from "
+        "all hosts, name them as absent"
+    )
 
 
 @problems.word.register

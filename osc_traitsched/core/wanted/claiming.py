@@ -19,7 +19,7 @@ from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.hosts import Hosts
 from osc_traitsched.core.wanted.model import Only, Part, Text, Wanted, Wish, Wrong
-from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs
+from osc_traitsched.core.wanted.refusals import NotToTake, OnlyNobody, SaysWhatItIs
 
 #: What a new aggregate is called until Nova has given it an ID.
 _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")
@@ -115,6 +115,10 @@ class _Claiming:
             if only.section == "traits":
                 self._check_trait(only.of, absent=True)
                 name = only.of.text
+                kind = Kind.PROVIDER_TRAITS
+                units = self.claims.wanted()
+                is_given = any(t.kind is kind and key == name for t, key in units)
+                self._check_only(only, is_given)
                 for holder in sorted(self.found.holders.get(name, ())):
                     provider = self.found.holdings[holder].provider
                     unit = provider_object(self.found, provider), name
@@ -122,6 +126,11 @@ class _Claiming:
                     left = self._held_roots | self.found.snapshot.unlisted
                     is_left = provider.root in left
                     self.claims.add_rest([unit], only.of.place, is_left)
+
+    def _check_only(self, only: Only, names_any: bool) -> None:
+        """Refuse that nobody is left because a group is empty."""
+        if not names_any and not self.hosts.mistakes:
+            self.mistakes.append(Wrong(only.of.place, OnlyNobody(only.of.text)))
 
     def existing(self) -> None:
         """Claim that all traits exist which something shall have or name."""
@@ -204,10 +213,10 @@ class _Claiming:
         inside = body["hosts"] if body else []
         target = self._object(Kind.AGGREGATE_HOSTS, name)
         for wish in self._wishes(name, Part.MEMBERS):
-            found = self.hosts.service_hosts(wish.value, inside)
-            for host in found:
+            for host in self.hosts.service_hosts(wish.value, inside):
                 self.claims.add((target, host), _claim(wish), host in self._held_hosts)
         for only in self._only(name, Part.MEMBERS):
+            self._check_only(only, any(t == target for t, _ in self.claims.wanted()))
             for host in sorted(inside):
                 is_held = host in self._held_hosts
                 self.claims.add_rest([(target, host)], only.of.place, is_held)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Object, Value
 from osc_traitsched.core.wanted.model import Place, Wrong
@@ -53,6 +53,11 @@ class Claims:
         for unit in units:
             if unit not in self.units and unit not in self.held:
                 self.add(unit, Claim(None, place, is_rest=True), held)
+
+    def wanted(self) -> Iterator[Unit]:
+        """Yield the units that shall be there, on hosts that are held as well."""
+        for claims in (self.units, self.held):
+            yield from (unit for unit, c in claims.items() if c.value is not None)
 
     def of(self, target: Object) -> Mapping[str, Claim]:
         """Return what is wanted of one object, by key."""

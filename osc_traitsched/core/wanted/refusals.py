@@ -50,6 +50,17 @@ class NoInventory(errors.BadQuestion):
     """A group of an inventory, and no inventory was named."""
 
 
+class OnlyNobody(errors.BadQuestion):
+    """``only`` where what is named has no host: everybody would lose it.
+
+    :ivar name: the trait or the aggregate
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
 class IronicNode(errors.AnswerIsNo):
     """Ironic replaces the traits of its nodes' providers by those of the nodes.
 

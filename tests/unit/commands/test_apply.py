@@ -319,6 +319,21 @@ def test_a_trait_that_something_requires_moves_to_another_host(apply, cloud):
     assert (done.code, cloud.having(GOLD)) == (1, {"cmp01"})
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "traits: {CUSTOM_GOLD: {hosts: ['@none'], only: true}}",
+        "aggregates: {gold: {hosts: ['@none'], only: true}}",
+    ],
+)
+def test_only_of_an_empty_group_is_a_mistake_even_if_forced(apply, cloud, text):
+    cloud.gives(GOLD, "cmp00")
+    done = apply(f"groups: {{none: []}}\n{text}", "--force")
+    assert (done.code, done.out, cloud.written) == (1, "", [])
+    assert done.err.startswith("w.yaml:3: only of ")
+    assert "what is named has no host" in done.err
+
+
 def test_only_takes_nothing_from_hosts_that_nova_does_not_list_for_now(
     apply, cloud, monkeypatch
 ):
@@ -410,8 +425,9 @@ def test_others_that_change_it_meanwhile_are_not_overwritten_and_are_told(apply,
     )
     assert done.code == 1
     assert done.err.splitlines()[-1] == (
-        "others changed 'cmp01' meanwhile: 1 unit not as wanted; trait-sched plan "
-        "shows them, and the same command again writes them"
+        "1 unit of 'cmp01' not as wanted by now: others changed them, or what is "
+        "written has put more hosts into a group; trait-sched plan shows them, and the "
+        "same command again writes them"
     )
 
 
