@@ -76,10 +76,12 @@ class Hosts:
         if text.text.startswith(GROUP):
             group = self._groups[text.text[len(GROUP) :]]
             patterns = group.values if group.source is Source.NAMES else ()
+        names = {each.text for each in patterns}
+        globs = [name for name in names if any(c in name for c in "*?[")]
         return [
             host
             for host in among
-            if any(fnmatch.fnmatchcase(host, each.text) for each in patterns)
+            if host in names or any(fnmatch.fnmatchcase(host, g) for g in globs)
         ]
 
     def _once(self, text: Text, is_host: bool) -> Selected:
