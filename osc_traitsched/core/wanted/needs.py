@@ -49,6 +49,8 @@ class _Thinking:
         self._found = found
         self._aggregates = {str(body["id"]): body for body in found.aggregates}
         self._ids = {body["uuid"]: str(body["id"]) for body in found.aggregates}
+        nodes = (found.snapshot.nova or Nova()).computes
+        self._hosts = {node.uuid: frozenset({node.service_host}) for node in nodes}
         # Zones and projects that aggregates have now, or get.
         self._restricted = {
             change.object.id
@@ -78,6 +80,8 @@ class _Thinking:
                 yield _OPEN
         elif stage is Stage.OPENED:
             yield _OPEN
+        elif stage is Stage.LEFT:
+            yield from ((stage.name, host) for host in change.after)
         elif stage in (Stage.REQUIRED, Stage.RELEASED):
             yield from ((stage.name, name) for name in self._traits(change))
 
@@ -103,8 +107,12 @@ class _Thinking:
             yield from (("has", name) for name in names)
         if stage is Stage.CLOSED:
             yield from self._closes(change, names)
+        if stage is Stage.LEFT:
+            # Filters after Placement may ask for the aggregate's other keys.
+            yield ("JOINED", identity)
         if stage is Stage.LOST:
             yield from (("RELEASED", name) for name in names)
+            yield from (("LEFT", host) for host in self._service_hosts(identity))
 
     def _joins(self, change: Change) -> Iterator[_Fact]:
         """Yield what a host must have before it joins an aggregate."""
@@ -133,6 +141,11 @@ class _Thinking:
             for node in nodes.get(host, ()):
                 holding = self._found.holdings.get(node.uuid)
                 yield from (("has", name) for name in holding.traits) if holding else ()
+
+    def _service_hosts(self, provider: str) -> frozenset[str]:
+        """Return the host of a provider as Nova's aggregates name it, if any."""
+        there = self._found.snapshot.by_uuid.get(provider)
+        return self._hosts.get(there.root, frozenset()) if there else frozenset()
 
     def _traits(self, change: Change) -> frozenset[str]:
         """Return the traits that a change gives, takes, requires or no longer does."""

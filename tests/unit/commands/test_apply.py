@@ -384,6 +384,25 @@ def test_a_name_of_two_projects_is_not_taken_for_one_that_is_gone(
     assert "demo" in done.err
 
 
+def test_no_host_leaves_for_one_that_can_not_join(apply, cloud):
+    def broken():
+        raise CloudBroke("compute", "no", 403)
+
+    cloud.gives(SILVER, "cmp00", "cmp03")
+    cloud.rivals["action"] = broken
+    swap = """
+        traits: {CUSTOM_SILVER: {absent: {hosts: [cmp00, cmp03]}}}
+        aggregates: {gold: {hosts: [cmp02], absent: {hosts: [cmp00]}}}
+    """
+    assert {k: v for k, v in statuses(apply(swap)).items() if k[0] == "member"} == {
+        ("member", "gold", "cmp02"): "failed",
+        ("member", "gold", "cmp00"): "not done",
+    }
+    assert cloud.having(SILVER) == {"cmp00"}
+    assert apply(swap).code == 0
+    assert cloud.having(SILVER) == set()
+
+
 def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
     traits = cloud.traits.pop("cmp03")
     naps = []
