@@ -174,7 +174,9 @@ def summary(
         (held, "held"),
     )
     said = [f"{number} {what}" for number, what in parts if number]
-    return f"{listed(paths)}: {', '.join([*said, f'{as_wanted} as wanted'])}"
+    return (
+        f"{listed(map(visible, paths))}: {', '.join([*said, f'{as_wanted} as wanted'])}"
+    )
 
 
 def told(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import fnmatch
 from collections.abc import Iterable, Iterator
 
@@ -23,6 +24,8 @@ _FLAVORS = (Part.FLAVOR_REQUIRES, Part.FLAVOR_FORBIDS)
 def claim(claims: Claims, wanted: Wanted, found: FoundCloud) -> Iterator[Wrong]:
     """Claim the keys of flavors and images; yield the lines that name none."""
     wishes = wanted.of_part(*_FLAVORS, Part.IMAGE_REQUIRES)
+    # Images of one name go by their IDs, so that rows tell them apart.
+    names = collections.Counter(body["name"] for body in found.images)
     for wish in sorted(wishes, key=lambda each: each.absent):
         is_flavor = wish.part in _FLAVORS
         try:
@@ -35,7 +38,9 @@ def claim(claims: Claims, wanted: Wanted, found: FoundCloud) -> Iterator[Wrong]:
         for body in bodies:
             pairs = body.get("extra_specs") or {} if is_flavor else body
             kind = Kind.FLAVOR if is_flavor else Kind.IMAGE
-            target = Object(kind, body["id"], body["name"] or body["id"])
+            several = not is_flavor and names[body["name"]] > 1
+            name = body["id"] if several else body["name"] or body["id"]
+            target = Object(kind, body["id"], name)
             _key(claims, wish, target, pairs)
 
 

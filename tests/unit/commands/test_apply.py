@@ -215,6 +215,21 @@ def test_a_step_that_was_not_reviewed_is_not_taken(apply, plan, cloud, tmp_path)
     assert done.err == "p.json: is no plan, as plan -f json prints it\n"
 
 
+def test_a_plan_for_one_image_is_none_for_another_of_its_name(
+    apply, plan, cloud, tmp_path
+):
+    whole = {"name": "win", "visibility": "public", "owner": "", "status": "active"}
+    cloud.images.update({each: {"id": each, **whole} for each in ("first", "second")})
+    cloud.gives(GOLD, "cmp00")
+    wanted = "version: 1\nimages: {first: {requires: [CUSTOM_GOLD]}}"
+    (tmp_path / "w.yaml").write_text(wanted, encoding="utf-8")
+    (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
+    text = "images: {second: {requires: [CUSTOM_GOLD]}}"
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, cloud.written) == (5, [])
+    assert "p.json does not have add image second trait:CUSTOM_GOLD" in done.err
+
+
 def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
     apply, cloud, tmp_path
 ):
