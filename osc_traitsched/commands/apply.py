@@ -36,6 +36,7 @@ class ApplyWanted(write_args.Writer):
     example = "apply wanted.yaml --undo undo.yaml"
 
     _todo: WantedPlan
+    _more = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
@@ -90,7 +91,9 @@ class ApplyWanted(write_args.Writer):
             raise refused
         self._write_undo(args, todo)
         found = self.execute(self.cloud(), todo.plan, args)
-        self.conclude(found, args, self.then(found))
+        if args.undo and todo.plan.has_changes:
+            self._more = wanted.with_undo(args.undo)
+        self.conclude(found, args, f"{self.then(found)}{self._more}")
         if self.exit_code is ExitCode.DONE and todo.plan.has_changes:
             self.afterwards = lambda: self._look_again(plan)
         return wanted.rows(found.outcomes, todo.claims, todo.found)
@@ -110,7 +113,7 @@ class ApplyWanted(write_args.Writer):
             self.exit_code = ExitCode.ERROR
             return
         if left:
-            base.LOG.error("%s", wanted.differs_again(left))
+            base.LOG.error("%s", f"{wanted.differs_again(left)}{self._more}")
             self.exit_code = ExitCode.ERROR
 
     def produce_output(

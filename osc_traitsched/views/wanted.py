@@ -147,6 +147,11 @@ def _(found: export.UnknownTrait) -> str:
     )
 
 
+def with_undo(path: str) -> str:
+    """Return what the same command again needs once it has written an undo file."""
+    return f", with another file for --undo: {visible(path)} leads back after that one"
+
+
 def not_read_again(error: TraitSchedError) -> str:
     """Return a line on a cloud that can't be compared again after it was written."""
     said = problems.word(error)

@@ -233,6 +233,16 @@ def test_a_plan_for_one_image_is_none_for_another_of_its_name(
 def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
     apply, cloud, tmp_path
 ):
+    def broken():
+        raise CloudBroke("compute", "no", 403)
+
+    cloud.rivals["action"] = broken
+    done = apply("aggregates: {gold: {hosts: [cmp02]}}", "--undo", "first.yaml")
+    assert done.err == (
+        "1 of 1 failed; the same command again goes on, with another file for --undo: "
+        "first.yaml leads back after that one\n"
+    )
+    cloud.written.clear()
     (tmp_path / "undo.yaml").write_text("mine", encoding="utf-8")
     done = apply(WHOLE, "--undo", "undo.yaml")
     assert (done.code, cloud.written) == (1, [])
