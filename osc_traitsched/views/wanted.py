@@ -18,7 +18,7 @@ from osc_traitsched.core.wanted.model import Place, Wrong
 from osc_traitsched.core.wanted.steps import Step, steps_of
 from osc_traitsched.views import effects, isolation, problems
 from osc_traitsched.views.columns import Cell
-from osc_traitsched.views.commands import line, openstack
+from osc_traitsched.views.commands import Option, line, openstack
 from osc_traitsched.views.text import count, did_you_mean, listed, quoted, visible
 from osc_traitsched.views.traits import Table
 
@@ -259,6 +259,15 @@ def _(error: refusals.OnlyNobody) -> str:
     return (
         f"only of {visible(error.name)}: what is named has no host; to take it from "
         "all hosts, name them as absent"
+    )
+
+
+@problems.word.register
+def _(error: refusals.RequiredInGroup) -> str:
+    command = openstack("flavor unset", Option("--property", error.key), error.id)
+    return (
+        f"flavor {quoted(error.flavor)} requires it by {visible(error.key)}, which no "
+        f"file takes away: {line(command)}"
     )
 
 

@@ -61,6 +61,20 @@ class OnlyNobody(errors.BadQuestion):
         self.name = name
 
 
+class RequiredInGroup(errors.BadQuestion):
+    """A flavor requires a trait by a group's key, which no file takes away.
+
+    :ivar flavor: its name
+    :ivar id: as the API takes it
+    """
+
+    def __init__(self, flavor: str, identity: str, key: str) -> None:
+        super().__init__(f"{flavor}: {key}")
+        self.flavor = flavor
+        self.id = identity
+        self.key = key
+
+
 class IronicNode(errors.AnswerIsNo):
     """Ironic replaces the traits of its nodes' providers by those of the nodes.
 

@@ -389,6 +389,16 @@ def test_a_host_that_nova_does_not_list_hides_no_other_of_its_name(
     assert [row["key"] for row in done.json] == ["cmp02"], done.err
 
 
+def test_what_a_group_of_a_flavor_requires_is_not_said_to_be_absent(apply, cloud):
+    cloud.flavors["golden-id"]["extra_specs"] = {f"trait1:{GOLD}": "required"}
+    done = apply("flavors: {golden: {absent: {requires: [CUSTOM_GOLD]}}}")
+    assert (done.code, done.out, cloud.written) == (1, "", [])
+    assert done.err == (
+        "w.yaml:2: flavor 'golden' requires it by trait1:CUSTOM_GOLD, which no file "
+        "takes away: openstack flavor unset --property trait1:CUSTOM_GOLD golden-id\n"
+    )
+
+
 def test_a_project_takes_no_key_from_another_one(apply, cloud, monkeypatch):
     new, first, second = "1" * 32, "2" * 32, "3" * 32
     odd = {"filter_tenant_id": first, f"filter_tenant_id_{new}": second}
