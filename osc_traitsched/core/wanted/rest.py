@@ -9,6 +9,7 @@ from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Place
 from osc_traitsched.core.wanted.refusals import TakesMost
+from osc_traitsched.core.wanted.tenants import projects_in, without
 
 
 def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[TakesMost]:
@@ -16,18 +17,22 @@ def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[Take
 
     :param claims: the units that differ
     """
-    sizes = {body["name"]: len(body["hosts"]) for body in found.aggregates}
-    taken: dict[tuple[Place, str, int], int] = {}
+    bodies = found.aggregate_named
+    taken: dict[tuple[Kind, Place, str, int], int] = {}
     for (target, key), claim in claims.items():
         if not claim.is_rest:
             continue
+        name, number = target.name, 1
         if target.kind is Kind.PROVIDER_TRAITS:
-            what = (claim.place, key, len(found.holders[key]))
+            name, having = key, len(found.holders[key])
         elif target.kind is Kind.AGGREGATE_HOSTS:
-            what = (claim.place, target.name, sizes[target.name])
+            having = len(bodies[name]["hosts"])
         else:
-            continue
-        taken[what] = taken.get(what, 0) + 1
-    for (place, name, having), number in taken.items():
+            metadata = bodies[name]["metadata"]
+            having = len(projects_in(metadata))
+            number = len(without(metadata[key], claim.value))
+        what = (target.kind, claim.place, name, having)
+        taken[what] = taken.get(what, 0) + number
+    for (_, place, name, having), number in taken.items():
         if 2 * number > having:
             yield TakesMost(place, name, number, having)

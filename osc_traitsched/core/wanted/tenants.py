@@ -38,11 +38,14 @@ def claim(
     inside = {ids[w.value.text]: w.value.place for w in wishes if not w.absent}
     outside = {ids[w.value.text]: w.value.place for w in wishes if w.absent}
     rest = [o.of.place for o in wanted.only if _is_about(o.section, o.of.text, target)]
+    others: frozenset[str] = frozenset()
     if rest and inside:
-        others = projects_in(metadata) - inside.keys()
+        others = projects_in(metadata) - inside.keys() - outside.keys()
         outside = {**dict.fromkeys(sorted(others), rest[0]), **outside}
     for key, value, place in _keys(metadata, inside, outside):
-        claims.add((target, key), Claim(value, place))
+        gone = without(metadata.get(key), value)
+        is_rest = bool(gone) and gone <= others
+        claims.add((target, key), Claim(value, place, is_rest))
 
 
 def _is_about(section: str, name: str, target: Object) -> bool:
@@ -57,6 +60,11 @@ def projects_in(metadata: Mapping[str, str]) -> frozenset[str]:
     """
     values = (v for key, v in metadata.items() if key.startswith(TENANT_KEY))
     return frozenset(project for value in values for project in _listed(value))
+
+
+def without(before: str | None, after: str | None) -> frozenset[str]:
+    """Return the projects that a key no longer names."""
+    return frozenset(_listed(before or "")) - frozenset(_listed(after or ""))
 
 
 def _listed(value: str) -> list[str]:

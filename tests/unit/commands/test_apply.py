@@ -399,6 +399,21 @@ def test_what_a_group_of_a_flavor_requires_is_not_said_to_be_absent(apply, cloud
     )
 
 
+def test_only_that_takes_an_aggregate_from_most_projects_is_refused(apply, cloud):
+    ids = [str(digit) * 32 for digit in range(1, 5)]
+    cloud.metadata["filter_tenant_id"] = ",".join(ids)
+    text = "aggregates: {gold: {tenants: ['%s'], only: true}}"
+    done = apply(text % ids[0])
+    assert (done.code, cloud.written) == (5, [])
+    assert done.err.startswith(
+        "nothing written: w.yaml:2: only would take gold from 3 of 4 that have it"
+    )
+    done = apply(text % "', '".join(ids[:3]))
+    assert done.code == 0, done.err
+    assert [row["detail"] for row in done.json] == ["only: no line names it"]
+    assert cloud.metadata == {"filter_tenant_id": ",".join(ids[:3])}
+
+
 def test_a_project_takes_no_key_from_another_one(apply, cloud, monkeypatch):
     new, first, second = "1" * 32, "2" * 32, "3" * 32
     odd = {"filter_tenant_id": first, f"filter_tenant_id_{new}": second}
