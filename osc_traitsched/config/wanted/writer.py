@@ -66,6 +66,11 @@ def write_new(path: str, written: str) -> None:
             stream.write(written)
             stream.flush()
             os.fsync(stream.fileno())
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     except FileExistsError as exc:
         raise BadConfiguration(path, None, "is there already; name a new file") from exc
     except OSError as exc:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 
 import pytest
 
@@ -91,3 +93,11 @@ def test_a_file_is_never_written_where_one_is_or_where_none_can_be(write):
         with pytest.raises(BadConfiguration) as caught:
             writer.write_new(place, text)
         assert problems.word(caught.value) == said
+
+
+def test_a_new_file_and_its_name_are_on_the_disk(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle)))
+    writer.write_new(str(tmp_path / "new"), "text")
+    assert [stat.S_ISDIR(each.st_mode) for each in synced] == [False, True]
+    assert synced[0].st_size == len("text")
