@@ -12,6 +12,7 @@ import pytest
 from tests.cloud import logs
 from tests.cloud.factory import factory
 from tests.cloud.parts import Parts
+from tests.cloud.printed import blocks
 from tests.functional import shell
 from tests.services import process
 
@@ -140,6 +141,15 @@ def test_a_volume_that_another_server_has_is_refused(parts, explained, booted):
     assert found["refusal"]["keys"] == ["root (in-use)"]
     assert (http(found), boot.http) == (400, 400)
     assert "current status is in-use" in boot.refused
+
+
+def test_its_refusal_is_as_printed(connected, make, parts, booted):
+    page = blocks("doc/source/user/explain.rst", "explain")
+    (block,) = (each for each in page if " --volume " in each.command)
+    make.flavor("gold")
+    assert booted(parts.volume("root")).status == "ACTIVE"
+    done = shell.run(connected.environment, *block.command.split()[1:])
+    assert not block.differs_from(done.out), done.out + done.err
 
 
 def test_a_volume_of_several_servers_is_not(connected, parts, explained, booted):
