@@ -45,6 +45,9 @@ OPTIONS = (
     f"{ENABLED_FILTERS}={','.join(FILTERS)}",
     # Else a host does not take a server that breaks the policy of its group.
     "workarounds.disable_group_policy_check_upcall=true",
+    # What it keeps of the servers on hosts is at times behind after a move, for up to
+    # [DEFAULT]scheduler_instance_sync_interval; here it reads them each time.
+    "filter_scheduler.track_instance_changes=false",
 )
 SSD = "aggregate_instance_extra_specs:ssd"
 FLAVORS: dict[str, dict[str, str]] = {

@@ -270,6 +270,15 @@ def test_the_source_must_be_up_for_some_and_down_for_an_evacuation(kind):
     assert (Why.SOURCE_UP in why(kind, is_up=True)) is (kind is EVACUATION)
 
 
+def test_no_server_is_evacuated_to_where_it_is():
+    """nova/api/openstack/compute/evacuate.py"""
+    asked = planned(EVACUATION, is_up=False)
+    for host, whys in ((asked.state.host, [Why.SAME_HOST]), ("elsewhere", [])):
+        question = dataclasses.replace(asked.question, on_host=host)
+        found = refusals(dataclasses.replace(asked, question=question))
+        assert [each.why for each in found] == whys
+
+
 def test_a_live_migration_is_refused_by_the_conductor_where_the_source_is_down():
     (found,) = refusals(planned(LIVE, is_up=False))
     assert (found.by, found.exception) == (

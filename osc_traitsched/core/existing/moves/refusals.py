@@ -175,6 +175,17 @@ def _same_host(planned: Planned) -> MoveRefusal | None:
     return MoveRefusal(Why.SAME_HOST, "CannotMigrateToSameHost", (host,))
 
 
+def _evacuated_to_itself(planned: Planned) -> MoveRefusal | None:
+    """Refuse to evacuate it to where it is.
+
+    nova/api/openstack/compute/evacuate.py, before the checks of nova/compute/api.py
+    """
+    host = planned.state.host
+    if not host or planned.question.on_host != host:
+        return None
+    return MoveRefusal(Why.SAME_HOST, "HTTPBadRequest", (host,))
+
+
 def _zero_disk(planned: Planned) -> MoveRefusal | None:
     question, had = planned.question, planned.old_flavor["disk"]
     if question.boot_from_volume or question.flavor["disk"] or not had:
@@ -245,6 +256,7 @@ _RESIZE, _REBUILD = frozenset([Kind.RESIZE]), frozenset([Kind.REBUILD])
 _EVERY = frozenset(Kind)
 
 _CHECKS = (
+    _Check(_evacuated_to_itself, _EVACUATION),
     _Check(_port_accelerator, _LIVE | _COLD | _EVACUATION, since=24),
     _Check(_vdpa, _LIVE, since=23, until=26),
     _Check(_vdpa, _COLD | _EVACUATION, since=23, until=24),
