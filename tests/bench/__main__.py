@@ -30,14 +30,16 @@ def main() -> None:
         with _placement() as server:
             fill(server.database, hosts)
             explaining.report(server, f"{hosts} hosts")
-            _on_mariadb(server, f"{hosts} hosts on MariaDB")
+            for workers in (1, 2):
+                what = f"{hosts} hosts on MariaDB, {workers} of Placement's workers"
+                _on_mariadb(server, workers, what)
     with _placement() as server:
         checking.report(server, 1000)
 
 
-def _on_mariadb(server: PlacementServer, what: str) -> None:
+def _on_mariadb(server: PlacementServer, workers: int, what: str) -> None:
     try:
-        with on_mariadb.copied(server) as other:
+        with on_mariadb.copied(server, workers) as other:
             explaining.report(other, what)
     except NoMariaDB as problem:
         print(f"explain, {what}: left out: {problem}")

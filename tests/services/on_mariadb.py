@@ -17,8 +17,9 @@ _NAME = "placement"
 class _WithDatabase(PlacementServer):
     """One whose work is also that of its MariaDB, behind a socket."""
 
-    def __init__(self, state: pathlib.Path, socket: pathlib.Path) -> None:
-        super().__init__(state, mariadb=mariadb.url(socket, _NAME))
+    def __init__(self, state: pathlib.Path, socket: pathlib.Path, workers: int) -> None:
+        url = mariadb.url(socket, _NAME)
+        super().__init__(state, mariadb=url, workers=workers)
         self._mariadb = int(socket.with_name("pid").read_text())
 
     def cpu_seconds(self) -> float:
@@ -26,7 +27,7 @@ class _WithDatabase(PlacementServer):
 
 
 @contextlib.contextmanager
-def copied(server: PlacementServer) -> Iterator[PlacementServer]:
+def copied(server: PlacementServer, workers: int = 1) -> Iterator[PlacementServer]:
     """Yield a Placement with all that the one on SQLite has.
 
     Raises NoMariaDB, and EnvironmentFailed where its driver can't be had.
@@ -35,7 +36,7 @@ def copied(server: PlacementServer) -> Iterator[PlacementServer]:
     interpreter = driver.python()
     folder = tempfile.TemporaryDirectory(prefix="traitsched-bench-")
     with folder as state, mariadb.server([_NAME]) as socket:
-        found = _WithDatabase(pathlib.Path(state), socket)
+        found = _WithDatabase(pathlib.Path(state), socket, workers)
         # The first start makes the tables, and the second reads what is in them then.
         found.start().stop()
         arguments = map(str, (server.database, socket, _NAME))

@@ -36,6 +36,7 @@ class PlacementServer:
 
     :param options: more of placement.conf, as it is written there
     :param mariadb: how SQLAlchemy names a database there, instead of SQLite's file
+    :param workers: the processes that answer; a deployed Placement has several
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class PlacementServer:
         writers_wait: bool = False,
         options: str = "",
         mariadb: str | None = None,
+        workers: int = 1,
     ) -> None:
         self.state = state.absolute()
         self.database = self.state / "placement.db"
@@ -54,6 +56,7 @@ class PlacementServer:
         if mariadb:
             self._before.append(DRIVER)
         self._options = options
+        self._workers = workers
         self._children = children.Children(self.state)
 
     def start(self) -> PlacementServer:
@@ -65,10 +68,15 @@ class PlacementServer:
         listener = process.listen()
         self.url = process.url_of(listener)
         try:
-            serve(self._children, self.state, listener, self._before)
+            for _ in range(self._workers):
+                shared = listener.dup()
+                serve(self._children, self.state, shared, self._before)
         except BaseException:
             self.stop()
             raise
+        finally:
+            # With its workers as the only owners, the socket dies when they do.
+            listener.close()
         return self
 
     def stop(self) -> None:

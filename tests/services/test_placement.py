@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
+import re
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -116,6 +117,21 @@ def test_writers_wait_for_each_other_where_that_is_asked_for(
 
         assert set(statuses) == {201}
         assert len(names(server)) == 40
+
+
+def test_workers_answer_on_one_address(tmp_path: pathlib.Path) -> None:
+    request = re.compile(r"(\d+) INFO placement.requestlog .* /resource_providers")
+    answered: set[str] = set()
+    with PlacementServer(tmp_path, workers=2) as server:
+        for _ in range(1000):
+            assert names(server) == set()
+            answered = set(request.findall(server.log.read_text()))
+            if len(answered) == 2:
+                break
+
+    assert len(answered) == 2
+    with pytest.raises(OSError, match="refused"):
+        names(server)
 
 
 def test_a_server_that_cannot_start_shows_the_end_of_its_log(
