@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from openstack.connection import Connection
 
 ISOLATION = "scheduler.enable_isolated_aggregate_filtering=true"
+#: nova-scheduler remembers which servers a host has, and forgets one that was
+#: evacuated from there, even if it is deleted since, only when nova-compute next sends
+#: its list ([DEFAULT]scheduler_instance_sync_interval). With this it reads them anew.
+REMEMBERS_NO_SERVERS = "filter_scheduler.track_instance_changes=false"
 
 
 class Cloud:

@@ -19,7 +19,7 @@ import pytest
 
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from tests.cloud import logs
-from tests.cloud.cloud import Cloud
+from tests.cloud.cloud import REMEMBERS_NO_SERVERS, Cloud
 from tests.cloud.conftest import PREFILTERS
 from tests.cloud.factory import Boot, factory
 from tests.functional import shell
@@ -45,9 +45,7 @@ OPTIONS = (
     f"{ENABLED_FILTERS}={','.join(FILTERS)}",
     # Else a host does not take a server that breaks the policy of its group.
     "workarounds.disable_group_policy_check_upcall=true",
-    # What it keeps of the servers on hosts is at times behind after a move, for up to
-    # [DEFAULT]scheduler_instance_sync_interval; here it reads them each time.
-    "filter_scheduler.track_instance_changes=false",
+    REMEMBERS_NO_SERVERS,
 )
 SSD = "aggregate_instance_extra_specs:ssd"
 FLAVORS: dict[str, dict[str, str]] = {

@@ -27,7 +27,7 @@ from osc_traitsched.core.existing.parts import Given
 from osc_traitsched.core.nova.move import AFTER, Kind
 from osc_traitsched.views.server import destinations as views
 from tests.cloud import logs
-from tests.cloud.cloud import ISOLATION, Cloud
+from tests.cloud.cloud import ISOLATION, REMEMBERS_NO_SERVERS, Cloud
 from tests.cloud.factory import COMPUTE, Boot, Maker, factory
 from tests.destinations_schema import CLOSED
 from tests.services.process import PATIENCE
@@ -229,6 +229,7 @@ def scene():
     """
     options = (
         ISOLATION,
+        REMEMBERS_NO_SERVERS,
         f"filter_scheduler.enabled_filters={','.join(FILTERS)}",
         "DEFAULT.allow_resize_to_same_host=true",
         "DEFAULT.shelved_offload_time=0",
