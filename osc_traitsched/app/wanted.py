@@ -17,6 +17,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Change, Kind, Plan
 from osc_traitsched.core.change.servers import MisplacedServers, Server, misplaced
+from osc_traitsched.core.change.stages import Staged, in_order
 from osc_traitsched.core.change.traits import (
     LastHolder,
     RevertedByNova,
@@ -41,7 +42,6 @@ from osc_traitsched.core.wanted.planner import Draft, draft
 from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.core.wanted.refusals import NotReviewed
 from osc_traitsched.core.wanted.rest import takes_most
-from osc_traitsched.core.wanted.stages import Staged, in_order
 from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.core.wanted.steps import unreviewed as steps_not_in
 from osc_traitsched.core.wanted.zones import zone_steps

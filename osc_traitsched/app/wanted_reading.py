@@ -10,11 +10,11 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
+from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Source, Wanted
-from osc_traitsched.core.wanted.tenants import projects_in
 
 
 def read_wanted(cloud: Cloud, wanted: Wanted, collation: Collation) -> FoundCloud:

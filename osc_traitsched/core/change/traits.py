@@ -14,6 +14,7 @@ from osc_traitsched.core.change.providers import (
     trait_change,
     without_provider,
 )
+from osc_traitsched.core.change.stages import plan_of
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.selection import Targets
 
@@ -27,12 +28,12 @@ def add_plan(
         give them to they are not made
     """
     news = (new_trait(name, exists=False) for name in creates if targets.held)
-    return Plan.of(news, _changes(targets, present(names)))
+    return plan_of([*news, *_changes(targets, present(names))])
 
 
 def remove_plan(names: Iterable[str], targets: Targets) -> Plan:
     """Plan that no target has the traits, whatever else it has."""
-    return Plan.of(_changes(targets, gone(names)))
+    return plan_of(_changes(targets, gone(names)))
 
 
 def _changes(targets: Targets, after: Keys) -> Iterable[Change]:

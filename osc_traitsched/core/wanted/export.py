@@ -9,6 +9,7 @@ from typing import Union
 from osc_traitsched.core.change.model import Value
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
@@ -17,7 +18,6 @@ from osc_traitsched.core.wanted.grouping import grouped
 from osc_traitsched.core.wanted.model import Part, Wanted, Wish, is_trait
 from osc_traitsched.core.wanted.problems import made_by_others
 from osc_traitsched.core.wanted.requirements import FORBIDDEN
-from osc_traitsched.core.wanted.tenants import projects_in
 from osc_traitsched.core.wanted.undo import wish
 
 _IRONIC = "ironic"

@@ -10,11 +10,11 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind, Object
+from osc_traitsched.core.change.stages import Stage, Staged
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.stages import Stage, Staged
 
 #: What a change brings about, and what another one relies on.
 _Fact = tuple[str, str]

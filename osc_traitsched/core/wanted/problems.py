@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Collection, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind
+from osc_traitsched.core.change.stages import Staged
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.refusals import IronicNode, OthersProvider
-from osc_traitsched.core.wanted.stages import Staged
 from osc_traitsched.core.wanted.zones import zone_steps
 
 #: What Neutron gives to the providers that it makes for its agents and their devices

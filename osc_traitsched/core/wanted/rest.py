@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Place
 from osc_traitsched.core.wanted.refusals import TakesMost
-from osc_traitsched.core.wanted.tenants import projects_in, without
+from osc_traitsched.core.wanted.tenants import without
 
 
 def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[TakesMost]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from osc_traitsched.core.change.model import Object
 from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.tenant_keys import projects_in, projects_of
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Place, Wanted, Wrong
@@ -52,23 +53,9 @@ def _is_about(section: str, name: str, target: Object) -> bool:
     return section == "aggregates" and name == target.name
 
 
-def projects_in(metadata: Mapping[str, str]) -> frozenset[str]:
-    """Return the IDs of the projects that an aggregate names.
-
-    A value may have several, joined by commas, which the host filter takes
-    (nova/scheduler/filters/aggregate_multitenancy_isolation.py).
-    """
-    values = (v for key, v in metadata.items() if key.startswith(TENANT_KEY))
-    return frozenset(project for value in values for project in _listed(value))
-
-
 def without(before: str | None, after: str | None) -> frozenset[str]:
     """Return the projects that a key no longer names."""
-    return frozenset(_listed(before or "")) - frozenset(_listed(after or ""))
-
-
-def _listed(value: str) -> list[str]:
-    return [part.strip() for part in value.split(",") if part.strip()]
+    return frozenset(projects_of(before or "")) - frozenset(projects_of(after or ""))
 
 
 def _keys(
@@ -78,7 +65,7 @@ def _keys(
 ) -> Iterable[tuple[str, str | None, Place]]:
     """Yield keys with the values that they shall have."""
     for key, value in metadata.items():
-        listed = _listed(value) if key.startswith(TENANT_KEY) else []
+        listed = projects_of(value) if key.startswith(TENANT_KEY) else ()
         gone = [project for project in listed if project in outside]
         if gone:
             left = ",".join(project for project in listed if project not in outside)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.change.model import Kind, Object, Value
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
+from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.inventory.trait_keys import (
     REQUIRED,
     isolated_by,
@@ -20,7 +21,6 @@ from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Place, Text, Wanted, Wish
 from osc_traitsched.core.wanted.planner import States
 from osc_traitsched.core.wanted.requirements import FORBIDDEN
-from osc_traitsched.core.wanted.tenants import projects_in
 
 _HERE = Place("", 0)
 

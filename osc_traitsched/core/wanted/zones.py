@@ -12,6 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind, Value
+from osc_traitsched.core.change.stages import Staged
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.found import FoundCloud
@@ -20,7 +21,6 @@ from osc_traitsched.core.wanted.refusals import (
     ServersWouldMove,
     TwoZones,
 )
-from osc_traitsched.core.wanted.stages import Staged
 
 
 @dataclasses.dataclass(frozen=True)

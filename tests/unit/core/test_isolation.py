@@ -19,8 +19,10 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import (
     PRESENT,
+    ChangedMeanwhile,
     Kind,
     Reason,
+    State,
     Status,
     foreseen,
 )
@@ -97,6 +99,16 @@ def test_what_is_so_already_is_no_work():
     )
     assert not any(change.is_needed for change in found.changes)
     assert not found.has_changes
+
+
+def test_a_group_that_requires_the_trait_has_to_go_on_with_it():
+    grouped = flavor("f", **{f"trait1:{GOLD}": "required"})
+    plan = isolate_plan(state(), [GOLD, SILVER], [], [grouped], [])
+    (change,) = (c for c in plan.changes if c.object.kind is Kind.FLAVOR)
+    assert change.added == {f"trait:{SILVER}"}
+    refusal = change.refusal(State({}))
+    assert isinstance(refusal, ChangedMeanwhile)
+    assert refusal.keys == {f"trait1:{GOLD}": None}
 
 
 def test_another_word_than_required_does_not_isolate():

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import State
+from osc_traitsched.core.change.model import Change, State
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.trait_keys import (
     isolated_by,
@@ -89,6 +89,19 @@ class AsForeseen:
         metadata = {key: str(value) for key, value in found.keys.items()}
         came = frozenset(isolating_keys(metadata, self.collation)) - self.keys
         return KeysCame(came) if came else None
+
+
+def as_foreseen(
+    change: Change, collation: Collation, joining: Iterable[str] = ()
+) -> Change:
+    """Return a change that closes an aggregate only if others have not changed it.
+
+    :param joining: hosts that the same plan puts into it
+    """
+    metadata = {key: str(value) for key, value in change.found.keys.items()}
+    hosts = change.found.hosts.union(joining)
+    keys = frozenset({*isolating_keys(metadata, collation), *change.after})
+    return dataclasses.replace(change, guard=AsForeseen(hosts, keys, collation))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.change.isolation.guards import AsForeseen, DoesNotForbid
+from osc_traitsched.core.change.isolation.guards import DoesNotForbid, as_foreseen
 from osc_traitsched.core.change.isolation.state import AggregateState, Member
 from osc_traitsched.core.change.model import Change, Kind, Object, Plan, State
 from osc_traitsched.core.change.providers import (
@@ -14,12 +14,8 @@ from osc_traitsched.core.change.providers import (
     trait_change,
     without_provider,
 )
-from osc_traitsched.core.inventory.trait_keys import (
-    REQUIRED,
-    isolating_keys,
-    key_of,
-    required_by,
-)
+from osc_traitsched.core.change.stages import plan_of
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of, requires
 from osc_traitsched.core.nova.question import Body
 
 
@@ -39,13 +35,15 @@ def isolate_plan(
     :param flavors: those that shall require the traits
     :raises Contradiction: for a flavor that forbids one of them
     """
-    return Plan.of(
-        (new_trait(name, exists=name not in creates) for name in names),
-        (_host(member, names) for member in state.members),
-        _mirrors(state),
-        (_flavor(body, names) for body in flavors),
-        (_image(body, names) for body in images),
-        [_aggregate(state, names)],
+    return plan_of(
+        [
+            *(new_trait(name, exists=name not in creates) for name in names),
+            *(_host(member, names) for member in state.members),
+            *_mirrors(state),
+            *(_flavor(body, names) for body in flavors),
+            *(_image(body, names) for body in images),
+            _aggregate(state, names),
+        ]
     )
 
 
@@ -71,32 +69,22 @@ def _flavor(body: Body, names: Sequence[str]) -> Change:
     if refusal := guard.refusal(found):
         raise refusal
     # A numbered group that requires the trait lets the flavor in as well.
-    required = required_by(specs)
-    missing = (name for name in names if name not in required)
+    requiring = {requires(key, value): key for key, value in specs.items()}
+    keys = (requiring.get(name, key_of(name)) for name in names)
     named = Object(Kind.FLAVOR, body["id"], body["name"])
-    return Change(named, found, _required(missing), guard)
+    return Change(named, found, dict.fromkeys(keys, REQUIRED), guard)
 
 
 def _image(body: Body, names: Sequence[str]) -> Change:
     named = Object(Kind.IMAGE, body["id"], body["name"] or body["id"])
-    return Change(named, State(body), _required(names))
-
-
-def _required(names: Iterable[str]) -> dict[str, str | None]:
-    return {key_of(name): REQUIRED for name in names}
+    return Change(named, State(body), dict.fromkeys(map(key_of, names), REQUIRED))
 
 
 def _aggregate(state: AggregateState, names: Sequence[str]) -> Change:
-    body = state.aggregate
-    hosts, collation = frozenset(body["hosts"]), state.collation
-    present_keys = isolating_keys(body["metadata"], collation)
+    body, collation = state.aggregate, state.collation
     # To such a database a key in other letters is the same key.
     own = {collation.folded(key): key for key in body["metadata"]}
     keys = (own.get(collation.folded(key), key) for key in map(key_of, names))
-    after: dict[str, str | None] = dict.fromkeys(keys, REQUIRED)
-    return Change(
-        Object(Kind.AGGREGATE, str(body["id"]), body["name"]),
-        State(body["metadata"], hosts=hosts),
-        after,
-        AsForeseen(hosts, frozenset({*present_keys, *after}), collation),
-    )
+    named = Object(Kind.AGGREGATE, str(body["id"]), body["name"])
+    found = State(body["metadata"], hosts=frozenset(body["hosts"]))
+    return as_foreseen(Change(named, found, dict.fromkeys(keys, REQUIRED)), collation)

@@ -20,6 +20,7 @@ from osc_traitsched.core.change.model import (
     State,
 )
 from osc_traitsched.core.change.providers import gone, trait_change
+from osc_traitsched.core.change.stages import plan_of
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of
 from osc_traitsched.core.nova.question import Body
@@ -61,7 +62,7 @@ def to_remove(state: AggregateState) -> tuple[str, ...]:
 
 def open_plan(state: AggregateState, names: Sequence[str]) -> Plan:
     """Plan that the traits no longer isolate the aggregate, and nothing else."""
-    return Plan.of([_aggregate(state, names)])
+    return plan_of([_aggregate(state, names)])
 
 
 def unisolate_plan(
@@ -86,17 +87,13 @@ def unisolate_plan(
     """
     kept = {each.trait: each for each in _meant_elsewhere(state, names, holders)}
     opened = _aggregate(state, names)
-    return Plan.of(
-        [opened],
-        *(
-            (_once_open(change, opened.object, state, names) for change in stage)
-            for stage in (
-                _flavors(state.flavors, names, kept),
-                _images(images, names, kept, others, all_images),
-                _hosts(state, names),
-            )
-        ),
+    losing = (
+        *_flavors(state.flavors, names, kept),
+        *_images(images, names, kept, others, all_images),
+        *_hosts(state, names),
     )
+    guarded = (_once_open(each, opened.object, state, names) for each in losing)
+    return plan_of([opened, *guarded])
 
 
 def _once_open(

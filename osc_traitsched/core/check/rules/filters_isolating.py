@@ -10,6 +10,7 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.filtering import ISOLATED_HOSTS
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.tenant_keys import projects_of
 from osc_traitsched.core.nova import filter_options, options
 from osc_traitsched.core.nova.filter.aggregates import TENANT_SUFFIXES
 from osc_traitsched.core.nova.settings import Setting
@@ -53,18 +54,14 @@ def tenant_suffix(analysis: Analysis) -> Iterator[FiltersTenantSuffix]:
     is_asked = analysis.is_on(options.TENANT)
     for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
         found = dict(aggregate.projects)
-        exact = _split(found.pop(TENANT_KEY, ""))
-        named = dict.fromkeys(p for value in found.values() for p in _split(value))
+        exact = projects_of(found.pop(TENANT_KEY, ""))
+        named = dict.fromkeys(p for value in found.values() for p in projects_of(value))
         left = tuple(each for each in named if each not in exact)
         if left and (exact or not is_asked):
             keys = tuple(sorted(found))
             yield FiltersTenantSuffix(
                 aggregate.name, aggregate.id, keys, left, exact, release, is_asked
             )
-
-
-def _split(value: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 class Stray(enum.Enum):

@@ -11,6 +11,7 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
 from osc_traitsched.core.inventory.snapshot import Aggregate
+from osc_traitsched.core.inventory.tenant_keys import projects_of
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import PROJECT_FILTER
@@ -67,7 +68,7 @@ def lists(analysis: Analysis) -> Iterator[ProjectList]:
         severity = Severity.WARNING
     for aggregate, key, value in _pairs(analysis):
         if "," in value:
-            projects = _split(value)
+            projects = projects_of(value)
             yield ProjectList(severity, aggregate.name, aggregate.id, key, projects)
 
 
@@ -134,7 +135,7 @@ def without(analysis: Analysis) -> Iterator[ProjectWithout]:
     folded = analysis.collation.folded
     meant: set[str] = set()
     for _, _, value in _pairs(analysis):
-        for each in _split(value):
+        for each in projects_of(value):
             meant.update(map(folded, [each, *_named(analysis, each)]))
     left = [name for uuid, name in projects.items() if folded(uuid) not in meant]
     if left:
@@ -149,10 +150,6 @@ def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:
     for aggregate in sorted(aggregates, key=lambda each: (each.name, each.id)):
         for key, value in sorted(aggregate.projects.items()):
             yield aggregate, key, value
-
-
-def _split(value: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def _named(analysis: Analysis, name: str) -> tuple[str, ...]:

@@ -8,11 +8,11 @@ import pytest
 
 from osc_traitsched.core.change.model import Change, Kind, Object, State
 from osc_traitsched.core.change.providers import gone, present
+from osc_traitsched.core.change.stages import Stage
 from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.problems import with_problems
-from osc_traitsched.core.wanted.stages import Stage
 from osc_traitsched.views.wanted import problems
 
 GOLD = "CUSTOM_GOLD"

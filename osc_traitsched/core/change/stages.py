@@ -1,0 +1,156 @@
+"""The one order of all that is written: first what opens or adds, then the rest.
+
+What hosts have is there before a request has to ask for it, and what is closed to some
+was opened to others before. So no flavor that a whole plan leaves a host is without one
+on the way.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterable, Iterator, Mapping
+
+from osc_traitsched.core.change.model import Change, Kind, Plan, Value
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.zones import ZONE_KEY
+
+
+class Stage(enum.IntEnum):
+    """What is written together."""
+
+    TRAITS = enum.auto()
+    NEW_AGGREGATES = enum.auto()
+    GAINED = enum.auto()
+    ZONES = enum.auto()
+    #: Hosts leave the aggregate of a zone for that of another one.
+    MOVED_OUT = enum.auto()
+    JOINED = enum.auto()
+    MIRRORED = enum.auto()
+    OPENED = enum.auto()
+    REQUIRED = enum.auto()
+    CLOSED = enum.auto()
+    RELEASED = enum.auto()
+    LEFT = enum.auto()
+    LOST = enum.auto()
+
+
+#: The stage of a key that gets a value, and that of one that is taken away.
+_OF_KIND = {
+    Kind.TRAIT: (Stage.TRAITS, Stage.TRAITS),
+    Kind.NEW_AGGREGATE: (Stage.NEW_AGGREGATES, Stage.NEW_AGGREGATES),
+    Kind.PROVIDER_TRAITS: (Stage.GAINED, Stage.LOST),
+    Kind.PROVIDER_AGGREGATES: (Stage.MIRRORED, Stage.MIRRORED),
+    Kind.AGGREGATE_HOSTS: (Stage.JOINED, Stage.LEFT),
+    Kind.FLAVOR: (Stage.REQUIRED, Stage.RELEASED),
+    Kind.IMAGE: (Stage.REQUIRED, Stage.RELEASED),
+    Kind.AGGREGATE: (Stage.CLOSED, Stage.OPENED),
+}
+
+Staged = Mapping[Stage, tuple[Change, ...]]
+
+_NO_ZONES: Mapping[str, Value] = {}
+
+
+def plan_of(changes: Iterable[Change]) -> Plan:
+    """Return a plan of all that objects shall be."""
+    return in_order(in_stages(changes))
+
+
+def in_order(staged: Staged) -> Plan:
+    """Return the stages as a plan; images follow flavors."""
+    return Plan.of(
+        *(part for stage in sorted(staged) for part in _by_kind(staged[stage]))
+    )
+
+
+def _by_kind(changes: Iterable[Change]) -> tuple[list[Change], list[Change]]:
+    """Return the changes of images apart, after the others."""
+    others: list[Change] = []
+    images: list[Change] = []
+    for change in changes:
+        (images if change.object.kind is Kind.IMAGE else others).append(change)
+    return others, images
+
+
+def in_stages(
+    changes: Iterable[Change], zones: Mapping[str, Value] = _NO_ZONES
+) -> Staged:
+    """Return the changes in stages, each split where its keys belong to several.
+
+    In a stage they keep their order.
+
+    :param zones: those that aggregates make now, by the aggregates' IDs
+    """
+    changes = tuple(changes)
+    staging = _Staging(changes, zones)
+    staged: dict[Stage, list[Change]] = {}
+    for change in changes:
+        for stage, part in staging.parts(change):
+            staged.setdefault(stage, []).append(part)
+    return {stage: tuple(staged[stage]) for stage in sorted(staged)}
+
+
+class _Staging:
+    def __init__(self, changes: Iterable[Change], zones: Mapping[str, Value]) -> None:
+        self._zones = dict(zones)
+        for change in _of_kinds(changes, Kind.AGGREGATE, Kind.NEW_AGGREGATE):
+            if ZONE_KEY in change.after:
+                self._zones[change.object.id] = change.after[ZONE_KEY]
+        self._joining = {
+            host
+            for change in _of_kinds(changes, Kind.AGGREGATE_HOSTS)
+            for host, value in change.after.items()
+            if value is not None and self._makes_zone(change)
+        }
+
+    def _makes_zone(self, change: Change) -> bool:
+        """Tell whether an aggregate will make a zone."""
+        return self._zones.get(change.object.id) is not None
+
+    def parts(self, change: Change) -> Iterator[tuple[Stage, Change]]:
+        """Yield a change, or its parts, each with its stage."""
+        keys: dict[Stage, dict[str, Value]] = {}
+        for key, value in change.after.items():
+            keys.setdefault(self._stage(change, key), {})[key] = value
+        if len(keys) < 2:
+            # Of no key is one from which something was to be taken that stays.
+            _, lost = _OF_KIND[change.object.kind]
+            yield next(iter(keys), lost), change
+            return
+        found = change.found
+        for stage in sorted(keys):
+            yield stage, dataclasses.replace(change, found=found, after=keys[stage])
+            # By then the part before has changed a provider.
+            found = dataclasses.replace(found, generation=None)
+
+    def _stage(self, change: Change, key: str) -> Stage:
+        kind, value = change.object.kind, change.after[key]
+        if kind is Kind.AGGREGATE and key == ZONE_KEY:
+            return Stage.ZONES
+        if kind is Kind.AGGREGATE and key.startswith(TENANT_KEY):
+            return _stage_of_project(change)
+        if kind is Kind.AGGREGATE_HOSTS and value is None:
+            moves = key in self._joining and self._makes_zone(change)
+            return Stage.MOVED_OUT if moves else Stage.LEFT
+        gained, lost = _OF_KIND[kind]
+        return lost if value is None else gained
+
+
+def _of_kinds(changes: Iterable[Change], *kinds: Kind) -> Iterator[Change]:
+    return (change for change in changes if change.object.kind in kinds)
+
+
+def _stage_of_project(change: Change) -> Stage:
+    """Tell whether an aggregate's projects open it: those that come, or none is left.
+
+    An aggregate that names no project is open to all, and one that names the first
+    closes. Where some come and some go the aggregate is closed last.
+    """
+    before = change.found.keys
+    now, then = (
+        projects_in({key: str(value) for key, value in keys.items()})
+        for keys in (before, change.applied_to(before))
+    )
+    return Stage.OPENED if now and (not then or then >= now) else Stage.CLOSED

@@ -1,0 +1,105 @@
+"""The one order of all that is written, whoever plans it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, State
+from osc_traitsched.core.change.providers import gone, present
+from osc_traitsched.core.change.stages import Stage, in_stages, plan_of
+from osc_traitsched.core.inventory.trait_keys import key_of
+
+GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
+REQUIRES = {key_of(GOLD): "required"}
+RELEASES = gone(REQUIRES)
+TENANT = "filter_tenant_id"
+
+
+def change(kind, after, before=None, name="x", generation=None):
+    target = Object(kind, f"{name}-id", name)
+    return Change(target, State(before or {}, generation), after)
+
+
+IN_ORDER = [
+    change(Kind.TRAIT, present([GOLD])),
+    change(Kind.NEW_AGGREGATE, {"name": "new"}, name="new"),
+    change(Kind.PROVIDER_TRAITS, present([GOLD])),
+    change(Kind.AGGREGATE, {"availability_zone": "z"}, name="zone"),
+    change(Kind.AGGREGATE_HOSTS, gone(["h1"]), present(["h1"]), name="zone"),
+    change(Kind.AGGREGATE_HOSTS, present(["h1"]), name="other"),
+    change(Kind.PROVIDER_AGGREGATES, present(["uuid"])),
+    change(Kind.AGGREGATE, RELEASES, REQUIRES, name="opened"),
+    change(Kind.FLAVOR, REQUIRES),
+    change(Kind.IMAGE, REQUIRES, name="a"),
+    change(Kind.AGGREGATE, REQUIRES, name="closed"),
+    change(Kind.FLAVOR, RELEASES, REQUIRES, name="y"),
+    change(Kind.IMAGE, RELEASES, REQUIRES, name="b"),
+    change(Kind.AGGREGATE_HOSTS, gone(["h2"]), present(["h2"]), name="plain"),
+    change(Kind.PROVIDER_TRAITS, gone([GOLD]), present([GOLD]), name="y"),
+]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_is_told_first_what_opens_is_written_before_what_closes(seed):
+    told = random.Random(seed).sample(IN_ORDER, len(IN_ORDER))
+    stages = in_stages(told, zones={"other-id": "w"})
+    assert [c for stage in stages.values() for c in stage if _alone(c)] == [
+        c for c in IN_ORDER if _alone(c)
+    ]
+    assert list(stages) == sorted(stages)
+    of_both = [each.object.kind for each in stages[Stage.REQUIRED]]
+    assert sorted(of_both, key=str) == [Kind.FLAVOR, Kind.IMAGE]
+    kinds = [each.object.kind for each in plan_of(told).changes]
+    assert kinds.index(Kind.FLAVOR) < kinds.index(Kind.IMAGE)
+
+
+def _alone(each):
+    return each.object.kind not in (Kind.FLAVOR, Kind.IMAGE)
+
+
+def test_those_of_a_stage_keep_their_order_and_none_is_lost():
+    names = ["c", "a", "b"]
+    told = [change(Kind.PROVIDER_TRAITS, present([GOLD]), name=n) for n in names]
+    (stage,) = plan_of(told).stages
+    assert [each.object.name for each in stage] == names
+
+
+def test_a_provider_gets_traits_first_and_loses_others_last_from_what_it_is_then():
+    both = {GOLD: PRESENT, SILVER: None}
+    one = change(Kind.PROVIDER_TRAITS, both, present([SILVER]), generation=7)
+    (gained,), (lost,) = plan_of([one]).stages
+    assert (gained.after, gained.found.generation) == ({GOLD: PRESENT}, 7)
+    # Its own first write has moved the generation: it is read again.
+    assert (lost.after, lost.found.generation) == ({SILVER: None}, None)
+
+
+def test_what_keeps_all_it_could_lose_stays_where_others_lose_it():
+    plan = plan_of([change(Kind.FLAVOR, {}), change(Kind.AGGREGATE, REQUIRES)])
+    assert [each.object.kind for each in plan.changes] == [Kind.AGGREGATE, Kind.FLAVOR]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "stage"),
+    [
+        # A project more, or anybody at all.
+        ({TENANT: "p1"}, {f"{TENANT}_2": "p2"}, Stage.OPENED),
+        ({TENANT: "p1"}, {TENANT: None}, Stage.OPENED),
+        # The first one, one less, or others.
+        ({}, {TENANT: "p1"}, Stage.CLOSED),
+        ({TENANT: "p1, p2"}, {TENANT: "p1"}, Stage.CLOSED),
+        ({TENANT: "p1"}, {TENANT: "p2"}, Stage.CLOSED),
+    ],
+)
+def test_an_aggregate_s_projects_open_or_close_it(before, after, stage):
+    assert list(in_stages([change(Kind.AGGREGATE, after, before)])) == [stage]
+
+
+def test_a_host_leaves_a_zone_first_only_if_it_joins_another_one():
+    leaving = change(Kind.AGGREGATE_HOSTS, gone(["h1"]), present(["h1"]), name="a")
+    joining = change(Kind.AGGREGATE_HOSTS, present(["h1"]), name="b")
+    both = {"a-id": "z1", "b-id": "z2"}
+    assert list(in_stages([joining, leaving], both)) == [Stage.MOVED_OUT, Stage.JOINED]
+    for zones in ({"a-id": "z1"}, {"b-id": "z2"}, {}):
+        assert list(in_stages([joining, leaving], zones)) == [Stage.JOINED, Stage.LEFT]
