@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.wanted import WantedPlan, plan_wanted, unreviewed, when_there
@@ -19,11 +18,12 @@ from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.config.wanted import reviewed, writer
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.wanted.undo import undo_of
-from osc_traitsched.views import problems, wanted
+from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
+from osc_traitsched.views.wanted import comments, prose
 
 
-class ApplyWanted(write_args.Writer):
+class ApplyWanted(wanted_args.Summed, write_args.Writer):
     """Make a cloud as files want it, and leave alone what they do not name.
 
     What opens hosts or adds something comes first, what closes or takes away
@@ -35,7 +35,6 @@ class ApplyWanted(write_args.Writer):
 
     example = "apply wanted.yaml --undo undo.yaml"
 
-    _todo: WantedPlan
     _more = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -81,7 +80,7 @@ class ApplyWanted(write_args.Writer):
             self.assumed = settings.of_cloud(cloud, sources)
             return plan_wanted(cloud, files, self.assumed, inventory)
 
-        self._todo = todo = when_there(plan, args.wait or 0)
+        todo = when_there(plan, args.wait or 0)
         wanted_args.tell(todo)
         if todo.refusals and not args.force:
             for refusal in todo.refusals[1:]:
@@ -92,36 +91,26 @@ class ApplyWanted(write_args.Writer):
         self._write_undo(args, todo)
         found = self.execute(self.cloud(), todo.plan, args)
         if args.undo and todo.plan.has_changes:
-            self._more = wanted.with_undo(args.undo)
+            self._more = prose.with_undo(args.undo)
         self.conclude(found, args, f"{self.then(found)}{self._more}")
         if self.exit_code is ExitCode.DONE and todo.plan.has_changes:
             self.afterwards = lambda: self._look_again(plan)
-        return wanted.rows(found.outcomes, todo.claims, todo.found)
+        return self.summed(args, todo, found.outcomes)
 
     def _write_undo(self, args: argparse.Namespace, todo: WantedPlan) -> None:
         if args.undo and todo.plan.has_changes:
             back = undo_of(todo.claims, todo.found)
-            comments = wanted.not_undone(back.left)
-            writer.write_new(args.undo, writer.text(back.wanted, comments))
+            lines = comments.not_undone(back.left)
+            writer.write_new(args.undo, writer.text(back.wanted, lines))
 
     def _look_again(self, plan: Callable[[], WantedPlan]) -> None:
         """Say what others changed while it was written; the rows are printed by now."""
         try:
             left = plan().claims
         except TraitSchedError as exc:
-            base.LOG.error("%s", wanted.not_read_again(exc))
+            base.LOG.error("%s", prose.not_read_again(exc))
             self.exit_code = ExitCode.ERROR
             return
         if left:
-            base.LOG.error("%s", f"{wanted.differs_again(left)}{self._more}")
+            base.LOG.error("%s", f"{prose.differs_again(left)}{self._more}")
             self.exit_code = ExitCode.ERROR
-
-    def produce_output(
-        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
-    ) -> int:
-        """Print the sums before the rows."""
-        said = wanted_args.said_before(parsed_args, self._todo)
-        self.app.stdout.write(said)
-        if said and not data:
-            return 0
-        return super().produce_output(parsed_args, column_names, data)

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from typing import Any
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.execute import foresee
-from osc_traitsched.app.wanted import WantedPlan, plan_wanted
+from osc_traitsched.app.wanted import plan_wanted
 from osc_traitsched.commands import base, scheduler_args, wanted_args
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.views import problems, wanted
+from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 
 
-class PlanWanted(base.Lister):
+class PlanWanted(wanted_args.Summed):
     """Show how a cloud differs from what files want of it, and write nothing.
 
     The files say which hosts have which traits, what aggregates have and who
@@ -25,8 +23,6 @@ class PlanWanted(base.Lister):
     """
 
     example = "plan wanted.yaml"
-
-    _todo: WantedPlan
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
@@ -44,7 +40,7 @@ class PlanWanted(base.Lister):
         found, inventory = wanted_args.read(args)
         cloud = self.cloud()
         assumptions = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
-        self._todo = todo = plan_wanted(cloud, found, assumptions, inventory)
+        todo = plan_wanted(cloud, found, assumptions, inventory)
         if todo.plan.changes:
             self.assumed = assumptions
         wanted_args.tell(todo)
@@ -57,14 +53,4 @@ class PlanWanted(base.Lister):
             self.exit_code = ExitCode.ERROR
         elif args.exit_code and todo.plan.has_changes:
             self.exit_code = ExitCode.CHANGES_WANTED
-        return wanted.rows(outcomes, todo.claims, todo.found)
-
-    def produce_output(
-        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
-    ) -> int:
-        """Print the sums before the rows."""
-        said = wanted_args.said_before(parsed_args, self._todo)
-        self.app.stdout.write(said)
-        if said and not data:
-            return 0
-        return super().produce_output(parsed_args, column_names, data)
+        return self.summed(args, todo, outcomes)

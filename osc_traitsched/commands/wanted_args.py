@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from osc_traitsched.app.wanted import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
 from osc_traitsched.config.wanted import files
 from osc_traitsched.config.wanted import inventory as inventories
+from osc_traitsched.core.change.model import Outcome
 from osc_traitsched.core.errors import PrivateFlavorsHidden
 from osc_traitsched.core.wanted.inventory import Inventory
 from osc_traitsched.core.wanted.model import Wanted
-from osc_traitsched.views import left_out, problems, refusals, wanted
+from osc_traitsched.core.wanted.steps import steps_of
+from osc_traitsched.views import left_out, problems, refusals
 from osc_traitsched.views.isolation import without_effect
+from osc_traitsched.views.traits import Table
+from osc_traitsched.views.wanted import prose, rows
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -55,14 +61,32 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", problems.word(PrivateFlavorsHidden()))
     if todo.found.snapshot.unlisted:
         warn("%s", left_out.unlisted(todo.found.snapshot))
-    for line in wanted.told(todo.effects, todo.misplaced, todo.claims):
+    for line in prose.told(todo.effects, todo.misplaced, todo.claims):
         warn("%s", line)
     if todo.unclear:
         warn("%s", refusals.without_image(todo.unclear))
 
 
-def said_before(args: argparse.Namespace, todo: WantedPlan) -> str:
-    """Return the line before the table, with its end; empty where there is no table."""
-    if args.formatter != "table":
-        return ""
-    return wanted.summary(args.files, todo.claims, todo.as_wanted, todo.held) + "\n"
+class Summed(base.Lister):
+    """A command that counts what became of units before it prints the rows."""
+
+    _sum = ""
+
+    def summed(
+        self, args: argparse.Namespace, todo: WantedPlan, outcomes: Iterable[Outcome]
+    ) -> Table:
+        """Return the rows of a plan's outcomes, and keep what to say before them."""
+        steps = tuple(steps_of(outcomes, todo.claims, todo.found))
+        if args.formatter == "table":
+            counts = (todo.as_wanted, todo.held)
+            self._sum = prose.summary(args.files, steps, *counts) + "\n"
+        return rows.rows(steps, todo.found)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the sum before the rows, and no table without any."""
+        self.app.stdout.write(self._sum)
+        if self._sum and not data:
+            return 0
+        return super().produce_output(parsed_args, column_names, data)

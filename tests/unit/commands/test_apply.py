@@ -193,6 +193,29 @@ def test_a_failure_stops_what_depends_on_it_and_nothing_else(apply, plan, cloud)
     assert set(statuses(again).values()) == {"changed"}
 
 
+def test_a_person_is_told_what_became_of_how_many_units(apply, cloud):
+    def broken():
+        raise CloudBroke("placement", "no", 403)
+
+    cloud.gives(SILVER, "cmp03")
+    cloud.rivals[HOSTS["cmp00"]] = broken
+    cloud.rivals[HOSTS["cmp01"]] = lambda: cloud.gives(GOLD, "cmp01")
+    done = apply(
+        """
+        hold: [cmp02]
+        traits:
+          CUSTOM_GOLD: {hosts: ["*"]}
+          CUSTOM_SILVER: {absent: {hosts: [cmp03, cmp01]}}
+        flavors: {golden: {requires: [CUSTOM_GOLD]}}
+        """,
+        *("-f", "table"),
+    )
+    assert done.out.splitlines()[0] == (
+        "w.yaml: 1 added or set, 1 taken away, 1 failed, 1 not done, 1 held, "
+        "3 as wanted"
+    )
+
+
 def test_a_step_that_was_not_reviewed_is_not_taken(apply, plan, cloud, tmp_path):
     text = "traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp01]}}"
     apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}")

@@ -22,7 +22,7 @@ from osc_traitsched.core.wanted import refusals as of_wanted
 from osc_traitsched.core.wanted.model import Place, Wrong
 from osc_traitsched.views import isolation as words_of_isolation
 from osc_traitsched.views import problems, refusals
-from osc_traitsched.views import wanted as words_of_wanted
+from osc_traitsched.views.wanted import refusals as words_of_wanted
 
 #: What has words of errors beside those of problems.py.
 WORDED = (refusals, words_of_isolation, words_of_wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.wanted.hosts import Hosts
 from osc_traitsched.core.wanted.model import Place, Text
-from osc_traitsched.views.wanted import problems
+from osc_traitsched.views.wanted.refusals import problems
 
 NAMES = ("a.example.org", "b.example.org", "b.example.net", "c", "c.example.org")
 ROOTS = tuple(Provider(name, name, 1, name) for name in NAMES)

@@ -13,7 +13,7 @@ from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.problems import with_problems
-from osc_traitsched.views.wanted import problems
+from osc_traitsched.views.wanted.refusals import problems
 
 GOLD = "CUSTOM_GOLD"
 ROOT = Provider("r", "node-1", 1, "r")

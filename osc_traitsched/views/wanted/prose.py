@@ -1,0 +1,92 @@
+"""What is said beside the rows of a plan: its sum, what it does, how it ended."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable, Mapping
+
+from osc_traitsched.core.change.isolation import Effect
+from osc_traitsched.core.change.model import Kind, Status
+from osc_traitsched.core.change.servers import MisplacedServers
+from osc_traitsched.core.errors import CloudBroke, TraitSchedError
+from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.steps import Step
+from osc_traitsched.views import effects, isolation, problems
+from osc_traitsched.views.text import count, listed, quoted, visible
+
+_SAME = "as wanted"
+_NOT_DONE = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
+
+#: What became of units that get a value, and of those that are taken away.
+_BECAME = {
+    Status.WOULD_CHANGE: ("to add or set", "to take away"),
+    Status.CHANGED: ("added or set", "taken away"),
+    **{each: (each.value, each.value) for each in _NOT_DONE},
+}
+
+
+def with_undo(path: str) -> str:
+    """Return what the same command again needs once it has written an undo file."""
+    return f", with another file for --undo: {visible(path)} leads back after that one"
+
+
+def not_read_again(error: TraitSchedError) -> str:
+    """Return a line on a cloud that can't be compared again after it was written."""
+    said = problems.word(error)
+    return f"all is written, and whether others changed it can't be read: {said}"
+
+
+def differs_again(claims: Mapping[Unit, Claim]) -> str:
+    """Return a line on what is not as wanted once a plan was carried out."""
+    names = dict.fromkeys(quoted(target.name) for target, _ in claims)
+    return (
+        f"{count(len(claims), 'unit')} of {listed(names)} not as wanted by now: others "
+        "changed them, or what is written has put more hosts into a group; trait-sched "
+        "plan shows them, and the same command again writes them"
+    )
+
+
+def summary(
+    paths: Iterable[str], steps: Iterable[Step], as_wanted: int, held: int
+) -> str:
+    """Return the line that counts units: ``wanted.yaml: 3 added or set, 41 as wanted``.
+
+    :param steps: of the units that differed
+    :param as_wanted: how many others did not
+    """
+    words = collections.Counter(_became(step) for step in steps)
+    counts = {what: words[what] for each in _BECAME.values() for what in each}
+    counts["held"] = held
+    said = [f"{number} {what}" for what, number in counts.items() if number]
+    same = f"{as_wanted + words[_SAME]} {_SAME}"
+    return f"{listed(map(visible, paths))}: {', '.join([*said, same])}"
+
+
+def _became(step: Step) -> str:
+    """Return what became of a unit; others may have made it so meanwhile."""
+    added, removed = _BECAME.get(step.outcome.status, (_SAME, _SAME))
+    return removed if step.after is None else added
+
+
+def told(
+    found: Iterable[Effect],
+    servers: Mapping[str, MisplacedServers | CloudBroke],
+    claims: Mapping[Unit, Claim],
+) -> list[str]:
+    """Return lines on what a plan does to flavors and to servers.
+
+    :param servers: of each aggregate that is closed
+    """
+    lines = effects.losses(found)
+    for name, misplaced in servers.items():
+        keys = sorted(
+            key
+            for (target, key), claim in claims.items()
+            if (target.kind, target.name) == (Kind.AGGREGATE, name)
+            and claim.value is not None
+            and key.startswith("trait:")
+        )
+        traits = [key[len("trait:") :] for key in keys]
+        said = isolation.misplaced(traits, misplaced)
+        lines += [f"aggregate {quoted(name)}: {each}" for each in said]
+    return lines

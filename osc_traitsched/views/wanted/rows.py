@@ -1,0 +1,73 @@
+"""The plan of a wanted state as rows, one a unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from osc_traitsched.core.change.model import PRESENT, Status
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.steps import Step
+from osc_traitsched.views import problems
+from osc_traitsched.views.columns import Cell
+from osc_traitsched.views.text import did_you_mean
+from osc_traitsched.views.traits import Table
+
+COLUMNS = (
+    "change",
+    "step",
+    "object",
+    "key",
+    "before",
+    "after",
+    "wanted",
+    "status",
+    "detail",
+)
+
+
+class Sign(Cell):
+    """What happens to a unit: a sign to a person, a word to a program."""
+
+    SIGNS: Mapping[str, str] = {"add": "+", "remove": "-", "set": "~"}
+
+    def lines(self) -> Iterable[str]:
+        """Return the sign."""
+        return [self.SIGNS[str(self._value)]]
+
+
+class Shown(Cell):
+    """A value; what is there and has none of its own is not shown to a person."""
+
+    def lines(self) -> Iterable[str]:
+        """Return the value, if it says something."""
+        return [] if self._value in (None, PRESENT) else [str(self._value)]
+
+
+def rows(steps: Iterable[Step], found: FoundCloud) -> Table:
+    """One row a unit that differs, in the order of the plan."""
+    table: list[tuple[Any, ...]] = [
+        (
+            Sign(step.change),
+            step.step,
+            step.object,
+            step.key,
+            Shown(step.before),
+            Shown(step.after),
+            str(step.claim.place),
+            step.outcome.status.value,
+            _detail(step, found),
+        )
+        for step in steps
+    ]
+    return COLUMNS, table
+
+
+def _detail(step: Step, found: FoundCloud) -> str:
+    if step.outcome.problem is not None:
+        return problems.word(step.outcome.problem)
+    new = (Status.WOULD_CHANGE, Status.CHANGED)
+    if step.step == "trait" and step.outcome.status in new:
+        return f"new{did_you_mean(trait.nearest(step.key, found.traits))}"
+    return "only: no line names it" if step.claim.is_rest else ""
