@@ -10,7 +10,7 @@ from typing import Any
 from osc_traitsched.app.effects import check_effects, refusals
 from osc_traitsched.app.execute import foresee
 from osc_traitsched.app.servers import check_servers
-from osc_traitsched.app.wanted_reading import read_wanted
+from osc_traitsched.app.wanted_reading import read_wanted, with_mirror
 from osc_traitsched.cloud import lookup, requirers, servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
@@ -48,6 +48,9 @@ from osc_traitsched.core.wanted.zones import zone_steps
 
 #: Seconds between two looks at a cloud whose hosts are still being deployed.
 _POLL = 5.0
+
+#: What puts providers into aggregates, or takes them out.
+_MOVES = (Kind.AGGREGATE_HOSTS, Kind.PROVIDER_AGGREGATES)
 
 #: What a host is missed as until it is there.
 _COMING = ("host", "provider", "availability zone")
@@ -162,7 +165,9 @@ def _judged(
     found, plan = todo.found, todo.plan
     ids = {c.object.id for c in plan.changes if c.object.kind is Kind.IMAGE}
     images = [body for body in found.images if body["id"] in ids]
-    effects = check_effects(cloud, found, plan, assumptions, True, images)
+    moves = any(c.object.kind in _MOVES for c in plan.changes)
+    state = with_mirror(cloud, found) if moves else found
+    effects = check_effects(cloud, state, plan, assumptions, True, images)
     against: list[errors.AnswerIsNo] = [
         *takes_most(sketch.claims, found),
         *refusals(effects),

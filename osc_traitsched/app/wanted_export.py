@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.app.wanted_reading import read_cloud
+from osc_traitsched.app.wanted_reading import read_cloud, with_mirror
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.inventory.collation import Collation
@@ -19,5 +19,5 @@ def export_wanted(cloud: Cloud, collation: Collation) -> Export:
     :raises CloudBroke: when a service can't be read
     """
     images = public_or_own(lookup.images(cloud, {}), cloud.own_project)
-    found = dataclasses.replace(read_cloud(cloud), images=images, collation=collation)
-    return export_of(found)
+    found = with_mirror(cloud, read_cloud(cloud, ()))
+    return export_of(dataclasses.replace(found, images=images, collation=collation))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from osc_traitsched.cloud import lookup, memberships, projects, read
 from osc_traitsched.cloud.service import Cloud
@@ -23,7 +23,9 @@ def read_wanted(cloud: Cloud, wanted: Wanted, collation: Collation) -> FoundClou
     :param collation: how Nova's database compares the metadata of aggregates
     :raises CloudBroke: when a service can't be read
     """
-    found = read_cloud(cloud, any(g.source is Source.ZONE for g in wanted.groups))
+    with_zones = any(group.source is Source.ZONE for group in wanted.groups)
+    isolated = {wish.of.text for wish in wanted.of_part(Part.ISOLATION)}
+    found = read_cloud(cloud, isolated, with_zones)
     return dataclasses.replace(
         found,
         images=_images(cloud, wanted),
@@ -32,9 +34,12 @@ def read_wanted(cloud: Cloud, wanted: Wanted, collation: Collation) -> FoundClou
     )
 
 
-def read_cloud(cloud: Cloud, with_zones: bool = False) -> FoundCloud:
+def read_cloud(
+    cloud: Cloud, mirrored: Container[str], with_zones: bool = False
+) -> FoundCloud:
     """Read all but images and projects, the generations before the traits.
 
+    :param mirrored: the names of aggregates whose members Placement is asked for
     :param with_zones: those of hosts that are in no zone's aggregate, too
     :raises CloudBroke: when a service can't be read
     """
@@ -53,13 +58,29 @@ def read_cloud(cloud: Cloud, with_zones: bool = False) -> FoundCloud:
         traits=read.known_traits(placement),
         classes=read.known_classes(placement),
         holdings={each.provider.uuid: each for each in held},
-        mirrored=_mirrored(cloud, snapshot),
+        mirrored=_mirrored(cloud, snapshot, mirrored),
     )
 
 
-def _mirrored(cloud: Cloud, snapshot: Snapshot) -> dict[str, frozenset[str]]:
-    members = (snapshot.nova or Nova()).members
-    there = {name: nodes & snapshot.by_uuid.keys() for name, nodes in members.items()}
+def with_mirror(cloud: Cloud, found: FoundCloud) -> FoundCloud:
+    """Return a cloud with the members that Placement has of all its aggregates.
+
+    :raises CloudBroke: when Placement can't be read
+    """
+    inside = _mirrored(cloud, found.snapshot, found.aggregate_named)
+    return dataclasses.replace(found, mirrored=inside)
+
+
+def _mirrored(
+    cloud: Cloud, snapshot: Snapshot, names: Container[str]
+) -> dict[str, frozenset[str]]:
+    nova = snapshot.nova or Nova()
+    chosen = {each.uuid for each in nova.aggregates if each.name in names}
+    there = {
+        uuid: nodes & snapshot.by_uuid.keys()
+        for uuid, nodes in nova.members.items()
+        if uuid in chosen
+    }
     return memberships.members(cloud.placement, there) if there else {}
 
 

@@ -11,7 +11,7 @@ import pathlib
 import tempfile
 from collections.abc import Iterator
 
-from tests.bench import adding, checking, explaining
+from tests.bench import adding, checking, explaining, wanting
 from tests.services import on_mariadb
 from tests.services.fill import fill
 from tests.services.mariadb import NoMariaDB
@@ -35,6 +35,10 @@ def main() -> None:
                 _on_mariadb(server, workers, what)
     with _placement() as server:
         checking.report(server, 1000)
+    with _placement() as server:
+        wanting.report(server, wanted.hosts)
+    with _placement() as server:
+        wanting.report_large(server)
 
 
 def _on_mariadb(server: PlacementServer, workers: int, what: str) -> None:

@@ -31,11 +31,11 @@ def report(server: PlacementServer, hosts: int) -> None:
     placement = Placement(server.url)
     placement.create_traits("CUSTOM_A", "CUSTOM_B", "CUSTOM_C", "CUSTOM_D")
     fill(server.database, hosts)
-    first = _seconds(_bare_loop, placement, "CUSTOM_A")
+    first = _seconds(bare_loop, placement, "CUSTOM_A")
     before = _requests(server)
     ours = _seconds(_add, server, "CUSTOM_B")
     sent = _requests(server) - before
-    second = _seconds(_bare_loop, placement, "CUSTOM_C")
+    second = _seconds(bare_loop, placement, "CUSTOM_C")
     recipe = _seconds(_recipe, placement, "CUSTOM_D") * hosts / _RECIPE_HOSTS
     bare = (first + second) / 2
     rows = (
@@ -67,7 +67,7 @@ def _add(server: PlacementServer, name: str) -> None:
     assert run.code == 0, run.err
 
 
-def _bare_loop(placement: Placement, name: str) -> None:
+def bare_loop(placement: Placement, name: str) -> None:
     """Write what ``add`` writes, with nothing but an HTTP session.
 
     What each host has is known beforehand and not timed by itself: two requests.

@@ -63,6 +63,9 @@ class _Claiming:
     def __post_init__(self) -> None:
         self.claims = Claims()
         self.mistakes: list[Wrong] = []
+        self._wished: dict[tuple[Part, str], list[Wish]] = {}
+        for wish in self.wanted.wishes:
+            self._wished.setdefault((wish.part, wish.of.text), []).append(wish)
         held = [self.hosts.providers(text) for text in self.wanted.hold]
         self._held_roots = {p.uuid for each in held for p in each.providers}
         names = {host for each in held for host in each.without_provider}
@@ -70,7 +73,7 @@ class _Claiming:
             host
             for text in self.wanted.hold
             for body in self.found.aggregates
-            for host in self.hosts.named(text, body["hosts"])
+            for host in self.hosts.named(text, frozenset(body["hosts"]))
         }
         nodes = [c for c in self._nova.computes if c.uuid in self._held_roots]
         self._held_hosts = names | {node.service_host for node in nodes}
@@ -177,7 +180,7 @@ class _Claiming:
         return self.found.aggregate_named.get(name)
 
     def _wishes(self, name: str, *parts: Part) -> Iterator[Wish]:
-        return (w for w in self.wanted.of_part(*parts) if w.of.text == name)
+        return (wish for part in parts for wish in self._wished.get((part, name), ()))
 
     def _object(self, kind: Kind, name: str) -> Object:
         body = self._body(name)
@@ -210,7 +213,7 @@ class _Claiming:
 
     def _members(self, name: str) -> None:
         body = self._body(name)
-        inside = body["hosts"] if body else []
+        inside = frozenset(body["hosts"] if body else ())
         target = self._object(Kind.AGGREGATE_HOSTS, name)
         for wish in self._wishes(name, Part.MEMBERS):
             for host in self.hosts.service_hosts(wish.value, inside):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import TraitSchedError
@@ -50,7 +50,9 @@ class Hosts:
         """Return providers anywhere in a tree: by name, UUID, or glob over names."""
         return self._once(text, is_host=False)
 
-    def service_hosts(self, text: Text, among: Iterable[str] = ()) -> tuple[str, ...]:
+    def service_hosts(
+        self, text: Text, among: Set[str] = frozenset()
+    ) -> tuple[str, ...]:
         """Return hosts as Nova's aggregates name them.
 
         :param among: hosts that Nova may no longer have, and that count as well
@@ -67,7 +69,7 @@ class Hosts:
                 self._wrong(text, NoCompute(provider.name))
         return tuple(sorted(found))
 
-    def named(self, text: Text, among: Iterable[str]) -> list[str]:
+    def named(self, text: Text, among: Set[str]) -> list[str]:
         """Return those of some hosts that are named as they are, or by a glob.
 
         Nova may have them no more.
@@ -78,11 +80,10 @@ class Hosts:
             patterns = group.values if group.source is Source.NAMES else ()
         names = {each.text for each in patterns}
         globs = [name for name in names if any(c in name for c in "*?[")]
-        return [
-            host
-            for host in among
-            if host in names or any(fnmatch.fnmatchcase(host, g) for g in globs)
-        ]
+        matching = {
+            host for glob in globs for host in among if fnmatch.fnmatchcase(host, glob)
+        }
+        return sorted(matching | (names & among))
 
     def _once(self, text: Text, is_host: bool) -> Selected:
         key = (text.text, is_host)

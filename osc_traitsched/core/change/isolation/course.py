@@ -70,12 +70,13 @@ def courses(
     :param clouds: now first, then after each stage
     :param facts: of all that the rows ask, as they are now
     """
-    requests = {
-        text: request.forbidding_at_once()
+    every = {
+        text: request
         for row in rows
         for text, request in zip(row.texts, row.requests)
         if request
     }
+    requests = {text: each.forbidding_at_once() for text, each in every.items()}
     read = _matching(requests, facts, facts.snapshot.hosts)
     changed = _changed(clouds, facts)
     stages = []

@@ -11,9 +11,13 @@ from typing import Union
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation.context import ANYWHERE, Context, contexts
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.trait_keys import names_trait
+from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.server.flavor import read
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: What Nova asks Placement for one server, both queries, by their texts; None where
@@ -72,7 +76,7 @@ class MatrixRow:
     @functools.cached_property
     def texts(self) -> tuple[Text, ...]:
         """The requests' texts: equal ones have the same hosts."""
-        return tuple(_texts(self.requests))
+        return tuple(_text(each) if each else None for each in self.requests)
 
 
 def request_matrix(
@@ -118,45 +122,78 @@ def queries(rows: Iterable[MatrixRow]) -> tuple[Request, ...]:
 def _rows(
     clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
 ) -> Iterator[MatrixRow]:
+    asking = _Asking(clouds, assumptions)
     for context, *others in contexts(clouds, assumptions):
         bodies = (itertools.product(each.flavors, each.images) for each in clouds)
         for pairs in zip(*bodies):
-            questions = [
-                Question(
-                    flavor,
-                    image,
-                    cloud.aggregates,
-                    assumptions,
-                    zone=context.zone,
-                    project=context.project or _NO_PROJECT,
-                )
-                for (flavor, image), cloud in zip(pairs, clouds)
-            ]
             flavor, image = pairs[0]
-            requests = tuple(_requests(questions, clouds, context.outside))
+            requests = tuple(asking.requests(pairs, context))
             yield MatrixRow(_asked(flavor, image, context), requests, tuple(others))
+
+
+class _Asking:
+    """Makes the requests, each once: many flavors differ in nothing but their names."""
+
+    def __init__(
+        self, clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
+    ) -> None:
+        self._clouds = clouds
+        self._assumptions = assumptions
+        self._deciding = [_deciding(cloud, assumptions) for cloud in clouds]
+        # By which of the clouds have the same aggregates.
+        self._alike = list(map(self._deciding.index, self._deciding))
+        self._known: dict[tuple[object, ...], Request | None] = {}
+
+    def requests(
+        self, pairs: Iterable[tuple[Body, Body]], context: Context
+    ) -> Iterator[Request | None]:
+        """Yield what is asked for a flavor with an image in each cloud."""
+        for number, (flavor, image) in enumerate(pairs):
+            request = self._request(flavor, image, number, context)
+            both = (request, request.fallback) if request else ()
+            cloud = self._clouds[number]
+            is_taken = all(_is_taken(query, cloud) for query in both if query)
+            yield request if is_taken else None
+
+    def _request(
+        self, flavor: Body, image: Body, number: int, context: Context
+    ) -> Request | None:
+        key = (read(flavor).key, repr(image), self._alike[number], context)
+        if key not in self._known:
+            question = Question(
+                flavor,
+                image,
+                self._deciding[number],
+                self._assumptions,
+                zone=context.zone,
+                project=context.project or _NO_PROJECT,
+            )
+            request = _request(question)
+            self._known[key] = request and _outside(request, context.outside)
+        return self._known[key]
+
+
+def _deciding(
+    cloud: PredictedCloud, assumptions: SchedulerSettings
+) -> tuple[Body, ...]:
+    """Return the aggregates whose metadata has a key that a prefilter looks for."""
+    collation = assumptions.collation
+    return tuple(
+        body
+        for body in cloud.aggregates
+        if any(
+            key.startswith(TENANT_KEY)
+            or collation.equal(key, ZONE_KEY)
+            or names_trait(key, collation)
+            for key in body["metadata"]
+        )
+    )
 
 
 def _asked(flavor: Body, image: Body, context: Context) -> Asked:
     name = image.get("name") or image.get("id")
     kind = () if "id" in image else tuple(image.items())
     return Asked(flavor["name"], name, context, kind)
-
-
-def _requests(
-    questions: Iterable[Question],
-    clouds: Iterable[PredictedCloud],
-    outside: frozenset[str],
-) -> Iterator[Request | None]:
-    """Yield the request of each question; what did not change is not made again."""
-    last, request = None, None
-    for question, cloud in zip(questions, clouds):
-        if question != last:
-            last, request = question, _request(question)
-            request = request and _outside(request, outside)
-        both = (request, request.fallback) if request else ()
-        is_taken = all(_is_taken(query, cloud) for query in both if query)
-        yield request if is_taken else None
 
 
 def _request(question: Question) -> Request | None:
@@ -199,16 +236,6 @@ def _is_taken(request: Request, cloud: PredictedCloud) -> bool:
         or request.lacks_group_policy
         or both[False] & both[True]
     )
-
-
-def _texts(requests: Iterable[Request | None]) -> Iterator[Text]:
-    """Yield the text of each request, worked out once for several in a row."""
-    last: Request | None = None
-    text: Text = None
-    for request in requests:
-        if request is not last:
-            last, text = request, _text(request) if request else None
-        yield text
 
 
 def _text(request: Request) -> Text:

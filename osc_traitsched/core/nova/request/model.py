@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import urllib.parse
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -77,6 +78,10 @@ class Request:
 
         nova/scheduler/utils.py, ``ResourceRequest.to_querystring``.
         """
+        return self._query
+
+    @functools.cached_property
+    def _query(self) -> str:
         return urllib.parse.urlencode(sorted(self._parameters()))
 
     def without_limit(self) -> Request:
@@ -96,11 +101,14 @@ class Request:
         :param but: the clauses that this request has as well stay as they are
         """
         apart = but.clauses if but else ()
-        joined = [
-            clause
-            for clause in self.clauses
-            if isinstance(clause, MemberOf) and clause.forbidden and clause not in apart
-        ]
+        joined: list[MemberOf] = []
+        others: list[Clause] = []
+        for clause in self.clauses:
+            is_kept = clause in apart
+            if isinstance(clause, MemberOf) and clause.forbidden and not is_kept:
+                joined.append(clause)
+            else:
+                others.append(clause)
         if not joined:
             return self
         union = MemberOf(
@@ -108,7 +116,6 @@ class Request:
             forbidden=True,
             origins=tuple(origin for clause in joined for origin in clause.origins),
         )
-        others = tuple(clause for clause in self.clauses if clause not in joined)
         fallback = self.fallback and self.fallback.forbidding_at_once(but)
         return dataclasses.replace(self, clauses=(*others, union), fallback=fallback)
 

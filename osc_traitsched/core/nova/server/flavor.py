@@ -28,6 +28,12 @@ class Flavor:
     swap: int
     specs: Mapping[str, str]
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two flavors have in common of which Nova makes the same."""
+        sizes = (self.vcpus, self.ram, self.disk, self.ephemeral, self.swap)
+        return (*sizes, *self.specs.items())
+
     def origin(self, key: str) -> Origin:
         """Return a key, of an extra spec or ``vcpus`` say, as a clause's origin."""
         return Origin("flavor", key)
