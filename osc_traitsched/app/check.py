@@ -108,6 +108,7 @@ def _counted(found: Placements) -> ServerCounts:
         misplaced=len(found.misplaced),
         unknown=len(found.unknown),
         hosts=tuple(hosts),
+        silent=found.silent_hosts,
     )
 
 

@@ -89,7 +89,7 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     ordered = sorted(placed, key=lambda each: (each.server.host, each.server.name))
     return Placements(
         settings=assumed,
-        looked_at=len(fleet.residents) + len(fleet.silent),
+        looked_at=len(fleet.residents),
         homeless=fleet.homeless,
         misplaced=tuple(p for p in ordered if p.verdict.answer is Answer.MISPLACED),
         unknown=tuple(p for p in ordered if p.verdict.answer is Answer.UNKNOWN),
@@ -156,15 +156,14 @@ def _circles(
     """
     circles = Circles(server_groups.groups(cloud), fleet)
     left = sorted(circles.unplaced)
-    silent = circles.unplaced.intersection(fleet.silent)
     if has_silent_cell:
         circles.place({}, left)
     elif is_whole:
-        circles.place({}, silent)
+        circles.place({}, ())
     else:
-        found = server_groups.nodes_of(cloud, left[:MOST_LOOKED_FOR])
-        hosts = {server: host for server, (host, _) in found.items()}
-        circles.place(hosts, silent.union(left[MOST_LOOKED_FOR:]))
+        found = server_groups.whereabouts(cloud, left[:MOST_LOOKED_FOR])
+        hosts = {server: host for server, (host, _) in found.nodes.items()}
+        circles.place(hosts, found.silent.union(left[MOST_LOOKED_FOR:]))
     return circles
 
 

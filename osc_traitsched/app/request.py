@@ -173,11 +173,15 @@ def placed(
     """
     named = [uuid for hint in hints.OF_SERVERS for uuid in given.get(hint, ())]
     members = group.members if group else frozenset()
-    servers = server_groups.nodes_of(cloud, [*named, *members])
+    found_at = server_groups.whereabouts(cloud, [*named, *members])
+    nodes = found_at.nodes
     if group:
-        hosts = frozenset(servers[each][0] for each in members & servers.keys())
-        group = dataclasses.replace(group, hosts=hosts)
-    return dataclasses.replace(found, hints=given, group=group, servers=servers)
+        group = dataclasses.replace(
+            group,
+            hosts=frozenset(nodes[each][0] for each in members & nodes.keys()),
+            is_placed=members.isdisjoint(found_at.silent),
+        )
+    return dataclasses.replace(found, hints=given, group=group, servers=nodes)
 
 
 def _image(cloud: Cloud, name: str, project: str | None) -> Body:

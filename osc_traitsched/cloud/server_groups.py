@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from osc_traitsched.core.nova.filter.state import ServerGroup
 
 #: The first whose groups have one policy, and rules beside it.
 _MICROVERSION = "2.64"
+#: The first that shows something of a server whose cell does not answer, but no name.
+_SERVER_MICROVERSION = "2.69"
 _GROUP: dict[str, rest.Shape] = {
     "id": str,
     "name": str,
@@ -22,6 +25,7 @@ _GROUP: dict[str, rest.Shape] = {
     "rules": {},
     "members": [str],
 }
+_SOME: rest.Shape = {"server": {}}
 _SERVER: rest.Shape = {
     "server": {
         "OS-EXT-SRV-ATTR:host": rest.OPTIONAL_TEXT,
@@ -107,19 +111,39 @@ def _group(body: Mapping[str, Any]) -> ServerGroup:
     )
 
 
-def nodes_of(cloud: Cloud, servers: Iterable[str]) -> Mapping[str, tuple[str, str]]:
-    """Return on which service host and node servers are; one request for each.
+@dataclasses.dataclass(frozen=True)
+class Whereabouts:
+    """Where servers are.
+
+    :ivar nodes: the service host and the node of each that is on one, by ID
+    :ivar silent: the IDs of those in a cell that does not answer
+    """
+
+    nodes: Mapping[str, tuple[str, str]]
+    silent: frozenset[str]
+
+
+def whereabouts(cloud: Cloud, servers: Iterable[str]) -> Whereabouts:
+    """Return where servers are; one request for each.
 
     A server that is not there, or that is on no host, is not in the answer.
 
     :raises CloudBroke: when the user may not see the hosts of servers
     """
-    found: dict[str, tuple[str, str]] = {}
+    nodes: dict[str, tuple[str, str]] = {}
+    silent = set[str]()
     for server in sorted(set(servers)):
-        body = rest.get_if_there(cloud.compute, rest.path("servers", server), _SERVER)
-        attributes = body["server"] if body is not None else {}
-        host = attributes.get("OS-EXT-SRV-ATTR:host")
-        node = attributes.get("OS-EXT-SRV-ATTR:hypervisor_hostname")
+        path, version = rest.path("servers", server), _SERVER_MICROVERSION
+        body = rest.get_if_there(cloud.compute, path, _SOME, version)
+        if body is None:
+            continue
+        # nova/api/openstack/compute/views/servers.py, ``_show_from_down_cell``
+        if "name" not in body["server"]:
+            silent.add(server)
+            continue
+        rest.check(cloud.compute, path, body, _SERVER)
+        host = body["server"]["OS-EXT-SRV-ATTR:host"]
+        node = body["server"]["OS-EXT-SRV-ATTR:hypervisor_hostname"]
         if host and node:
-            found[server] = host, node
-    return found
+            nodes[server] = host, node
+    return Whereabouts(nodes, frozenset(silent))

@@ -22,12 +22,14 @@ class ServerCounts:
     :ivar misplaced: those whose host could not be given to them today
     :ivar unknown: those of which that is not known
     :ivar hosts: the service hosts of the misplaced ones
+    :ivar silent: those whose cell does not answer, so that their servers were not read
     """
 
     looked_at: int
     misplaced: int
     unknown: int
     hosts: tuple[str, ...]
+    silent: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -61,11 +61,6 @@ class TreeNotRead:
 
 
 @dataclasses.dataclass(frozen=True)
-class CellSilent:
-    """The cell that it is in does not answer."""
-
-
-@dataclasses.dataclass(frozen=True)
 class NotPlaced:
     """So many servers are named by groups and hints that not all were looked for."""
 
@@ -77,6 +72,5 @@ Doubt = Union[
     NotAsked,
     HostNotListed,
     TreeNotRead,
-    CellSilent,
     NotPlaced,
 ]

@@ -46,7 +46,6 @@ class Fleet:
     :ivar kinds: for each kind what the compute API shows of what it was asked for, in
         the form of a server's body
     :ivar homeless: how many are on no host: shelved, failed, or being built
-    :ivar silent: the IDs of those whose cell does not answer
     :ivar roots: the name of the root device of each that boots from a volume, by ID
     :ivar hidden: how many have no extra specs, which a policy can hide
     """
@@ -56,7 +55,6 @@ class Fleet:
         self.residents: list[Resident] = []
         self.kinds: list[Body] = []
         self.homeless = 0
-        self.silent: list[str] = []
         self.roots: dict[str, str] = {}
         self.hidden = 0
         self._numbers: dict[str, int] = {}
@@ -65,10 +63,7 @@ class Fleet:
     def add(self, bodies: Iterable[Any]) -> None:
         """Keep what matters of servers, whose bodies can be forgotten then."""
         for body in bodies:
-            if "name" not in body:
-                # nova/api/openstack/compute/views/servers.py, ``_show_from_down_cell``
-                self.silent.append(body["id"])
-            elif not body.get(HOST):
+            if not body.get(HOST):
                 self.homeless += 1
             elif "extra_specs" not in body["flavor"]:
                 self.hidden += 1

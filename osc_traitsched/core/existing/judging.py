@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.existing.company import Circles
-from osc_traitsched.core.existing.doubt import CellSilent, HostNotListed
+from osc_traitsched.core.existing.doubt import HostNotListed
 from osc_traitsched.core.existing.elsewhere import Destination, Elsewhere
 from osc_traitsched.core.existing.fleet import Fleet, Resident
 from osc_traitsched.core.existing.misplaced import Answer, OwnHosts, Verdict
@@ -54,9 +54,6 @@ class Judging:
             verdict = self._verdict(server, own)
             if verdict.answer is not Answer.FINE:
                 yield Placed(server, verdict)
-        for identity in self._fleet.silent:
-            server = Resident(identity, "", "", "", "", -1)
-            yield Placed(server, Verdict(doubts=(CellSilent(),)))
 
     def _verdict(self, server: Resident, own: OwnHosts) -> Verdict:
         root = self.root(server)

@@ -78,7 +78,9 @@ def _refused(resident: Resident) -> Iterator[str]:
 
 def _is_kept_together(resident: Resident) -> bool:
     group, host = resident.question.group, resident.state.host
-    return group is not None and group.policy == AFFINITY and group.hosts == {host}
+    if group is None or group.policy != AFFINITY:
+        return False
+    return group.is_placed and group.hosts == {host}
 
 
 def _kept_together(resident: Resident) -> Iterator[str]:

@@ -110,10 +110,5 @@ def _(found: doubt.TreeNotRead) -> str:
 
 
 @why_unknown.register
-def _(found: doubt.CellSilent) -> str:
-    return "the cell that it is in does not answer"
-
-
-@why_unknown.register
 def _(found: doubt.NotPlaced) -> str:
     return "not all servers of its group or hints were looked for"

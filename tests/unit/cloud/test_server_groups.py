@@ -57,17 +57,26 @@ def test_a_name_that_groups_of_two_projects_have_is_ambiguous():
 
 def test_servers_are_where_nova_has_them_and_others_are_nowhere():
     gone = CloudBroke("compute", "Instance s2 could not be found.", 404)
-    found = server_groups.nodes_of(
-        cloud(group(1), s1={HOST: "a", NODE: "a1"}, s2=gone, s3=nowhere()),
+    found = server_groups.whereabouts(
+        cloud(group(1), s1=placed("a", "a1"), s2=gone, s3=placed(None, None)),
         ["s3", "s2", "s1", "s1"],
     )
-    assert found == {"s1": ("a", "a1")}
+    assert (found.nodes, found.silent) == ({"s1": ("a", "a1")}, set())
 
 
-def nowhere():
-    return {HOST: None, NODE: None}
+def test_of_a_server_in_a_cell_that_does_not_answer_it_is_not_known_where_it_is():
+    """nova/api/openstack/compute/views/servers.py, _show_from_down_cell"""
+    partial = {"id": "s2", "status": "UNKNOWN", "tenant_id": OWN, "links": []}
+    found = server_groups.whereabouts(
+        cloud(group(1), s1=placed("a", "a1"), s2=partial), ["s1", "s2"]
+    )
+    assert (found.nodes, found.silent) == ({"s1": ("a", "a1")}, {"s2"})
+
+
+def placed(host, node):
+    return {"name": "web", HOST: host, NODE: node}
 
 
 def test_who_may_not_see_the_hosts_of_servers_gets_no_answer():
     with pytest.raises(CloudBroke, match=HOST):
-        server_groups.nodes_of(cloud(group(1), s1={}), ["s1"])
+        server_groups.whereabouts(cloud(group(1), s1={"name": "web"}), ["s1"])

@@ -16,7 +16,6 @@ class ServersMisplaced(Finding):
 
     :ivar hosts: the service hosts that they are on
     :ivar looked_at: how many servers were judged
-    :ivar unknown: of how many it is not known
     """
 
     rule = "servers-misplaced"
@@ -26,7 +25,24 @@ class ServersMisplaced(Finding):
     hosts: tuple[str, ...]
     misplaced: int
     looked_at: int
+
+
+@dataclasses.dataclass(frozen=True)
+class ServersNotKnown(Finding):
+    """Servers of which it is not known whether their hosts could be given to them.
+
+    :ivar hosts: the service hosts whose servers were not read: their cell is silent
+    :ivar unknown: how many of those that were read
+    :ivar looked_at: how many were read
+    """
+
+    rule = "servers-not-known"
+    severity = Severity.NOTE
+    kind = Kind.SERVERS
+    name: str
+    hosts: tuple[str, ...]
     unknown: int
+    looked_at: int
 
 
 def misplaced(analysis: Analysis) -> Iterator[ServersMisplaced]:
@@ -38,10 +54,22 @@ def misplaced(analysis: Analysis) -> Iterator[ServersMisplaced]:
             hosts=found.hosts,
             misplaced=found.misplaced,
             looked_at=found.looked_at,
+        )
+
+
+def not_known(analysis: Analysis) -> Iterator[ServersNotKnown]:
+    """Count the servers of which that is not known, and name the hosts not read."""
+    found = analysis.survey.servers
+    if found is not None and (found.unknown or found.silent):
+        yield ServersNotKnown(
+            name=f"{found.unknown} of {found.looked_at}",
+            hosts=found.silent,
             unknown=found.unknown,
+            looked_at=found.looked_at,
         )
 
 
 RULES: tuple[Rule, ...] = (
     Rule(ServersMisplaced, "servers", misplaced, Kind.SERVERS, reads_servers=True),
+    Rule(ServersNotKnown, "servers", not_known, Kind.SERVERS, reads_servers=True),
 )

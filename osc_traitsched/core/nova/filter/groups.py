@@ -33,9 +33,11 @@ def affinity(host: HostState, spec: RequestSpec, settings: SchedulerSettings) ->
     nova/scheduler/filters/affinity_filter.py, ``ServerGroupAffinityFilter``
     """
     group = spec.group
-    if group is None or group.policy != AFFINITY or not group.hosts:
+    if group is None or group.policy != AFFINITY or host.host in group.hosts:
         return PASSES
-    if host.host in group.hosts:
+    if not group.is_placed:
+        return Unknown("instance_group.hosts", AFFINITY, "a cell does not answer")
+    if not group.hosts:
         return PASSES
     found = tuple(sorted(group.hosts))
     return Fails(reasons.GROUP_ELSEWHERE, AFFINITY, group.name, found, _origin(group))

@@ -61,6 +61,7 @@ class ServerGroup:
     :ivar max_server_per_host: for anti-affinity; 1 unless a rule says otherwise
     :ivar members: the UUIDs of its servers
     :ivar hosts: the service hosts that they are on
+    :ivar is_placed: no cell that one of them is in is silent, so that these are all
     """
 
     name: str
@@ -68,6 +69,7 @@ class ServerGroup:
     max_server_per_host: int = 1
     members: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
+    is_placed: bool = True
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Server groups: their two filters, and a policy whose filter is off."""
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.core.nova.filter.groups import unsupported_policy
@@ -26,6 +28,19 @@ def group(policy, hosts=(), members=("s1", "s2"), most=1):
 def test_affinity_wants_a_host_of_the_group(policy, hosts, answer):
     assert says(AFFINITY, host(), spec(group=group(policy, hosts))) == answer
     assert says(AFFINITY, host(), spec()) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("hosts", "answer"),
+    [
+        ([], "unknown: instance_group.hosts"),
+        (["cmp2"], "unknown: instance_group.hosts"),
+        (["cmp1"], "yes"),
+    ],
+)
+def test_servers_in_a_silent_cell_leave_open_which_hosts_are_the_groups(hosts, answer):
+    found = dataclasses.replace(group("affinity", hosts), is_placed=False)
+    assert says(AFFINITY, host("cmp1"), spec(group=found)) == answer
 
 
 def test_a_server_that_is_moved_holds_its_group_on_its_own_host():
