@@ -9,7 +9,7 @@ from osc_traitsched.app import server_request
 from osc_traitsched.app.server_request import Found
 from osc_traitsched.cloud import residents as reading
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.errors import Forbidden, NotInCatalog, Refusal
+from osc_traitsched.core.errors import CloudBroke, Forbidden, NotInCatalog, Refusal
 from osc_traitsched.core.existing import parts
 from osc_traitsched.core.existing.drain.plan import Resident
 from osc_traitsched.core.existing.history import read_state
@@ -17,7 +17,7 @@ from osc_traitsched.core.existing.moves.due import due
 from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.existing.moves.refusals import refusals
 from osc_traitsched.core.existing.moves.unseen import unseen
-from osc_traitsched.core.existing.parts import Given
+from osc_traitsched.core.existing.parts import Given, Name
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.move import Move
@@ -46,7 +46,11 @@ def residents(
 
 
 def _found(cloud: Cloud, found: reading.Residents, body: Any) -> Found:
-    ports = None if found.ports is None else found.ports.get(body["id"], ())
+    ports, unread = None, {}
+    if isinstance(found.ports, CloudBroke):
+        unread[Name.PORTS] = found.ports
+    else:
+        ports = found.ports.get(body["id"], ())
     return Found(
         body=body,
         minor=found.minor,
@@ -55,6 +59,7 @@ def _found(cloud: Cloud, found: reading.Residents, body: Any) -> Found:
         image=found.images.get(parts.image_id(body) or ""),
         ports=ports,
         volume=_root_volume(cloud, body),
+        unread=unread,
     )
 
 

@@ -17,7 +17,7 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.existing import parts
 from osc_traitsched.core.existing.history import Action, ServerState, read_state
-from osc_traitsched.core.existing.parts import Given, Name, Part
+from osc_traitsched.core.existing.parts import Given, Name, Part, Source
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.move import Move
 from osc_traitsched.core.nova.question import Body, Question
@@ -69,8 +69,16 @@ class Found:
             ports,
             self.volume,
         )
-        why = self.unread.get
-        return tuple(dataclasses.replace(e, problem=why(e.name)) for e in found)
+        return tuple(self._with_problem(each) for each in found)
+
+    def _with_problem(self, part: Part) -> Part:
+        problem = self.unread.get(part.name)
+        if part.name is Name.IMAGE and problem is not None:
+            # Nova has its ID.
+            return dataclasses.replace(part, source=Source.SERVER)
+        if problem is None or part.is_known:
+            return part
+        return dataclasses.replace(part, source=Source.NOT_READ, problem=problem)
 
 
 def read_server(cloud: Cloud, name: str, given: Given) -> Found:
@@ -84,16 +92,22 @@ def read_server(cloud: Cloud, name: str, given: Given) -> Found:
     """
     body = existing_servers.server(cloud, name)
     state = read_state(body)
-    image = parts.image_id(body)
-    _check(image, given)
+    _check(parts.image_id(body), given)
+    image = _image(cloud, body)
     ports, volume = _ports(cloud, state, given), _volume(cloud, body, given)
-    asked = {Name.PORTS: ports, Name.VOLUME: volume}
+    asked = {
+        Name.IMAGE: image,
+        Name.PROPERTIES: image,
+        Name.MORE: image,
+        Name.PORTS: ports,
+        Name.VOLUME: volume,
+    }
     return Found(
         body=body,
         minor=existing_servers.minor_version(cloud),
         state=state,
         action=existing_servers.action_that_failed(cloud, state),
-        image=None if image is None else lookup.image_of_id(cloud, image),
+        image=None if isinstance(image, CloudBroke) else image,
         ports=None if isinstance(ports, CloudBroke) else ports,
         volume=None if isinstance(volume, CloudBroke) else volume,
         unread={k: v for k, v in asked.items() if isinstance(v, CloudBroke)},
@@ -108,6 +122,13 @@ def _check(image: str | None, given: Given) -> None:
         )
     if image is not None and given.volume is not None:
         raise BadUsage("--volume goes with a server that boots from a volume")
+
+
+def _image(cloud: Cloud, body: Any) -> Body | CloudBroke | None:
+    identity = parts.image_id(body)
+    if identity is None:
+        return None
+    return _if_shown(lambda: lookup.image_of_id(cloud, identity))
 
 
 def _ports(
@@ -196,7 +217,12 @@ def moved(
 def _asked(
     cloud: Cloud, found: Found, given: Given, assumptions: SchedulerSettings
 ) -> Question:
-    """Return the question of a server, with its own flavor and none of the rest."""
+    """Return the question of a server, with its own flavor and none of the rest.
+
+    :raises CloudBroke: when its image could not be read, or Nova can't be
+    """
+    if Name.MORE in found.unread:
+        raise found.unread[Name.MORE]
     image = parts.image(found.body, found.image)
     return Question(
         flavor=own_flavor(found),

@@ -12,6 +12,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.existing import changes
 from osc_traitsched.core.existing.changes import Changes
+from osc_traitsched.core.existing.fleet import HOST
 from osc_traitsched.core.existing.history import (
     Action,
     Migration,
@@ -42,7 +43,12 @@ _SERVER: rest.Shape = {
         "image": (str, dict),
     }
 }
-_WHERE: rest.Shape = {"server": {"OS-EXT-SRV-ATTR:host": rest.OPTIONAL_TEXT}}
+_WHERE: rest.Shape = {"server": {HOST: rest.OPTIONAL_TEXT}}
+#: nova/api/openstack/compute/views/servers.py, ``show``
+_NOT_SHOWN = (
+    "this user may not see which host a server is on (policy "
+    "os_compute_api:os-extended-server-attributes, by default for admin only)"
+)
 _ACTION: dict[str, rest.Shape] = {
     "action": str,
     "request_id": str,
@@ -99,6 +105,8 @@ def check_host(cloud: Cloud, body: Any) -> None:
 
     :raises CloudBroke: when Nova does not show that to this user
     """
+    if HOST not in body:
+        raise errors.CloudBroke(cloud.compute.service_type, _NOT_SHOWN)
     path = rest.path("servers", body["id"])
     rest.check(cloud.compute, path, {"server": body}, _WHERE)
 

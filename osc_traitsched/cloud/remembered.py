@@ -55,9 +55,9 @@ class RememberedService:
         """Delete something, as :meth:`put`."""
         self._service.delete(*args, **named)
 
-    def knows(self, path: str, body: Any) -> None:
+    def knows(self, path: str, body: Any, microversion: str | None = None) -> None:
         """Keep what the service would answer, since it has said so elsewhere."""
-        self._answers[path, (), None] = body
+        self._answers[path, (), microversion] = body
 
 
 class RememberedCloud:

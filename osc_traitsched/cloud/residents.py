@@ -8,9 +8,9 @@ from typing import Any
 
 from osc_traitsched.cloud import existing_servers, lists, lookup, networks, rest
 from osc_traitsched.cloud.remembered import RememberedCloud
-from osc_traitsched.cloud.server_groups import group_ids
+from osc_traitsched.cloud.server_groups import SERVER_MICROVERSION, group_ids
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.errors import Forbidden, NotInCatalog
+from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.existing import parts
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.parts import Port
@@ -40,13 +40,13 @@ class Residents:
     :ivar bodies: as the compute API shows one, with its group
     :ivar minor: of the compute API with which they were read
     :ivar images: by ID, those that Glance has
-    :ivar ports: by the server's ID; None where this user may not see them
+    :ivar ports: by the server's ID; or why Neutron can't be read
     """
 
     bodies: tuple[Any, ...]
     minor: int
     images: Mapping[str, Body]
-    ports: Mapping[str, tuple[Port, ...]] | None
+    ports: Mapping[str, tuple[Port, ...]] | CloudBroke
 
 
 def residents(cloud: Cloud, host: str) -> Residents:
@@ -56,7 +56,7 @@ def residents(cloud: Cloud, host: str) -> Residents:
     images and for each network: none for each server.
 
     :param host: the service host
-    :raises CloudBroke: when a service can't be read
+    :raises CloudBroke: when a service other than Neutron can't be read
     """
     minor = existing_servers.minor_version(cloud)
     query = {"all_tenants": "1", "host": host, "limit": _PAGE}
@@ -70,11 +70,11 @@ def residents(cloud: Cloud, host: str) -> Residents:
     return Residents(bodies, minor, images, _ports(cloud, host) if bodies else {})
 
 
-def _ports(cloud: Cloud, host: str) -> Mapping[str, tuple[Port, ...]] | None:
+def _ports(cloud: Cloud, host: str) -> Mapping[str, tuple[Port, ...]] | CloudBroke:
     try:
         return networks.ports_on(cloud, host)
-    except (Forbidden, NotInCatalog):
-        return None
+    except CloudBroke as problem:
+        return problem
 
 
 def root_volume(cloud: Cloud, body: Any) -> str | None:
@@ -96,7 +96,8 @@ def remembering(cloud: Cloud, found: Residents) -> RememberedCloud:
     """Return the cloud, which is asked for nothing twice, and not for these servers."""
     remembered = RememberedCloud(cloud)
     for body in found.bodies:
-        remembered.compute.knows(rest.path("servers", body["id"]), {"server": body})
+        path = rest.path("servers", body["id"])
+        remembered.compute.knows(path, {"server": body}, SERVER_MICROVERSION)
     return remembered
 
 

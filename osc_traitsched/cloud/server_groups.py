@@ -16,7 +16,7 @@ from osc_traitsched.core.nova.filter.state import ServerGroup
 #: The first whose groups have one policy, and rules beside it.
 _MICROVERSION = "2.64"
 #: The first that shows something of a server whose cell does not answer, but no name.
-_SERVER_MICROVERSION = "2.69"
+SERVER_MICROVERSION = "2.69"
 _GROUP: dict[str, rest.Shape] = {
     "id": str,
     "name": str,
@@ -133,7 +133,7 @@ def whereabouts(cloud: Cloud, servers: Iterable[str]) -> Whereabouts:
     nodes: dict[str, tuple[str, str]] = {}
     silent = set[str]()
     for server in sorted(set(servers)):
-        path, version = rest.path("servers", server), _SERVER_MICROVERSION
+        path, version = rest.path("servers", server), SERVER_MICROVERSION
         body = rest.get_if_there(cloud.compute, path, _SOME, version)
         if body is None:
             continue

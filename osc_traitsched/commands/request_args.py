@@ -21,7 +21,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "image", help="an image: name or ID; - for none (boot from a volume)"
     )
     group = parser.add_argument_group("request")
-    _add_zone(group)
+    _add_zone(group, _ZONE_OF_BUILD)
     group.add_argument(
         "--project",
         type=arguments.some,
@@ -35,9 +35,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--boot-from-volume", action="store_true", help="the root disk is a volume"
     )
-    _add_parts(group)
+    _add_parts(group, "boot from this volume, with - for the image: name or ID")
     _add_placing(group)
-    _add_destination(group)
+    _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
     group.add_argument(
         "--remote-address",
         type=arguments.some,
@@ -48,44 +48,53 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     scheduler_args.add_options(parser)
 
 
-def add_given(parser: argparse.ArgumentParser) -> None:
-    """Add what a user can say of the request of a server that exists."""
+def add_given(parser: argparse.ArgumentParser, is_moved: bool) -> None:
+    """Add what a user can say of the request of a server that exists.
+
+    :param is_moved: of a move's request, and not of the one that it was made with
+    """
     group = parser.add_argument_group(
         "request",
         "What Nova does not show of the server's request, or what shall be otherwise.",
     )
-    _add_zone(group)
-    _add_destination(group)
-    _add_parts(group)
+    if is_moved:
+        _add_zone(group, "as if it were pinned to this availability zone")
+        _add_destination(group, _HOST_OF_MOVE, "move it to this compute node")
+    else:
+        _add_zone(group, _ZONE_OF_BUILD)
+        _add_destination(group, _HOST_OF_BUILD, _NODE_OF_BUILD)
+    _add_parts(group, "the volume that it boots from: name or ID")
     _add_placing(group)
     scheduler_args.add_options(parser)
 
 
-def _add_zone(group: argparse._ArgumentGroup) -> None:
+_ZONE_OF_BUILD = (
+    "ask for this availability zone; ZONE:HOST, ZONE:HOST:NODE and ZONE::NODE also "
+    "name a host, as in Nova"
+)
+_HOST_OF_BUILD = (
+    "ask for this host, as openstack server create --host does: the name of its "
+    "nova-compute; unlike with ZONE:HOST the host filters run"
+)
+_NODE_OF_BUILD = "ask for this compute node, as --hypervisor-hostname does there"
+_HOST_OF_MOVE = (
+    "move it to this host, as openstack server migrate --host does: the name of its "
+    "nova-compute; the host filters run"
+)
+
+
+def _add_zone(group: argparse._ArgumentGroup, words: str) -> None:
     group.add_argument(
-        "--availability-zone",
-        type=arguments.some,
-        metavar="ZONE",
-        help="ask for this availability zone; ZONE:HOST, ZONE:HOST:NODE and "
-        "ZONE::NODE also name a host, as in Nova",
+        "--availability-zone", type=arguments.some, metavar="ZONE", help=words
     )
 
 
-def _add_destination(group: argparse._ArgumentGroup) -> None:
+def _add_destination(group: argparse._ArgumentGroup, host: str, node: str) -> None:
     """Add the host that a server is to be on, beside the zone."""
-    group.add_argument(
-        "--on-host",
-        type=arguments.some,
-        metavar="HOST",
-        help="ask for this host, as openstack server create --host does: the name of "
-        "its nova-compute; unlike with ZONE:HOST the host filters run",
-    )
-    group.add_argument(
-        "--on-node",
-        type=arguments.some,
-        metavar="NODE",
-        help="ask for this compute node, as --hypervisor-hostname does there",
-    )
+    for name, words in (("host", host), ("node", node)):
+        group.add_argument(
+            f"--on-{name}", type=arguments.some, metavar=name.upper(), help=words
+        )
 
 
 def _add_placing(group: argparse._ArgumentGroup) -> None:
@@ -117,8 +126,11 @@ def _add_placing(group: argparse._ArgumentGroup) -> None:
         )
 
 
-def _add_parts(group: argparse._ArgumentGroup) -> None:
-    """Add what a server is made with besides flavor and image."""
+def _add_parts(group: argparse._ArgumentGroup, volume: str) -> None:
+    """Add what a server is made with besides flavor and image.
+
+    :param volume: what is said of the one that it boots from
+    """
     for what in ("port", "network"):
         group.add_argument(
             f"--{what}",
@@ -129,11 +141,7 @@ def _add_parts(group: argparse._ArgumentGroup) -> None:
             default=[],
             help=f"a {what} of the server's: name or ID (repeat for more)",
         )
-    group.add_argument(
-        "--volume",
-        type=arguments.some,
-        help="boot from this volume, with - for the image: name or ID",
-    )
+    group.add_argument("--volume", type=arguments.some, help=volume)
     group.add_argument(
         "--device-profile",
         dest="device_profiles",

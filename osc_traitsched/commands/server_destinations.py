@@ -63,7 +63,7 @@ class ServerDestinations(base.Command):
             choices=[kind.value for kind in _KINDS],
             help="which move (default: unshelve for a server that is shelved and on no "
             "host, evacuation where nova-compute is down, live-migration for one that "
-            "runs, else migration, which is the cold one)",
+            "is active or paused, else migration, which is the cold one)",
         )
         group.add_argument(
             "--flavor",
@@ -75,7 +75,7 @@ class ServerDestinations(base.Command):
             type=arguments.some,
             help="the image that --for rebuild makes it of: name or ID",
         )
-        request_args.add_given(parser)
+        request_args.add_given(parser, is_moved=True)
         own_args.add_options(parser)
         explain.add_showing(parser)
         return parser

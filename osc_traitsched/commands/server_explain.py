@@ -36,7 +36,7 @@ class ExplainServer(base.Command):
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("server", help="a server: name or ID")
-        request_args.add_given(parser)
+        request_args.add_given(parser, is_moved=False)
         own_args.add_options(parser)
         explain.add_showing(parser)
         return parser

@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.app import drain
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.core.errors import Forbidden, PlacementRefuses
+from osc_traitsched.core.errors import CloudBroke, Forbidden, PlacementRefuses
 from osc_traitsched.core.existing.drain.plan import Why
 from osc_traitsched.views.drain import prose
 from tests.functional.draining import FLAVORS, NETWORKS, FullHost
@@ -99,5 +99,18 @@ def test_what_this_user_may_not_see_is_said(large):
     )
     found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
     assert (found.unconfirmed, len(found.steps)) == (None, 2)
-    said = "2 servers: ports: Neutron does not show them to this user"
+    said = "2 servers: ports: network: not for you "
+    assert any(each.startswith(said) for each in prose.hidden(found))
+
+
+def test_a_neutron_that_does_not_answer_leaves_the_ports_unknown(large):
+    def refused(path, params):
+        raise CloudBroke("network", "no connection to it: connection refused")
+
+    url, drawn = large
+    cloud = FullHost(url, drawn, 2)
+    cloud._services["network"]._answer = refused
+    found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
+    assert len(found.steps) == 2
+    said = "2 servers: ports: network: no connection to it: connection refused"
     assert said in list(prose.hidden(found))

@@ -9,7 +9,7 @@ import prettytable
 
 from osc_traitsched.core.existing.drain.plan import Drain, Stuck, Why
 from osc_traitsched.core.existing.moves.unseen import Unseen
-from osc_traitsched.core.existing.parts import Name, Part
+from osc_traitsched.core.existing.parts import Name
 from osc_traitsched.core.nova.move import Kind
 from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.drain import steps, words
@@ -103,9 +103,10 @@ def remarks(found: Drain) -> Iterator[str]:
     if not found.is_up:
         yield (
             f"nova-compute is down on {found.host}: make sure that the host is off, or "
-            "a server may run twice. What it has goes back to it only if it comes up."
+            "a server may run twice. Placement counts what they had there until "
+            "nova-compute is up again."
         )
-    if found.is_enabled and found.steps:
+    if found.is_enabled and found.is_up and found.steps:
         yield f"{found.host} is enabled: until it is not, new servers may come."
     if any(step.resident.kind is Kind.MIGRATION for step in found.steps):
         yield (
@@ -141,19 +142,13 @@ def hidden(found: Drain) -> Iterator[str]:
     every = [step.resident for step in found.steps]
     every += [each.resident for each in found.stuck]
     texts = collections.Counter(
-        _why(part, found.minor)
+        request.why(part, found.minor)
         for resident in every
         for part in resident.parts
         if not part.is_known and part.name is not Name.HOST
     )
     for text, number in texts.items():
         yield f"{count(number, 'server')}: {text}"
-
-
-def _why(part: Part, minor: int) -> str:
-    if part.name is Name.PORTS:
-        return "ports: Neutron does not show them to this user"
-    return request.why(part, minor)
 
 
 def unseen(found: Drain) -> Mapping[Unseen, int]:

@@ -90,10 +90,13 @@ def _kept_together(resident: Resident) -> Iterator[str]:
         f"Its server group {name} keeps its servers on one host (affinity), and Nova "
         "counts it as being here: none of them can be moved."
     )
-    yield (
-        "Shelved and offloaded, all servers of the group together, they can be "
-        "unshelved elsewhere: the first one gets a host, and the others follow."
-    )
+    if resident.kind is Kind.EVACUATION:
+        yield "They can be shelved, and unshelved elsewhere, once nova-compute is up."
+    else:
+        yield (
+            "Shelved and offloaded, all servers of the group together, they can be "
+            "unshelved elsewhere: the first one gets a host, and the others follow."
+        )
 
 
 def _without_host(explanation: Explanation) -> Iterator[str]:

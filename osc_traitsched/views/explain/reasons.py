@@ -16,8 +16,12 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
+from osc_traitsched.core.nova.filter.answer import Fails
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.views.explain import filters, words
+
+#: The filter that keeps hosts out whose nova-compute is down.
+_OF_UP = "ComputeFilter"
 
 _SHORT_OF = {
     "VCPU": "too few VCPU",
@@ -160,7 +164,8 @@ def remarks(
         has, lacks = ("Nova", "Placement") if each.in_nova else ("Placement", "Nova")
         yield f"{has} has it in aggregate {each.aggregate}, {lacks} does not"
     compute = explanation.computes.get(host.uuid)
-    if compute is not None and not compute.is_up:
+    is_filtered = isinstance(explanation.filtering.answer(_OF_UP, host.uuid), Fails)
+    if compute is not None and not compute.is_up and not is_filtered:
         yield "its nova-compute is down"
     if compute is not None and not compute.is_enabled and not is_said:
         reason = f": {compute.disabled_reason}" if compute.disabled_reason else ""

@@ -27,12 +27,11 @@ NOUNS = {
     Kind.REBUILD: "rebuild",
 }
 
-#: What is said of why a move was chosen; {} is the host.
+#: What is said of why a move was chosen.
 _BECAUSE = {
-    Because.HOST_DOWN: "nova-compute is down on {}",
+    Because.HOST_DOWN: "nova-compute is down on {host}",
     Because.OFFLOADED: "it is shelved, and on no host",
-    Because.RUNNING: "it runs, and stays up",
-    Because.NOT_RUNNING: "it does not run",
+    Because.STATE: "it is {state}",
 }
 
 _WRONG = {
@@ -117,10 +116,8 @@ def because(found: Destinations) -> str:
     said = _BECAUSE.get(found.because)
     if said is None:
         return ""
-    return (
-        f"{_capital(NOUNS[found.kind])}, since {said.format(found.state.host)}; "
-        "--for asks for another move."
-    )
+    why = said.format(host=found.state.host, state=found.state.vm_state)
+    return f"{_capital(NOUNS[found.kind])}, since {why}; --for asks for another move."
 
 
 def _capital(text: str) -> str:

@@ -167,6 +167,20 @@ def test_a_volume_that_can_t_be_read_leaves_the_failure_said():
     assert found.failure.stage is Stage.NO_CANDIDATES
 
 
+@pytest.mark.parametrize(
+    "problem",
+    [CloudBroke("image", "no connection to it: refused"), Forbidden("image", "no")],
+)
+def test_an_image_that_can_t_be_read_leaves_the_failure_said(problem):
+    found = server.answer(cloud(body(), image=problem), ID, NOTHING, SOURCES)
+    assert (found.problem, found.explanation) == (problem, None)
+    assert found.failure.stage is Stage.NO_CANDIDATES
+    parts = {each.name: (each.source, each.problem) for each in found.parts}
+    # Nova keeps these with the server.
+    assert parts[Name.IMAGE] == parts[Name.PROPERTIES] == (Source.SERVER, None)
+    assert parts[Name.MORE] == (Source.NOT_READ, problem)
+
+
 def test_extra_specs_that_a_policy_hides_are_not_taken_for_none():
     hidden = {key: value for key, value in GOLD.items() if key != "extra_specs"}
     found = server.answer(cloud(body(flavor=hidden)), ID, NOTHING, SOURCES)

@@ -170,14 +170,14 @@ def test_the_option_that_lets_a_server_stay_is_tried_for_its_resize_alone():
 @pytest.mark.parametrize(
     ("vm_state", "host", "is_up", "expected"),
     [
-        ("active", "a", True, (LIVE, Because.RUNNING)),
-        ("paused", "a", True, (LIVE, Because.RUNNING)),
-        ("stopped", "a", True, (COLD, Because.NOT_RUNNING)),
-        ("error", "a", True, (COLD, Because.NOT_RUNNING)),
+        ("active", "a", True, (LIVE, Because.STATE)),
+        ("paused", "a", True, (LIVE, Because.STATE)),
+        ("stopped", "a", True, (COLD, Because.STATE)),
+        ("error", "a", True, (COLD, Because.STATE)),
         ("active", "a", False, (EVACUATION, Because.HOST_DOWN)),
         ("error", "a", False, (EVACUATION, Because.HOST_DOWN)),
         ("shelved_offloaded", "", False, (UNSHELVE, Because.OFFLOADED)),
-        ("building", "", False, (COLD, Because.NOT_RUNNING)),
+        ("building", "", False, (COLD, Because.STATE)),
     ],
 )
 def test_the_move_that_is_due_follows_from_the_server(vm_state, host, is_up, expected):
@@ -260,7 +260,7 @@ def test_a_source_that_nova_does_not_list_is_neither_up_nor_down(kind):
     assert why(kind, is_up=None, vm_state=min(STATES[kind])) == why(
         kind, is_up=kind is not EVACUATION, vm_state=min(STATES[kind])
     )
-    assert due(state(vm_state="active"), None) == (LIVE, Because.RUNNING)
+    assert due(state(vm_state="active"), None) == (LIVE, Because.STATE)
 
 
 @pytest.mark.parametrize("kind", Kind)

@@ -186,6 +186,10 @@ def test_a_group_that_stays_together_is_said_to_and_what_to_do():
     found = "\n".join(text(drain([], [stays])))
     assert "Its server group g keeps its servers on one host (affinity)" in found
     assert "Shelved and offloaded" in found
+    down = Stuck(resident(group=group, kind=Kind.EVACUATION), Why.NO_HOST)
+    found = "\n".join(text(drain([], [down])))
+    assert "Shelved and offloaded" not in found
+    assert "unshelved elsewhere, once nova-compute is up." in found
     elsewhere = dataclasses.replace(group, hosts={"cmp00", "cmp03"})
     stays = Stuck(resident(group=elsewhere), Why.NO_HOST)
     assert "affinity" not in "\n".join(text(drain([], [stays])))
@@ -215,6 +219,7 @@ def test_a_host_that_is_down_may_not_run_its_servers_any_more():
     node = {"is_up": False}
     found = text(drain([step(kind=EVACUATION)], node=node))
     assert any("make sure that the host is off" in line for line in found)
+    assert not any("new servers may come" in line for line in found)
 
 
 @pytest.mark.parametrize(

@@ -20,11 +20,8 @@ class Because(enum.Enum):
     OFFLOADED = "offloaded"
     """It is shelved, and on no host."""
 
-    RUNNING = "running"
-    """It runs, and stays up while it moves."""
-
-    NOT_RUNNING = "not running"
-    """It does not run, and a live migration would be refused."""
+    STATE = "state"
+    """It is in a state that can or can't be moved live."""
 
 
 #: The states of servers that nova-api lets migrate live.
@@ -42,5 +39,5 @@ def due(state: ServerState, is_up: bool | None) -> tuple[Kind, Because]:
     if state.host and is_up is False:
         return Kind.EVACUATION, Because.HOST_DOWN
     if state.vm_state in LIVE:
-        return Kind.LIVE_MIGRATION, Because.RUNNING
-    return Kind.MIGRATION, Because.NOT_RUNNING
+        return Kind.LIVE_MIGRATION, Because.STATE
+    return Kind.MIGRATION, Because.STATE
