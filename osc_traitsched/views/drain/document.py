@@ -76,7 +76,7 @@ def _step(step: Step, options: Sequence[Option]) -> dict[str, Any]:
 
 
 def _stuck(stuck: Stuck, found: Drain, options: Sequence[Option]) -> dict[str, Any]:
-    text = list(words.why(stuck))
+    text = list(words.why(stuck, found))
     if stuck.why is Why.NO_ROOM:
         text.append(words.shortage(found))
     ending = steps.ending(stuck) if words.has_way_out(stuck, found) else None

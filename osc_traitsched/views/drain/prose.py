@@ -59,7 +59,7 @@ def _stuck(found: Drain, options: Sequence[Option]) -> Iterator[str]:
     """Yield the servers that stay, those of one reason together."""
     alike: dict[tuple[str, ...], list[Stuck]] = {}
     for each in found.stuck:
-        alike.setdefault(tuple(words.why(each)), []).append(each)
+        alike.setdefault(tuple(words.why(each, found)), []).append(each)
     for reasons, several in alike.items():
         yield f"  {listed(_named(each) for each in several)}:"
         yield from (f"    {text}" for text in reasons)

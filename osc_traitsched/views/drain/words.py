@@ -12,6 +12,9 @@ from osc_traitsched.core.existing.moves.refusal import Why as Refused
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.filter.groups import AFFINITY
+from osc_traitsched.core.nova.filter.hints import SAME_HOST
+from osc_traitsched.core.nova.filter.judging import enabled
+from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.move import RULES, Kind
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain import headline
@@ -53,8 +56,27 @@ def summary(found: Drain) -> str:
     return f"{every} of {host} can be moved{perhaps}: {how}."
 
 
-def why(stuck: Stuck) -> Iterator[str]:
+def why(stuck: Stuck, found: Drain) -> Iterator[str]:
     """Yield why a server stays, in sentences."""
+    yield from _why(stuck)
+    ahead = _ahead(stuck, found)
+    if stuck.why is Why.NO_HOST and ahead:
+        yield (
+            f"Its hint {SAME_HOST} names {listed(ahead)}: once that has moved, it may "
+            "be able to follow. Make the plan anew then."
+        )
+
+
+def _ahead(stuck: Stuck, found: Drain) -> list[str]:
+    """Return the servers that leave, and that its hint wants it to be with."""
+    if "SameHostFilter" not in enabled(found.settings):
+        return []
+    hints = stuck.resident.question.hints.get(SAME_HOST, ())
+    going = (step.resident.state for step in found.steps)
+    return [each.name for each in going if each.id in hints]
+
+
+def _why(stuck: Stuck) -> Iterator[str]:
     resident = stuck.resident
     if stuck.why is Why.REFUSED:
         yield from _refused(resident)
@@ -165,7 +187,14 @@ def deciding(found: Drain) -> Iterator[str]:
             text = f"{step.resident.state.name} to {step.to.service_host}"
             names.setdefault(name, []).append(text)
     for name, texts in names.items():
-        yield f"Not visible from outside: whether it {_wanted(name)}: {listed(texts)}."
+        where = listed(texts)
+        if name in FILTERS or name in RULES or name == ZONE:
+            yield f"Not visible from outside: whether it {_wanted(name)}: {where}."
+        else:
+            yield (
+                f"{name} is none of Nova's, and is not run here: {where} (server "
+                "destinations --nova-python runs it for one server)."
+            )
 
 
 def _wanted(name: str) -> str:

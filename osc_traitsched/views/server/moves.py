@@ -73,6 +73,10 @@ UNSEEN = {
     Unseen.QUOTA: "the quota of its project",
     Unseen.SHARES: "shares: nova-api refuses a server that has any",
     Unseen.CELL: "cells: only hosts of the server's own cell count",
+    Unseen.OTHER_CELL: "cells: hosts of other cells than the server's own count only "
+    "by the policy compute:servers:resize:cross_cell, which by default lets nobody",
+    Unseen.TASK: "the task under way: nova-api refuses the evacuation before 23.2.2, "
+    "24.2.0 and 25.1.0",
 }
 
 

@@ -251,8 +251,12 @@ def test_each_move_is_for_some_states(kind, vm_state):
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", Kind)
 def test_only_an_evacuation_from_wallaby_on_may_interrupt_something(kind, release):
+    """Nova's change db919aa15f: in 26.0.0, and in 23.2.2, 24.2.0 and 25.1.0"""
     found = why(kind, release, task_state="rebooting")
     assert (Why.TASK in found) is not (kind is EVACUATION and release >= 23)
+    is_by_minor = kind is EVACUATION and 23 <= release < 26
+    assert (Unseen.TASK in later(kind, release, task_state="rebooting")) is is_by_minor
+    assert Unseen.TASK not in later(kind, release)
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -475,10 +479,22 @@ def later(*args, **more):
 
 def test_what_is_found_out_later_is_of_that_move():
     assert later(LIVE, 30) == {Unseen.CELL, Unseen.CPU, Unseen.LIVE_STORAGE}
-    assert later(COLD, 30) == {Unseen.CELL, Unseen.COLD_STORAGE}
+    assert later(COLD, 30) == {Unseen.OTHER_CELL, Unseen.COLD_STORAGE}
     assert later(EVACUATION, 30) == {Unseen.CELL, Unseen.LOST_STORAGE}
     assert later(UNSHELVE, 30) == {Unseen.CELL, Unseen.QUOTA, Unseen.SHELVED_IMAGE}
     assert later(REBUILD, 30) == set()
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("kind", Kind)
+def test_a_policy_may_let_a_cold_move_leave_its_cell_from_ussuri_on(kind, release):
+    """nova/compute/api.py, _allow_cross_cell_resize; not with a port that asks"""
+    may_leave = kind in (COLD, RESIZE) and release >= 21
+    assert (Unseen.OTHER_CELL in later(kind, release)) is may_leave
+    asks = Port("p1", NETWORK, resource_request={"resources": {"NET_BW": 1}})
+    of_port = later(kind, release, ports=[asks])
+    assert (Unseen.CELL in of_port) is (kind is not REBUILD)
+    assert Unseen.OTHER_CELL not in of_port
 
 
 @pytest.mark.parametrize("release", RELEASES)

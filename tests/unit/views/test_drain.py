@@ -15,10 +15,11 @@ from osc_traitsched.core.existing.moves.refusal import MoveRefusal
 from osc_traitsched.core.existing.moves.refusal import Why as Refused
 from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Name, Part, Source
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.move import Kind
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.views.commands import Option
 from osc_traitsched.views.drain import document, prose
 from tests.drain_schema import CLOSED
@@ -195,6 +196,19 @@ def test_a_group_that_stays_together_is_said_to_and_what_to_do():
     assert "affinity" not in "\n".join(text(drain([], [stays])))
 
 
+@pytest.mark.parametrize("filters", [("SameHostFilter",), ("ComputeFilter",)])
+def test_a_server_that_is_to_be_with_one_that_leaves_may_follow_it(filters):
+    on = {options.ENABLED_FILTERS: Setting(filters, "a test")}
+    alone = resident("db")
+    hints = {"same_host": ("id-of-web",)}
+    question = dataclasses.replace(alone.question, hints=hints)
+    stays = Stuck(dataclasses.replace(alone, question=question), Why.NO_HOST)
+    settings = dataclasses.replace(SETTINGS, settings=on)
+    found = dataclasses.replace(drain([step()], [stays]), settings=settings)
+    said = any("Its hint same_host names web" in line for line in text(found))
+    assert said is ("SameHostFilter" in filters)
+
+
 def test_a_refusal_of_the_request_is_said_in_its_words():
     refusal = Refusal("UnsupportedPolicyException", "group-policy-off", ("a", "F"))
     found = text(drain([], [Stuck(resident(refusal=refusal), Why.REFUSED)]))
@@ -202,15 +216,22 @@ def test_a_refusal_of_the_request_is_said_in_its_words():
 
 
 def test_what_decides_about_a_move_is_named():
-    unknown = ("NUMATopologyFilter", "move:hypervisor", "availability zone")
+    unknown = (
+        "NUMATopologyFilter",
+        "move:hypervisor",
+        "availability zone",
+        "OurFilter",
+    )
     found = text(drain([step(unknown=unknown)]))
-    assert found[1:4] == [
+    assert found[1:5] == [
         "Not visible from outside: whether it has what NUMATopologyFilter wants: "
         "web to cmp05.",
         "Not visible from outside: whether it has all that the move wants: "
         "web to cmp05.",
         "Not visible from outside: whether it is in the zone that the server was asked "
         "for with: web to cmp05.",
+        "OurFilter is none of Nova's, and is not run here: web to cmp05 (server "
+        "destinations --nova-python runs it for one server).",
     ]
     assert any("cmp05 (perhaps)" in line for line in found)
 

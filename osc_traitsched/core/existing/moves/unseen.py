@@ -54,6 +54,12 @@ class Unseen(enum.Enum):
     CELL = "cell"
     """Which hosts are of the cell that the server stays in."""
 
+    OTHER_CELL = "other cell"
+    """Which hosts are of its cell, and whether a policy lets it leave that."""
+
+    TASK = "task under way"
+    """Whether this Nova evacuates a server that something is being done with."""
+
 
 _HARD = frozenset(["affinity", "anti-affinity"])
 #: The first release in which a server can have shares, and that moves it with them.
@@ -61,6 +67,10 @@ _SHARES_SINCE, _SHARES_MOVE_SINCE = 31, 34
 #: The first release that lets some PCI devices of flavors migrate live.
 _LIVE_DEVICES_SINCE = 31
 _COLD = frozenset([Kind.MIGRATION, Kind.RESIZE])
+#: The first release that can move a server to another cell.
+_OTHER_CELLS_SINCE = 21
+#: In these a later minor release brought that an evacuation may interrupt a task.
+_TASK_BY_MINOR = range(23, 26)
 
 
 def unseen(planned: Planned) -> tuple[Unseen, ...]:
@@ -75,8 +85,23 @@ def _before(planned: Planned) -> Iterator[Unseen]:
     refuses_shares = kind is not Kind.UNSHELVE and release >= _SHARES_SINCE
     if refuses_shares and not (kind in _COLD and release >= _SHARES_MOVE_SINCE):
         yield Unseen.SHARES
-    if kind is not Kind.REBUILD:
+    if kind in _COLD and _may_leave_cell(planned):
+        yield Unseen.OTHER_CELL
+    elif kind is not Kind.REBUILD:
         yield Unseen.CELL
+    is_busy = bool(planned.state.task_state)
+    if kind is Kind.EVACUATION and is_busy and release in _TASK_BY_MINOR:
+        yield Unseen.TASK
+
+
+def _may_leave_cell(planned: Planned) -> bool:
+    """Tell whether a policy could let a server go to another cell.
+
+    nova/compute/api.py, ``_allow_cross_cell_resize``
+    """
+    ports = planned.question.parts.ports
+    asks = any(each.resource_request for each in ports)
+    return planned.release >= _OTHER_CELLS_SINCE and not asks
 
 
 def _of_disks(planned: Planned) -> Iterator[Unseen]:
