@@ -13,8 +13,9 @@ _GIVEN = re.compile(r"Update host state from compute node: .*?\bhost='([^']+)'")
 _LEFT = re.compile(r"Filter (\w+) returned (\d+) host")
 _FILTERED = re.compile(r"\((\S+), \S+\) ram: ")
 _WEIGHED = re.compile(r"WeighedHost \[host: \((\S+), .*?, weight: ([^\]]+)\]")
-# At debug, the function and the line that logged it come last.
-_SAID = re.compile(r" \S+\.(\w+) \[.*? req-\S+ .*?\] (.*?)(?: \w+ /\S+:\d+)?\n")
+# At debug, the function and the line that logged it come last. Wallaby's log has no ID
+# of another service's before the request's.
+_SAID = re.compile(r" \S+\.(\w+) \[.*?req-\S+ .*?\] (.*?)(?: \w+ /\S+:\d+)?\n")
 #: Until 2023.1 oslo.log paints its lines, at least at their end.
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
 _DONE = re.compile(r'placement\.requestlog .*?"([A-Z]+) (\S+)"')
