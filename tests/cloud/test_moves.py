@@ -137,16 +137,21 @@ class Scene:
 
     def destinations(self, case: Case, server: str) -> Destinations:
         files = (str(self.cloud.nova_conf),)
-        release = self.cloud.release.number
-        sources = SettingsSources(nova_conf=files, nova_release=release)
+        release = self.cloud.release
+        sources = SettingsSources(nova_conf=files, nova_release=release.number)
         return destinations.destinations(
             HttpCloud(self.maker.admin),
             server,
             case.asked,
-            case.given,
+            case.given if release.shows_hints else self.given(case),
             sources,
             want_fixes=False,
         )
+
+    def given(self, case: Case) -> Given:
+        """Return what a user says where Nova does not show the request."""
+        hints = {case.hint: (self.anchor,)} if case.hint else {}
+        return dataclasses.replace(case.given, zone=case.zone or None, hints=hints)
 
     def move(self, case: Case, server: str) -> Moved:
         compute, path = self.maker.admin.compute, f"/servers/{server}/action"

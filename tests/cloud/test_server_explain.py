@@ -24,11 +24,6 @@ GOLD = "CUSTOM_GOLD"
 HOSTS = [f"cmp0{number}" for number in range(4)]
 #: No filter of these knows server groups, and one raises for what it does not know.
 FILTERS = "ComputeFilter,ImagePropertiesFilter,JsonFilter"
-#: The first release whose compute API shows a server's hints, and the properties that
-#: its image had.
-SHOWN_SINCE = 31
-#: And the zone that was asked for, of a server that is on a host.
-ZONE_SHOWN_SINCE = 29
 LIVE = {"os-migrateLive": {"host": None, "block_migration": "auto"}}
 
 
@@ -136,9 +131,9 @@ def kept(maker, boot):
 def not_shown(hints=(), availability_zone=None):
     """Return the options for what was asked that the compute API does not show."""
     options = []
-    if availability_zone and chosen().number < ZONE_SHOWN_SINCE:
+    if availability_zone and not chosen().shows_zones:
         options += ["--availability-zone", availability_zone]
-    if chosen().number < SHOWN_SINCE:
+    if not chosen().shows_hints:
         for key, value in dict(hints).items():
             options += ["--hint", f"{key}={value}"]
     return options
@@ -178,9 +173,9 @@ def test_filters_take_all(make, told, small, raw):
 
 def test_hints_are_known_where_the_compute_api_shows_them(make, told, small, raw):
     boot = make.boot(small, raw, hints={"query": json.dumps(["=", "$host", "x"])})
-    found = told(kept(make, boot), code=3 if chosen().number >= SHOWN_SINCE else 0)
+    found = told(kept(make, boot), code=3 if chosen().shows_hints else 0)
     hints = part(found, "scheduler hints")
-    if chosen().number >= SHOWN_SINCE:
+    if chosen().shows_hints:
         assert (hints["known"], hints["source"]) == (True, "server")
     else:
         assert (hints["known"], hints["option"]) == (False, "--hint")
@@ -372,7 +367,7 @@ def test_flavor_and_image_may_be_gone(make, failing, explained, admin):
     assert found["flavor_changed"]
     assert part(found, "image")["source"] == "gone"
     given = ["--image-property", "disk_format=raw"]
-    if failing.release.number >= SHOWN_SINCE:
+    if failing.release.shows_hints:
         assert part(found, "image properties")["source"] == "server"
     else:
         assert part(found, "image properties")["source"] == "gone"

@@ -58,6 +58,16 @@ class Release:
         """The name of the release that a client takes it for, by its compute API."""
         return {23: "wallaby", 27: "2023.2"}.get(self.number, NEWEST.name)
 
+    @property
+    def shows_zones(self) -> bool:
+        """Whether its compute API shows the zone that a server was asked for in."""
+        return self.number >= 29
+
+    @property
+    def shows_hints(self) -> bool:
+        """Whether it shows a server's hints, too, and the properties of its image."""
+        return self.number >= 31
+
     def python(self) -> pathlib.Path:
         """Return the interpreter that has its services, which are installed if needed.
 
