@@ -26,12 +26,16 @@ def matching_all(
     alike = _alike(facts, _traits(requests.values()), among)
     first = [kind[0] for kind in alike]
     members = {kind[0].uuid: frozenset(host.uuid for host in kind) for kind in alike}
-    return {
-        key: frozenset[str]().union(
-            *(members[root] for root in matching_hosts(request, facts, first))
-        )
-        for key, request in requests.items()
-    }
+    # Many requests match the same hosts, and the set of them is kept once.
+    known: dict[frozenset[str], frozenset[str]] = {}
+    found = {}
+    for key, request in requests.items():
+        roots = frozenset(matching_hosts(request, facts, first))
+        if roots not in known:
+            every = (members[root] for root in roots)
+            known[roots] = frozenset[str]().union(*every)
+        found[key] = known[roots]
+    return found
 
 
 def _traits(requests: Iterable[Request]) -> frozenset[str]:

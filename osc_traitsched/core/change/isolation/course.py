@@ -86,7 +86,12 @@ def courses(
         again = _matching(here, cloud.seen(facts), changed)
         stages.append(_replaced(read, again, changed))
     one_by_one = _one_by_one(clouds)
-    return tuple(_course(row, stages, one_by_one) for row in rows)
+    same: dict[frozenset[str], frozenset[str]] = {}
+    known = {
+        texts: _course(texts, stages, one_by_one, same)
+        for texts in dict.fromkeys(row.texts for row in rows)
+    }
+    return tuple(known[row.texts] for row in rows)
 
 
 def _replaced(
@@ -94,15 +99,28 @@ def _replaced(
 ) -> dict[Text, frozenset[str]]:
     """Return the hosts in one cloud: what was read, but for the hosts that change."""
     roots = frozenset(host.uuid for host in changed)
-    return {text: read[text] - roots | found for text, found in again.items()}
+    return {
+        text: read[text] if read[text] & roots == found else read[text] - roots | found
+        for text, found in again.items()
+    }
 
 
 def _course(
-    row: MatrixRow, stages: Sequence[_Matching], one_by_one: Iterable[int]
+    texts: Sequence[Text],
+    stages: Sequence[_Matching],
+    one_by_one: Iterable[int],
+    same: dict[frozenset[str], frozenset[str]],
 ) -> Course:
-    hosts = tuple(there.get(text, _NO_HOSTS) for text, there in zip(row.texts, stages))
-    between = (hosts[number] & hosts[number + 1] for number in one_by_one)
-    return Course(hosts, tuple(between))
+    """Return the hosts that match requests of these texts, one in each cloud.
+
+    :param same: equal sets are kept once: there are as many as flavors, and of a large
+        cloud each takes half a megabyte
+    """
+    found = (there.get(text, _NO_HOSTS) for text, there in zip(texts, stages))
+    hosts = tuple(same.setdefault(each, each) for each in found)
+    pairs = ((hosts[number], hosts[number + 1]) for number in one_by_one)
+    both = (one if one is other else one & other for one, other in pairs)
+    return Course(hosts, tuple(same.setdefault(each, each) for each in both))
 
 
 def _changed(clouds: Iterable[PredictedCloud], facts: Facts) -> tuple[Provider, ...]:
