@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app.effects import check_effects, refusals
@@ -40,10 +40,11 @@ from osc_traitsched.core.wanted.model import Wanted, Wrong
 from osc_traitsched.core.wanted.needs import with_needs
 from osc_traitsched.core.wanted.planner import Draft, draft
 from osc_traitsched.core.wanted.problems import with_problems
-from osc_traitsched.core.wanted.refusals import NotReviewed
+from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 from osc_traitsched.core.wanted.rest import takes_most
 from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.core.wanted.steps import unreviewed as steps_not_in
+from osc_traitsched.core.wanted.tenants import gone
 from osc_traitsched.core.wanted.zones import zone_steps
 
 #: Seconds between two looks at a cloud whose hosts are still being deployed.
@@ -63,6 +64,7 @@ class WantedPlan:
     :ivar claims: each unit that differs, with the line that wants it
     :ivar as_wanted: how many units are as wanted
     :ivar held: how many are not, and belong to hosts that are left as they are
+    :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar effects: of each flavor, as if the scheduler isolated aggregates
     :ivar isolates: the option by which the scheduler does that
     :ivar refusals: what speaks against carrying it out
@@ -77,6 +79,7 @@ class WantedPlan:
     claims: Mapping[Unit, Claim]
     as_wanted: int
     held: int
+    held_hosts: frozenset[str]
     isolates: Setting
     effects: tuple[Effect, ...] = ()
     refusals: tuple[errors.AnswerIsNo, ...] = ()
@@ -85,6 +88,15 @@ class WantedPlan:
     )
     unclear: tuple[Server, ...] = ()
     has_private_flavors: bool = True
+
+    @property
+    def held_inside(self) -> dict[str, list[str]]:
+        """Of each aggregate the hosts in it that are left as they are, if any."""
+        inside = {
+            body["name"]: sorted(self.held_hosts.intersection(body["hosts"]))
+            for body in self.found.aggregates
+        }
+        return {name: hosts for name, hosts in inside.items() if hosts}
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:
@@ -107,13 +119,15 @@ def plan_wanted(
     """
     found = read_wanted(cloud, wanted, assumptions.collation)
     hosts = Hosts(found.snapshot, wanted.groups, inventory)
-    sketch = draft(claims_of(wanted, found, hosts), found)
+    claims = claims_of(wanted, found, hosts)
+    sketch = draft(claims, found)
     servers_there = _servers_of_zones(cloud, sketch.staged, found)
-    marked = with_problems(sketch.staged, found, servers_there)
+    held = claims.held_hosts
+    marked = with_problems(sketch.staged, found, servers_there, held)
     plan = in_order(with_needs(marked, found))
     isolates = assumptions.setting(options.ISOLATION)
     todo = WantedPlan(
-        found, plan, sketch.claims, sketch.as_wanted, sketch.held, isolates
+        found, plan, sketch.claims, sketch.as_wanted, sketch.held, held, isolates
     )
     return _judged(cloud, todo, sketch, assumptions) if plan.has_changes else todo
 
@@ -146,12 +160,16 @@ def _may_come(mistake: errors.TraitSchedError) -> bool:
 
 
 def unreviewed(
-    todo: WantedPlan, path: str, rows: Iterable[Mapping[str, Any]]
-) -> NotReviewed | None:
+    todo: WantedPlan, path: str, rows: Sequence[Mapping[str, Any]], here: str
+) -> NotReviewed | OtherCloud | None:
     """Return what a plan would do that is not in the plan that was reviewed.
 
     :param path: where that was read
+    :param here: what names this cloud in the rows of its plans
     """
+    others = {str(row.get("cloud", here)) for row in rows} - {here}
+    if others:
+        return OtherCloud(path, min(others), here)
     steps = steps_of(foresee(todo.plan).outcomes, todo.claims, todo.found)
     found = steps_not_in(steps, rows)
     lines = (f"{each.change} {each.step} {each.object} {each.key}" for each in found)
@@ -170,6 +188,7 @@ def _judged(
     effects = check_effects(cloud, state, plan, assumptions, True, images)
     against: list[errors.AnswerIsNo] = [
         *takes_most(sketch.claims, found),
+        *gone(sketch.claims, found),
         *refusals(effects),
     ]
     unclear: tuple[Server, ...] = ()

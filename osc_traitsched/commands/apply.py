@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Callable
 
-from osc_traitsched.app import settings
+from osc_traitsched.app import settings, trait_changes
 from osc_traitsched.app.wanted import WantedPlan, plan_wanted, unreviewed, when_there
 from osc_traitsched.commands import (
     arguments,
@@ -86,15 +87,20 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
             for refusal in todo.refusals[1:]:
                 base.LOG.error("%s", problems.word(refusal))
             raise todo.refusals[0]
-        if rows is not None and (refused := unreviewed(todo, args.reviewed, rows)):
-            raise refused
+        if rows is not None:
+            refused = unreviewed(todo, args.reviewed, rows, self.endpoint)
+            if refused is not None:
+                raise refused
         self._write_undo(args, todo)
         found = self.execute(self.cloud(), todo.plan, args)
         if args.undo and todo.plan.has_changes:
             self._more = prose.with_undo(args.undo)
         self.conclude(found, args, f"{self.then(found)}{self._more}")
-        if self.exit_code is ExitCode.DONE and todo.plan.has_changes:
-            self.afterwards = lambda: self._look_again(plan)
+        removal = functools.partial(
+            trait_changes.check_removal, self.cloud(), found, args.force
+        )
+        if todo.plan.has_changes:
+            self.afterwards = lambda: self._look_again(plan, removal)
         return self.summed(args, todo, found.outcomes)
 
     def _write_undo(self, args: argparse.Namespace, todo: WantedPlan) -> None:
@@ -103,8 +109,17 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
             lines = comments.not_undone(back.left)
             writer.write_new(args.undo, writer.text(back.wanted, lines))
 
-    def _look_again(self, plan: Callable[[], WantedPlan]) -> None:
+    def _look_again(
+        self,
+        plan: Callable[[], WantedPlan],
+        removal: Callable[[], trait_changes.Removal],
+    ) -> None:
         """Say what others changed while it was written; the rows are printed by now."""
+        if self.exit_code is ExitCode.DONE:
+            self._compare(plan)
+        self.tell_removal(removal())
+
+    def _compare(self, plan: Callable[[], WantedPlan]) -> None:
         try:
             left = plan().claims
         except TraitSchedError as exc:

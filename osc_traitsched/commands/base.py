@@ -107,6 +107,17 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         return HttpCloud(sdk, self.timeout)
 
     @property
+    def endpoint(self) -> str:
+        """What the catalog says Placement is reached by: one cloud's alone has it."""
+        sdk = self.app.client_manager.sdk_connection
+        found = sdk.config.get_session().get_endpoint(
+            service_type="placement",
+            interface=sdk.config.get_interface("placement"),
+            region_name=sdk.config.get_region_name("placement"),
+        )
+        return str(found or "").rstrip("/")
+
+    @property
     def _shows_progress(self) -> bool:
         """Tell whether a terminal gets errors, no logs, and need not be quiet."""
         is_usual = self.app.options.verbose_level == self.app.DEFAULT_VERBOSE_LEVEL

@@ -61,7 +61,7 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", problems.word(PrivateFlavorsHidden()))
     if todo.found.snapshot.unlisted:
         warn("%s", left_out.unlisted(todo.found.snapshot))
-    for line in prose.told(todo.effects, todo.misplaced, todo.claims):
+    for line in prose.told(todo.effects, todo.misplaced, todo.claims, todo.held_inside):
         warn("%s", line)
     if todo.unclear:
         warn("%s", refusals.without_image(todo.unclear))
@@ -77,10 +77,14 @@ class Summed(base.Lister):
     ) -> Table:
         """Return the rows of a plan's outcomes, and keep what to say before them."""
         steps = tuple(steps_of(outcomes, todo.claims, todo.found))
+        columns, table = rows.rows(steps, todo.found)
         if args.formatter == "table":
             counts = (todo.as_wanted, todo.held)
             self._sum = prose.summary(args.files, steps, *counts) + "\n"
-        return rows.rows(steps, todo.found)
+        if args.formatter not in base.QUOTING_FORMATS:
+            return columns, table
+        here = self.endpoint
+        return (*columns, "cloud"), [(*row, here) for row in table]
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

@@ -147,9 +147,9 @@ class Writer(base.Lister):
 
     def check_removal(self, read: Callable[[], trait_changes.Removal]) -> None:
         """Have it read again, after the rows, whether removed traits are required."""
-        self.afterwards = lambda: self._tell_removal(read())
+        self.afterwards = lambda: self.tell_removal(read())
 
-    def _tell_removal(self, found: trait_changes.Removal) -> None:
+    def tell_removal(self, found: trait_changes.Removal) -> None:
         """Say which traits others left without a host, or came to require."""
         options = self.repeated_options
         if found.unread is not None:

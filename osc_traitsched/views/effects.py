@@ -73,9 +73,13 @@ def _share(course: Course, which: str, inside: frozenset[str] | None) -> str:
     if inside is not None and course.lost:
         there = len(course.lost & inside) or "none"
         where = f", {there} of them in the aggregate,"
+    # Of an aggregate it is said in lines of its own.
+    gained = len(course.gained) if inside is None else 0
     return (
         f"{len(course.lost) or 'none'} of {count(len(course.now), 'host')}{which}"
         f"{where} and keep {_kept(course) or 'none'}"
+        + f", and gain {count(gained, 'other host')}"
+        * bool(gained)
     )
 
 

@@ -9,8 +9,10 @@ from osc_traitsched.config import document
 from osc_traitsched.config.document import Branch
 from osc_traitsched.config.wanted.fields import Fields, any_text
 from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.core.inventory.trait_keys import key_of
 from osc_traitsched.core.wanted.model import (
     GROUP,
+    MOST_LETTERS,
     Group,
     Only,
     Part,
@@ -19,6 +21,7 @@ from osc_traitsched.core.wanted.model import (
     Wanted,
     Wish,
     is_trait,
+    is_zone,
 )
 
 _VERSION = "1"
@@ -112,7 +115,7 @@ class _Reader:
             yield Group(name, source, (value,), texts.get("var"))
 
     def _section(self, section: str, branch: Branch) -> Wanted:
-        check = _trait if section == "traits" else any_text
+        check = {"traits": _trait, "aggregates": _aggregate}.get(section, any_text)
         return Wanted.joined(
             self._object(section, of, value)
             for of, value in self.fields.named(branch, check)
@@ -144,9 +147,9 @@ class _Reader:
 
     def _values(self, part: Part, branch: Branch) -> tuple[Text, ...]:
         if part is Part.ZONE:
-            zone = self.fields.text(branch)
+            zone = self.fields.text(branch, _zone)
             return (zone,) if zone else ()
-        return self.fields.texts(branch, _trait if part.names_traits else any_text)
+        return self.fields.texts(branch, _in_key if part.names_traits else any_text)
 
 
 def _trait(name: str) -> str:
@@ -155,6 +158,28 @@ def _trait(name: str) -> str:
     return (
         f"{name!r} can't be a trait: a name has A-Z, 0-9 and _, and starts with "
         "CUSTOM_ unless os-traits defines it"
+    )
+
+
+def _in_key(name: str) -> str:
+    """Check a trait that is required by a key of flavors, images or aggregates."""
+    longest = MOST_LETTERS - len(key_of(""))
+    if is_trait(name) and len(name) > longest:
+        return f"is a trait of more than {longest} letters, which no key has room for"
+    return _trait(name)
+
+
+def _aggregate(name: str) -> str:
+    most = f"has more than {MOST_LETTERS} letters"
+    return most if len(name) > MOST_LETTERS else ""
+
+
+def _zone(name: str) -> str:
+    if is_zone(name):
+        return ""
+    return (
+        f"{name!r} can't be a zone: it has 1 to {MOST_LETTERS} letters, none of them a "
+        "colon, and neither begins nor ends with a space"
     )
 
 

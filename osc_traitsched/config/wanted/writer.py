@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pathlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -62,16 +64,28 @@ def write_new(path: str, written: str) -> None:
     target = file.located(path)
     try:
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-        with open(os.open(target, flags, 0o600), "w", encoding="utf-8") as stream:
-            stream.write(written)
-            stream.flush()
-            os.fsync(stream.fileno())
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        descriptor = os.open(target, flags, 0o600)
     except FileExistsError as exc:
         raise BadConfiguration(path, None, "is there already; name a new file") from exc
     except OSError as exc:
         raise file.unreadable(path, exc) from exc
+    try:
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(written)
+            stream.flush()
+            os.fsync(stream.fileno())
+        _sync(target.parent)
+    except OSError as exc:
+        # By half of it nobody would get back.
+        with contextlib.suppress(OSError):
+            target.unlink()
+        raise file.unreadable(path, exc) from exc
+
+
+def _sync(folder: pathlib.Path) -> None:
+    """Have the names in a folder on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -76,7 +76,8 @@ class _Claiming:
             for host in self.hosts.named(text, frozenset(body["hosts"]))
         }
         nodes = [c for c in self._nova.computes if c.uuid in self._held_roots]
-        self._held_hosts = names | {node.service_host for node in nodes}
+        self._held_hosts = frozenset(names | {node.service_host for node in nodes})
+        self.claims.held_hosts = self._held_hosts
 
     @property
     def _nova(self) -> Nova:

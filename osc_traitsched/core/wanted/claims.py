@@ -31,12 +31,14 @@ class Claims:
 
     :ivar units: each unit with what it shall be
     :ivar held: those of hosts that are left as they are
+    :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar mistakes: units that two lines want to be different
     """
 
     def __init__(self) -> None:
         self.units: dict[Unit, Claim] = {}
         self.held: dict[Unit, Claim] = {}
+        self.held_hosts: frozenset[str] = frozenset()
         self.mistakes: list[Wrong] = []
 
     def add(self, unit: Unit, claim: Claim, is_held: bool = False) -> None:

@@ -15,7 +15,7 @@ from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.grouping import grouped
-from osc_traitsched.core.wanted.model import Part, Wanted, Wish, is_trait
+from osc_traitsched.core.wanted.model import Part, Wanted, Wish, is_trait, is_zone
 from osc_traitsched.core.wanted.problems import made_by_others
 from osc_traitsched.core.wanted.requirements import FORBIDDEN
 from osc_traitsched.core.wanted.undo import wish
@@ -60,8 +60,16 @@ class UnknownTrait:
     trait: str
 
 
+@dataclasses.dataclass(frozen=True)
+class OddZone:
+    """An aggregate's zone that nobody can ask for."""
+
+    aggregate: str
+    zone: str
+
+
 #: What a cloud has and no wish can say.
-Unsaid = Union[OfIronic, HalfIsolated, GoneHost, UnknownTrait]
+Unsaid = Union[OddZone, OfIronic, HalfIsolated, GoneHost, UnknownTrait]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,8 +126,11 @@ class _Exporting:
         """Yield zones, hosts, projects and isolation of aggregates."""
         for body in sorted(self._found.aggregates, key=lambda each: each["name"]):
             name, metadata = body["name"], body["metadata"]
-            if zone := metadata.get(ZONE_KEY, "").strip():
+            zone = metadata.get(ZONE_KEY, "")
+            if is_zone(zone):
                 yield wish(Part.ZONE, name, zone)
+            elif zone:
+                self.unsaid.append(OddZone(name, zone))
             for host in sorted(body["hosts"]):
                 if host in self._nova.by_service_host:
                     yield wish(Part.MEMBERS, name, host)

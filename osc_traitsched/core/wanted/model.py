@@ -28,6 +28,20 @@ def is_trait(name: str) -> bool:
     return bool(_TRAIT.fullmatch(name)) and is_wellformed(name)
 
 
+#: Of a name, a zone, or a key: what Nova's database has room for, and its API takes.
+MOST_LETTERS = 255
+
+
+def is_zone(name: str) -> bool:
+    """Tell whether Nova lets an aggregate be made with such a zone.
+
+    nova/api/validation/parameter_types.py, ``az_name``. Later it takes others as well,
+    and nobody can ask for those.
+    """
+    is_clean = name.isprintable() and name == name.strip() and ":" not in name
+    return is_clean and 0 < len(name) <= MOST_LETTERS
+
+
 @dataclasses.dataclass(frozen=True)
 class Place:
     """Where something stands.

@@ -21,17 +21,21 @@ _IRONIC = "ironic"
 
 
 def with_problems(
-    staged: Staged, found: FoundCloud, servers: Mapping[str, int] | CloudBroke
+    staged: Staged,
+    found: FoundCloud,
+    servers: Mapping[str, int] | CloudBroke,
+    held: frozenset[str] = frozenset(),
 ) -> Staged:
     """Return the changes, each with why it can't be made, if it can't.
 
     :param servers: how many there are on each host that changes its zone, or why that
         is not known
+    :param held: hosts that are left as they are
     """
     refused = {
         id(step.change): problem
         for step in zone_steps(staged, found)
-        if (problem := step.problem(servers))
+        if (problem := step.problem(servers, held))
     }
 
     nova = found.snapshot.nova or Nova()

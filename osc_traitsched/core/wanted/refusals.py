@@ -138,6 +138,49 @@ class TwoZones(errors.AnswerIsNo):
         super().__init__(f"{', '.join(self.hosts)}: {self.others}")
 
 
+class HeldHosts(errors.AnswerIsNo):
+    """Hosts that are left as they are would get into another zone.
+
+    :ivar before: the zone of the hosts now; None for the default one
+    :ivar after: the zone that they would be in
+    """
+
+    def __init__(
+        self, hosts: Iterable[str], before: str | None, after: str | None
+    ) -> None:
+        self.hosts = tuple(hosts)
+        super().__init__(f"{', '.join(self.hosts)}: {before} -> {after}")
+        self.before = before
+        self.after = after
+
+
+class GoneProject(errors.AnswerIsNo):
+    """An aggregate would name a project that Keystone does not have.
+
+    :ivar project: its ID
+    """
+
+    def __init__(self, place: Place, aggregate: str, project: str) -> None:
+        super().__init__(f"{place}: {aggregate}: {project}")
+        self.place = place
+        self.aggregate = aggregate
+        self.project = project
+
+
+class OtherCloud(errors.AnswerIsNo):
+    """A plan that was reviewed is of another cloud.
+
+    :ivar reviewed: what that one's Placement is reached by
+    :ivar here: what this one's is
+    """
+
+    def __init__(self, path: str, reviewed: str, here: str) -> None:
+        super().__init__(f"{path}: {reviewed}: {here}")
+        self.path = path
+        self.reviewed = reviewed
+        self.here = here
+
+
 class TakesMost(errors.AnswerIsNo):
     """``only`` would take a trait from more than half of those that have it.
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.core.change.model import Change, Kind, Outcome, Value
+from osc_traitsched.core.change.model import Change, Kind, Outcome, Status, Value
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 
@@ -97,7 +97,12 @@ def unreviewed(
 ) -> tuple[Step, ...]:
     """Return the steps that are not in a plan that was reviewed.
 
-    :param reviewed: its rows; those of it that are done by now need no step
+    :param reviewed: its rows; those of it that are done by now need no step, and what
+        it says can't be done was not agreed to
     """
-    known = {tuple(row.get(name) for name in IDENTITY) for row in reviewed}
+    known = {
+        tuple(row.get(name) for name in IDENTITY)
+        for row in reviewed
+        if row.get("status") != Status.FAILED.value
+    }
     return tuple(step for step in steps if step.identity not in known)

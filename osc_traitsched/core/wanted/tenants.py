@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from osc_traitsched.core.change.model import Object
+from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.tenant_keys import projects_in, projects_of
-from osc_traitsched.core.wanted.claims import Claim, Claims
+from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Place, Wanted, Wrong
+from osc_traitsched.core.wanted.refusals import GoneProject
+
+#: As Keystone makes the IDs of projects.
+_ID = re.compile("[0-9a-f]{32}")
 
 
 def claim(
@@ -31,7 +36,9 @@ def claim(
     ids = {}
     for wish in wishes:
         known = found.projects.get(wish.value.text, wish.value.text)
-        is_gone = wish.absent and isinstance(known, NothingMatches)
+        is_gone = isinstance(known, NothingMatches) and (
+            wish.absent or _ID.fullmatch(wish.value.text)
+        )
         if not isinstance(known, str) and not is_gone:
             yield Wrong(wish.value.place, known)
         # A project that Keystone no longer has goes by the ID that is written.
@@ -47,6 +54,21 @@ def claim(
         gone = without(metadata.get(key), value)
         is_rest = bool(gone) and gone <= others
         claims.add((target, key), Claim(value, place, is_rest))
+
+
+def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProject]:
+    """Yield the projects that an aggregate would name and that Keystone does not have.
+
+    An undo file names by its ID one that was deleted meanwhile. Without it the
+    aggregate could be open to everybody.
+
+    :param claims: the units that differ
+    """
+    for (target, key), claim in claims.items():
+        if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY) and claim.value:
+            for project in projects_of(claim.value):
+                if isinstance(found.projects.get(project), NothingMatches):
+                    yield GoneProject(claim.place, target.name, project)
 
 
 def _is_about(section: str, name: str, target: Object) -> bool:

@@ -18,7 +18,7 @@ from osc_traitsched.core.inventory.trait_keys import (
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.model import Part, Place, Text, Wanted, Wish
+from osc_traitsched.core.wanted.model import Part, Place, Text, Wanted, Wish, is_zone
 from osc_traitsched.core.wanted.planner import States
 from osc_traitsched.core.wanted.requirements import FORBIDDEN
 
@@ -111,7 +111,7 @@ class _GoingBack:
     def _metadata(self, unit: Unit, before: Value) -> Iterator[Wish]:
         target, key = unit
         collation = self._states.found.collation
-        if key == ZONE_KEY and before is not None:
+        if key == ZONE_KEY and before is not None and is_zone(before):
             yield wish(Part.ZONE, target.name, before)
         elif key.startswith(TENANT_KEY):
             yield from self._projects(target, key, before)

@@ -17,6 +17,7 @@ from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.refusals import (
+    HeldHosts,
     ServersUncounted,
     ServersWouldMove,
     TwoZones,
@@ -38,16 +39,19 @@ class ZoneStep:
     conflicts: tuple[tuple[str, str], ...] = ()
 
     def problem(
-        self, servers: Mapping[str, int] | CloudBroke
+        self, servers: Mapping[str, int] | CloudBroke, held: frozenset[str]
     ) -> TraitSchedError | None:
-        """Return why Nova does not take it; None if it does.
+        """Return why Nova does not take it, or why it must not be; None if it may.
 
         :param servers: how many there are on each host, or why that is not known
+        :param held: hosts that are left as they are
         """
         if self.conflicts:
             return TwoZones(self.hosts, self.conflicts)
         if self.before == self.after:
             return None
+        if left := held.intersection(self.hosts):
+            return HeldHosts(sorted(left), self.before, self.after)
         if isinstance(servers, CloudBroke):
             return ServersUncounted(servers)
         there = {host: servers[host] for host in self.hosts if servers.get(host)}

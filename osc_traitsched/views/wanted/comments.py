@@ -44,6 +44,12 @@ def unsaid(found: export.Unsaid) -> str:
 
 
 @unsaid.register
+def _(found: export.OddZone) -> str:
+    zone = f"zone {quoted(found.zone)}, which nobody can ask for"
+    return f"aggregate {quoted(found.aggregate)} has the {zone}"
+
+
+@unsaid.register
 def _(found: export.OfIronic) -> str:
     return f"Ironic node {visible(found.node)} has {listed(found.traits)} in Ironic"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Kind, Status
@@ -72,10 +72,12 @@ def told(
     found: Iterable[Effect],
     servers: Mapping[str, MisplacedServers | CloudBroke],
     claims: Mapping[Unit, Claim],
+    held: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """Return lines on what a plan does to flavors and to servers.
+    """Return lines on what a plan does to flavors, to servers, and to held hosts.
 
     :param servers: of each aggregate that is closed
+    :param held: of each aggregate those of its hosts that are left as they are
     """
     lines = effects.losses(found)
     for name, misplaced in servers.items():
@@ -89,4 +91,10 @@ def told(
         traits = [key[len("trait:") :] for key in keys]
         said = isolation.misplaced(traits, misplaced)
         lines += [f"aggregate {quoted(name)}: {each}" for each in said]
+    changed = {t.name for t, _ in claims if t.kind is Kind.AGGREGATE}
+    for name in sorted(changed & held.keys()):
+        hosts = listed(map(visible, held[name]))
+        lines.append(
+            f"aggregate {quoted(name)} changes for its hosts on hold, too: {hosts}"
+        )
     return lines

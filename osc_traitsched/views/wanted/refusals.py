@@ -117,6 +117,32 @@ def _(error: refusals.TwoZones) -> str:
 
 
 @problems.word.register
+def _(error: refusals.HeldHosts) -> str:
+    hosts = listed(map(visible, error.hosts))
+    return (
+        f"{hosts} on hold would get from {_zone(error.before)} to {_zone(error.after)}"
+    )
+
+
+@problems.word.register
+def _(error: refusals.GoneProject) -> str:
+    where, name = _at(error.place), quoted(error.aggregate)
+    return (
+        f"nothing written: {where}: Keystone has no project {error.project}, which "
+        f"aggregate {name} would name; --force overrides this"
+    )
+
+
+@problems.word.register
+def _(error: refusals.OtherCloud) -> str:
+    reviewed, here = visible(error.reviewed), visible(error.here)
+    return (
+        f"nothing written: {visible(error.path)} is a plan of {reviewed}, and this is "
+        f"{here}; review a plan of this cloud"
+    )
+
+
+@problems.word.register
 def _(error: refusals.TakesMost) -> str:
     return (
         f"nothing written: {_at(error.place)}: only would take {visible(error.name)} "

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 import textwrap
 
@@ -236,6 +238,119 @@ def test_a_step_that_was_not_reviewed_is_not_taken(apply, plan, cloud, tmp_path)
     (tmp_path / "p.json").write_text("[{}]", encoding="utf-8")
     done = apply(text, "--reviewed", "p.json")
     assert done.err == "p.json: is no plan, as plan -f json prints it\n"
+
+
+def test_a_plan_of_another_cloud_is_no_reviewed_one(apply, plan, cloud, tmp_path):
+    text = "traits: {CUSTOM_GOLD: {hosts: [cmp00]}}"
+    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
+    reviewed = plan().out
+    assert json.loads(reviewed)[0]["cloud"] == "http://nowhere"
+    there = reviewed.replace("http://nowhere", "https://paris/placement")
+    (tmp_path / "p.json").write_text(there, encoding="utf-8")
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, done.out, cloud.written) == (5, "", [])
+    assert done.err == (
+        "nothing written: p.json is a plan of https://paris/placement, and this is "
+        "http://nowhere; review a plan of this cloud\n"
+    )
+    (tmp_path / "p.json").write_text(reviewed, encoding="utf-8")
+    assert apply(text, "--reviewed", "p.json").code == 0
+
+
+def test_what_a_reviewed_plan_said_to_fail_was_not_agreed_to(
+    apply, plan, cloud, tmp_path
+):
+    traits = cloud.traits.pop("cmp03")
+    text = "traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp03]}}"
+    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
+    found = plan()
+    assert [row["status"] for row in found.json] == ["would change", "failed"]
+    (tmp_path / "p.json").write_text(found.out, encoding="utf-8")
+    cloud.traits["cmp03"] = traits
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, cloud.written) == (5, [])
+    assert "p.json does not have add host cmp03 CUSTOM_GOLD" in done.err
+
+
+def test_an_undo_file_leads_back_to_a_project_that_is_gone_if_forced(
+    apply, trait_sched, cloud, monkeypatch
+):
+    old, new = "1" * 32, "2" * 32
+    cloud.metadata["filter_tenant_id"] = old
+    keystone(cloud, monkeypatch, old, new)
+    text = (
+        f"aggregates: {{gold: {{tenants: ['{new}'], absent: {{tenants: ['{old}']}}}}}}"
+    )
+    assert apply(text, "--undo", "undo.yaml").code == 0
+    after = dict(cloud.metadata)
+    assert set(after.values()) == {new}
+    keystone(cloud, monkeypatch, new)
+    back = trait_sched("apply", "undo.yaml")
+    assert (back.code, cloud.metadata) == (5, after)
+    assert back.err == (
+        f"nothing written: undo.yaml:5: Keystone has no project {old}, which aggregate "
+        "'gold' would name; --force overrides this\n"
+    )
+    assert trait_sched("apply", "undo.yaml", "--force").code == 0
+    assert set(cloud.metadata.values()) == {old}
+
+
+def test_no_host_on_hold_gets_into_another_zone(apply, cloud):
+    done = apply("hold: [cmp01]\naggregates: {gold: {zone: az1}}")
+    assert (done.code, cloud.written) == (1, [])
+    said = "cmp01 on hold would get from the default zone to zone 'az1'"
+    assert done.json[0]["detail"] == said
+    assert apply("aggregates: {gold: {zone: az1}}").code == 0
+
+
+def test_an_aggregate_changes_for_its_hosts_on_hold_and_that_is_told(apply, cloud):
+    done = apply("hold: [cmp01]\naggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}")
+    assert done.code == 0
+    assert cloud.having(GOLD) == {"cmp00"}
+    assert cloud.metadata == {f"trait:{GOLD}": "required"}
+    told = "aggregate 'gold' changes for its hosts on hold, too: cmp01"
+    assert told in done.err.splitlines()
+
+
+def test_others_that_take_the_last_holder_meanwhile_are_told(apply, cloud):
+    cloud.gives(SILVER, "cmp00", "cmp01")
+
+    def rival():
+        cloud.takes(SILVER, "cmp01")
+        cloud.flavor("late", CUSTOM_SILVER="required")
+
+    cloud.rivals[HOSTS["cmp00"]] = rival
+    done = apply("traits: {CUSTOM_SILVER: {absent: {hosts: [cmp00]}}}")
+    assert (done.code, list(statuses(done).values())) == (1, ["changed"])
+    assert done.err.splitlines()[-1] == (
+        "no host has CUSTOM_SILVER any more, and it is required by flavor 'late' "
+        "(trait:CUSTOM_SILVER): others changed that meanwhile; openstack trait-sched "
+        "add CUSTOM_SILVER --host cmp00 gives it back"
+    )
+
+
+def test_what_loses_one_host_and_gains_another_is_told_both(apply, cloud):
+    cloud.gives(SILVER, "cmp00")
+    cloud.flavor("vip", CUSTOM_SILVER="required")
+    move = "traits: {CUSTOM_SILVER: {hosts: [cmp01], absent: {hosts: [cmp00]}}}"
+    done = apply(move)
+    assert done.code == 0
+    told = "flavor 'vip' will lose 1 of 1 host and keep none, and gain 1 other host"
+    assert done.err.splitlines() == [told]
+
+
+def test_an_undo_file_that_can_not_be_finished_is_not_there(
+    apply, cloud, tmp_path, monkeypatch
+):
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", "--undo", "undo.yaml")
+    assert (done.code, cloud.written) == (1, [])
+    assert "undo.yaml" in done.err
+    assert "No space left on device" in done.err
+    assert not (tmp_path / "undo.yaml").exists()
 
 
 def test_a_plan_for_one_image_is_none_for_another_of_its_name(

@@ -156,6 +156,34 @@ def test_all_mistakes_are_said_at_once_each_with_its_line(write):
     ]
 
 
+def test_what_nova_would_not_take_is_said_before_anything_is_written(write):
+    long = "CUSTOM_" + "A" * 243
+    path = write(
+        f"""
+        version: 1
+        aggregates:
+          {"a" * 256}: {{hosts: [x]}}
+          gold:
+            zone: "az1:cmp00"
+            isolated_for: [{long}]
+          silver: {{zone: "az1 "}}
+        flavors: {{small: {{forbids: [{long}]}}}}
+        traits: {{{long}: {{hosts: [x]}}}}
+        """
+    )
+    rule = "it has 1 to 255 letters, none of them a colon, and neither begins nor ends"
+    key = "is a trait of more than 249 letters, which no key has room for"
+    assert said(path) == [
+        "wanted.yaml:3: aggregates has more than 255 letters",
+        f"wanted.yaml:5: aggregates.gold.zone 'az1:cmp00' can't be a zone: {rule} with "
+        "a space",
+        f"wanted.yaml:6: aggregates.gold.isolated_for.0 {key}",
+        f"wanted.yaml:7: aggregates.silver.zone 'az1 ' can't be a zone: {rule} with a "
+        "space",
+        f"wanted.yaml:8: flavors.small.forbids.0 {key}",
+    ]
+
+
 def test_what_files_can_not_want_together_names_both_lines(write):
     one = write(
         """

@@ -34,7 +34,12 @@ _SURE = settings(
 _JUNK = st.sampled_from([None, "", " ", [], {}, [None], [[]], {"a": 1}, 7, "x", False])
 _TEXTS = st.sampled_from(["a", "cmp-1*", "@silver", "1e3", 7, 1.5, True, "no", "0755"])
 _TRAITS = st.sampled_from(["CUSTOM_A", "HW_CPU_X86_AVX", "CUSTOM_0"])
-_NO_TRAITS = st.sampled_from(["gold", "CUSTOM_", "NO", "1_0", 7, "CUSTOM_A" * 40])
+_LONG = "CUSTOM_" + "A" * 243
+_ZONES = st.sampled_from(["az1", 7, "a b", "a" * 255])
+_NO_ZONES = st.sampled_from(["az1:cmp00", " az1", "az1 ", "a" * 256, ":", "a\nb"])
+_NO_TRAITS = st.sampled_from(
+    ["gold", "CUSTOM_", "NO", "1_0", 7, "CUSTOM_A" * 40, _LONG]
+)
 
 
 def mostly(likely, unlikely=_JUNK):
@@ -73,6 +78,7 @@ GROUPS = some(
     ),
 )
 _OBJECTS = mostly(st.sampled_from(["gold", "m1.*", "0755"]), st.sampled_from(["", " "]))
+_AGGREGATES = mostly(_OBJECTS, st.just("a" * 256))
 DOCUMENTS = mostly(
     st.fixed_dictionaries(
         {"version": mostly(st.sampled_from([1, "1"]), st.sampled_from([2, "x", None]))},
@@ -89,9 +95,9 @@ DOCUMENTS = mostly(
                 ),
             ),
             "aggregates": some(
-                _OBJECTS,
+                _AGGREGATES,
                 mapping(
-                    zone=mostly(_TEXTS),
+                    zone=mostly(_ZONES, _NO_ZONES),
                     hosts=NAMES,
                     isolated_for=TRAITS,
                     tenants=NAMES,
