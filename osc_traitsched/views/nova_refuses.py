@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.views.text import listed
+from osc_traitsched.views.text import did_you_mean, listed
 
 _MOST_VALUES = 10
 
@@ -276,3 +276,19 @@ def right(refusal: Refusal) -> str:
         values = f"{', '.join(others)} or {last}" if others else last
         return f"set {keys} to {values}, or take the key off"
     return _RULES[refusal.reason].right.replace("{}", keys)
+
+
+def sentence(refusal: Refusal, is_moved: bool = False) -> str:
+    """Return who refuses a request, why, and what to do.
+
+    :param is_moved: it is a move's. Whether the server goes to ERROR then hangs on the
+        kind: it does of a live migration and an evacuation, and not of a cold migration
+        (nova/conductor/manager.py)
+    """
+    end = "" if is_moved else ", and the server goes to ERROR"
+    stage = {
+        "api": f"nova-api refuses it (HTTP {refusal.http})",
+        "scheduler": f"nova-scheduler refuses it{end}",
+    }.get(refusal.stage, "nova-scheduler finds no valid host")
+    near = did_you_mean(refusal.nearest)
+    return f"{stage}: {wrong(refusal)}; {right(refusal)}{near}"

@@ -143,12 +143,7 @@ def _(error: errors.OtherSettings) -> str:
 
 @word.register
 def _(error: errors.Refusal) -> str:
-    stage = {
-        "api": f"nova-api refuses it (HTTP {error.http})",
-        "scheduler": "nova-scheduler refuses it, and the server goes to ERROR",
-    }.get(error.stage, "nova-scheduler finds no valid host")
-    wrong, right = nova_refuses.wrong(error), nova_refuses.right(error)
-    return f"{stage}: {wrong}; {right}{did_you_mean(error.nearest)}"
+    return nova_refuses.sentence(error)
 
 
 @word.register

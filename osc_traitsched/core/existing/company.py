@@ -35,6 +35,20 @@ class Company:
             dataclasses.replace(spec, group=self.group),
         )
 
+    def with_itself(self, host: str) -> Company:
+        """Return the company of a server that is moved: its group counts it, too.
+
+        nova/scheduler/utils.py, ``setup_instance_group``
+
+        :param host: the service host that it is on
+        """
+        if self.group is None:
+            return self
+        hosts = self.group.hosts | {host}
+        return dataclasses.replace(
+            self, group=dataclasses.replace(self.group, hosts=hosts)
+        )
+
 
 class Circles:
     """Knows of which servers groups and hints speak, and where they are.

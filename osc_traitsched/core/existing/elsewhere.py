@@ -70,10 +70,11 @@ class Elsewhere:
     ) -> Destination:
         """Tell whether a host other than its own could be given to a server.
 
-        It meets the whole request, has room, and all filters pass it. What else a move
-        takes is not looked at.
+        It meets the whole request, has room, and all filters pass it. What one kind of
+        move alone takes is not looked at.
 
         :param own: the UUID of the provider of the server's own host; None for none
+        :param company: of a server that is moved
         """
         if wish.request is None or wish.spec is None:
             is_refused = wish.refusal is not None

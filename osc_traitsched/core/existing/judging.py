@@ -76,6 +76,8 @@ class Judging:
             return Destination.NO
         server = placed.server
         company = self._circles.company(server)
+        if company is not None:
+            company = company.with_itself(server.host)
         return elsewhere.destination(self.wish(server), self.root(server), company)
 
 

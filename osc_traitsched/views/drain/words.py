@@ -16,8 +16,8 @@ from osc_traitsched.core.nova.filter.hints import SAME_HOST
 from osc_traitsched.core.nova.filter.judging import enabled
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.move import RULES, Kind
-from osc_traitsched.views import problems
 from osc_traitsched.views.explain import headline
+from osc_traitsched.views.explain import refusal as refused
 from osc_traitsched.views.explain import words as explained
 from osc_traitsched.views.server import moves
 from osc_traitsched.views.text import count, listed, ranges
@@ -95,7 +95,7 @@ def _refused(resident: Resident) -> Iterator[str]:
     for each in resident.refusals:
         yield f"{each.by} refuses the {noun}: {moves.wording(each)}."
     if resident.refusal is not None:
-        yield problems.word(resident.refusal)
+        yield refused.text(resident.refusal, is_moved=True)
 
 
 def _is_kept_together(resident: Resident) -> bool:
@@ -123,7 +123,7 @@ def _kept_together(resident: Resident) -> Iterator[str]:
 
 def _without_host(explanation: Explanation) -> Iterator[str]:
     if explanation.refusal is not None:
-        yield problems.word(explanation.refusal)
+        yield refused.text(explanation.refusal, is_moved=True)
     elif explanation.candidates:
         yield from _not_named(explanation)
     else:

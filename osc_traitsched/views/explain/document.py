@@ -39,6 +39,7 @@ def document(
     request = explanation.request
     ids = items.Ids(explanation.clauses)
     fallback = request.fallback if request else None
+    is_moved = explanation.question.move is not None
     return {
         "schema": SCHEMA,
         "verdict": verdict(explanation),
@@ -56,7 +57,7 @@ def document(
         "release": _release(explanation),
         "settings_from": explanation.question.assumptions.place,
         "assumptions": list(_assumptions(explanation)),
-        "refusal": refusal.document(explanation.refusal),
+        "refusal": refusal.document(explanation.refusal, is_moved),
         "query": request.query() if request else None,
         "fallback_query": fallback.query() if fallback else None,
         "total_hosts": explanation.total_hosts,

@@ -10,8 +10,8 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, Resource
-from osc_traitsched.views import left_out, problems
-from osc_traitsched.views.explain import filters, reasons, weights, words
+from osc_traitsched.views import left_out
+from osc_traitsched.views.explain import filters, reasons, refusal, weights, words
 from osc_traitsched.views.options import option
 from osc_traitsched.views.terminal import Line, Tone
 from osc_traitsched.views.text import count, listed, ranges
@@ -23,7 +23,8 @@ def lines(explanation: Explanation) -> Iterator[Line]:
     """Yield the verdict, why, and what stands against it."""
     yield Line(words.verdict(explanation), _tone(explanation))
     if explanation.refusal is not None:
-        yield Line(problems.word(explanation.refusal))
+        is_moved = explanation.question.move is not None
+        yield Line(refusal.text(explanation.refusal, is_moved))
     if explanation.candidates:
         picked = weights.pick(explanation)
         names = _names(explanation.candidates)

@@ -1,4 +1,4 @@
-"""A refusal of the request as a whole, for programs."""
+"""A refusal of the request as a whole."""
 
 from __future__ import annotations
 
@@ -10,11 +10,16 @@ from osc_traitsched.core.errors import (
     Refusal,
     TraitSchedError,
 )
-from osc_traitsched.views import problems
+from osc_traitsched.views import nova_refuses, problems
 
 
-def document(refusal: TraitSchedError | None) -> dict[str, Any] | None:
-    """Return who refuses the request, by what and why; None if nobody does."""
+def document(
+    refusal: TraitSchedError | None, is_moved: bool = False
+) -> dict[str, Any] | None:
+    """Return who refuses the request, by what and why; None if nobody does.
+
+    :param is_moved: it is a move's request
+    """
     if refusal is None:
         return None
     nova = refusal if isinstance(refusal, Refusal) else None
@@ -25,5 +30,15 @@ def document(refusal: TraitSchedError | None) -> dict[str, Any] | None:
         "exception": nova.exception if nova else None,
         "keys": list(nova.keys) if nova else [],
         "stage": nova.stage if nova else stage,
-        "text": problems.word(refusal),
+        "text": text(refusal, is_moved),
     }
+
+
+def text(refusal: TraitSchedError, is_moved: bool) -> str:
+    """Return who refuses a request and why, in a sentence.
+
+    :param is_moved: it is a move's request
+    """
+    if is_moved and isinstance(refusal, Refusal):
+        return nova_refuses.sentence(refusal, is_moved)
+    return problems.word(refusal)

@@ -12,9 +12,9 @@ from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.move import Kind
-from osc_traitsched.views import problems
 from osc_traitsched.views.explain import filters, words
 from osc_traitsched.views.explain import reasons as explained
+from osc_traitsched.views.explain import refusal as refused
 from osc_traitsched.views.text import listed
 
 #: Each move as a noun.
@@ -172,7 +172,7 @@ def _of_host(found: Explanation, host: Provider) -> Iterator[str]:
 def rebuilt(found: Rebuild) -> Iterator[str]:
     """Yield why the host of a server can't take an image, or what decides that."""
     if found.refusal is not None:
-        yield problems.word(found.refusal)
+        yield refused.text(found.refusal, is_moved=True)
     if found.forbidden:
         yield f"the flavor forbids what the image requires: {listed(found.forbidden)}"
     if found.missing:

@@ -245,11 +245,23 @@ def test_one_of_a_group_that_is_away_from_the_others_is_misplaced():
     assert found == {"s1": FINE, "s2": FINE, "s3": Said("misplaced", (why,), "yes")}
 
 
+def test_a_group_that_is_to_be_together_holds_the_only_one_it_has_on_a_host():
+    """nova/scheduler/utils.py, setup_instance_group: as it is for a move"""
+    two, servers = cloud(a=PLAIN, b=GOLDEN), [server("s1", "a", GOLD)]
+    groups = [group("affinity", "s1")]
+    found = said(two, servers, *APART, groups=groups)
+    assert found == {"s1": Said("misplaced", (LACKS,), "no")}
+    assert said(two, servers, *APART)["s1"].destination == "yes"
+
+
 def test_a_group_whose_filter_is_off_is_refused():
     groups = [group("affinity", "s1")]
     found = said(cloud(a=PLAIN), [server("s1", "a")], groups=groups)
     assert found["s1"].answer == "misplaced"
-    assert "ServerGroupAffinityFilter" in found["s1"].why[0]
+    (why,) = found["s1"].why
+    assert "ServerGroupAffinityFilter" in why
+    # It is there, and a list has no room for what would become of a new one.
+    assert "goes to ERROR" not in why
 
 
 def test_a_group_of_which_a_server_was_not_looked_for_is_not_known():

@@ -210,9 +210,13 @@ def test_a_server_that_is_to_be_with_one_that_leaves_may_follow_it(filters):
 
 
 def test_a_refusal_of_the_request_is_said_in_its_words():
-    refusal = Refusal("UnsupportedPolicyException", "group-policy-off", ("a", "F"))
+    refusal = Refusal(
+        "UnsupportedPolicyException", "group-policy-off", ("a", "F"), "scheduler"
+    )
     found = text(drain([], [Stuck(resident(refusal=refusal), Why.REFUSED)]))
     assert any("UnsupportedPolicyException" in line for line in found)
+    # A cold migration leaves the server as it is.
+    assert not any("goes to ERROR" in line for line in found)
 
 
 def test_what_decides_about_a_move_is_named():

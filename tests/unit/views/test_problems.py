@@ -22,6 +22,7 @@ from osc_traitsched.core.wanted import refusals as of_wanted
 from osc_traitsched.core.wanted.model import Place, Wrong
 from osc_traitsched.views import isolation as words_of_isolation
 from osc_traitsched.views import problems, refusals
+from osc_traitsched.views.explain.refusal import text
 from osc_traitsched.views.wanted import refusals as words_of_wanted
 
 #: What has words of errors beside those of problems.py.
@@ -247,3 +248,12 @@ def test_what_failed_what_nobody_knows_and_what_was_not_done_are_counted():
     assert line(*known) == f"1 of 2 failed; {again}"
     assert line(*unknown) == f"1 of 2 unknown, 1 not done; {again}"
     assert line(*known, *unknown) == f"1 of 4 failed, 1 unknown, 1 not done; {again}"
+
+
+@pytest.mark.parametrize("stage", ["api", "scheduler", "no valid host"])
+def test_what_becomes_of_a_server_that_is_moved_hangs_on_the_move(stage):
+    """nova/conductor/manager.py, _cold_migrate leaves it in its state"""
+    refusal = errors.Refusal("E", "group-policy-off", ("affinity", "F"), stage)
+    of_build, of_move = text(refusal, False), text(refusal, True)
+    assert ("goes to ERROR" in of_build) is (stage == "scheduler")
+    assert of_move == of_build.replace(", and the server goes to ERROR", "")
