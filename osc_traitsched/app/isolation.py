@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.app.effects import check_effects
-from osc_traitsched.app.servers import check_servers
-from osc_traitsched.cloud import lookup, read, requirers, servers
+from osc_traitsched.app.servers import check_servers, read_misplaced
+from osc_traitsched.cloud import lookup, read, requirers
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
@@ -21,7 +21,6 @@ from osc_traitsched.core.change.servers import (
     NO_SERVERS,
     MisplacedServers,
     Server,
-    misplaced,
 )
 from osc_traitsched.core.change.traits import (
     Requirers,
@@ -126,7 +125,9 @@ def plan_isolate(
         _has_project_filter(state, assumptions),
         is_closed_to_all=not bodies and not _is_open(state, names, chosen),
         has_private_flavors=lookup.lists_private_flavors(cloud),
-        servers=_misplaced(cloud, state, names),
+        servers=read_misplaced(
+            cloud, names, state.roots, state.snapshot, _holders(cloud, state, names)
+        ),
     )
 
 
@@ -145,20 +146,6 @@ def _is_open(
     for flavor in chosen:
         required[flavor["id"]] |= frozenset(names)
     return any(each >= needed for each in required.values())
-
-
-def _misplaced(
-    cloud: Cloud, state: AggregateState, names: Sequence[str]
-) -> MisplacedServers | errors.CloudBroke:
-    having = (holders(cloud.placement, state, name) for name in names)
-    providers = state.snapshot.providers
-    roots = [frozenset(p.root for p in providers if p.uuid in each) for each in having]
-    outside = frozenset.intersection(*roots) - state.roots
-    try:
-        here, there = (servers.on_nodes(cloud, each) for each in (state.roots, outside))
-    except errors.CloudBroke as exc:
-        return exc
-    return misplaced(names, here, there)
 
 
 def plan_unisolate(
@@ -231,7 +218,7 @@ def _removal(
 ) -> _Removal:
     """Plan that hosts, flavors and images lose the traits, too."""
     names = tuple(names) or isolation.to_remove(state)
-    held = {name: holders(cloud.placement, state, name) for name in names}
+    held = _holders(cloud, state, names)
     images = requirers.images(cloud, names)
     others = of_others(images, cloud.own_project)
     plan = isolation.unisolate_plan(state, names, held, images, others, all_images)
@@ -248,6 +235,12 @@ def _removal(
     orphaned = orphaned_traits(plan.changes, held)
     needed = requirers.requirers(cloud, orphaned) if orphaned else {}
     return _Removal(names, plan, images, unclear, needed)
+
+
+def _holders(
+    cloud: Cloud, state: AggregateState, names: Iterable[str]
+) -> dict[str, frozenset[str]]:
+    return {name: holders(cloud.placement, state, name) for name in names}
 
 
 def _state(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 
 from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
@@ -10,8 +10,10 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.servers import (
     ComputesUnlisted,
+    MisplacedServers,
     Server,
     ServersUnknown,
+    misplaced,
     without_image,
     without_place,
 )
@@ -49,3 +51,30 @@ def check_servers(
     if refusal := without_place(orphaned, found):
         raise refusal
     return without_image(found)
+
+
+def read_misplaced(
+    cloud: Cloud,
+    names: Sequence[str],
+    roots: Set[str],
+    snapshot: Snapshot,
+    holders: Mapping[str, Set[str]],
+) -> MisplacedServers | errors.CloudBroke:
+    """Return the servers that stay on the other side of an isolation than new ones go.
+
+    :param names: the traits that isolate an aggregate
+    :param roots: UUIDs of its hosts' providers
+    :param holders: for each trait the UUIDs of all providers that have it now
+    :returns: why servers can't be read, where they can't
+    """
+    by_uuid = snapshot.by_uuid
+    having = (
+        {by_uuid[uuid].root for uuid in holders.get(name, ()) if uuid in by_uuid}
+        for name in names
+    )
+    outside = set.intersection(*having) - roots
+    try:
+        here, there = (servers.on_nodes(cloud, each) for each in (roots, outside))
+    except errors.CloudBroke as exc:
+        return exc
+    return misplaced(names, here, there)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from osc_traitsched.app import settings
 from osc_traitsched.app.effects import check_effects
 from osc_traitsched.app.execute import Execution
+from osc_traitsched.app.requirers import check_requirers
 from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.targets import targets
@@ -122,7 +123,7 @@ def plan_remove(
     holders = {name: read.holders(cloud.placement, name) for name in _removed(plan)}
     todo = dataclasses.replace(
         todo,
-        passed_over=_check_requirers(cloud, plan, holders),
+        passed_over=check_requirers(cloud, plan, holders),
         servers=check_servers(cloud, plan, found.snapshot, holders),
     )
     if not _removed(plan):
@@ -213,24 +214,6 @@ def _check_roles(plan: Plan, snapshot: Snapshot) -> None:
 
 def _removed(plan: Plan) -> tuple[str, ...]:
     return tuple(sorted({name for change in plan.changes for name in change.removed}))
-
-
-def _check_requirers(
-    cloud: Cloud, plan: Plan, holders: Mapping[str, frozenset[str]]
-) -> tuple[Requirer, ...]:
-    """Return the images that require a trait to remove, and are not in the way."""
-    orphaned = traits.orphaned_traits(plan.changes, holders)
-    if not orphaned:
-        return ()
-    try:
-        found = requirers.requirers(cloud, orphaned)
-    except errors.CloudBroke as exc:
-        raise traits.RequirersUnknown(orphaned, exc) from exc
-    if blocking := traits.blocking(found):
-        raise traits.LastHolder(blocking)
-    if not lookup.lists_private_flavors(cloud):
-        raise traits.RequirersUnknown(orphaned, errors.PrivateFlavorsHidden())
-    return tuple(each for requiring in found.values() for each in requiring)
 
 
 def _check_flavors(

@@ -9,23 +9,17 @@ from typing import Any
 
 from osc_traitsched.app.effects import check_effects, refusals
 from osc_traitsched.app.execute import foresee
-from osc_traitsched.app.servers import check_servers
+from osc_traitsched.app.requirers import check_requirers
+from osc_traitsched.app.servers import check_servers, read_misplaced
 from osc_traitsched.app.wanted_reading import read_wanted, with_mirror
-from osc_traitsched.cloud import lookup, requirers, servers
+from osc_traitsched.cloud import lookup, servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Change, Kind, Plan
-from osc_traitsched.core.change.servers import MisplacedServers, Server, misplaced
+from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.change.stages import Staged, in_order
-from osc_traitsched.core.change.traits import (
-    LastHolder,
-    RevertedByNova,
-    blocking,
-    not_released,
-    orphaned_traits,
-    reverted_by_nova,
-)
+from osc_traitsched.core.change.traits import RevertedByNova, reverted_by_nova
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import isolated_by
@@ -192,15 +186,14 @@ def _judged(
         *refusals(effects),
     ]
     unclear: tuple[Server, ...] = ()
-    orphaned = orphaned_traits(plan.changes, found.holders)
-    if orphaned:
-        needed = requirers.requirers(cloud, orphaned)
-        if left := blocking(not_released(needed, plan.changes)):
-            against.append(LastHolder(left))
-        try:
-            unclear = check_servers(cloud, plan, found.snapshot, found.holders)
-        except errors.AnswerIsNo as exc:
-            against.append(exc)
+    try:
+        check_requirers(cloud, plan, found.holders)
+    except errors.AnswerIsNo as exc:
+        against.append(exc)
+    try:
+        unclear = check_servers(cloud, plan, found.snapshot, found.holders)
+    except errors.AnswerIsNo as exc:
+        against.append(exc)
     return dataclasses.replace(
         todo,
         effects=effects,
@@ -228,12 +221,18 @@ def _servers_of_zones(
 def _misplaced(
     cloud: Cloud, plan: Plan, found: FoundCloud
 ) -> dict[str, MisplacedServers | errors.CloudBroke]:
-    return {
-        change.object.name: _misplaced_by(cloud, change, found)
-        for change in plan.changes
-        if change.object.kind is Kind.AGGREGATE
-        and isolated_by(_set(change), found.collation)
-    }
+    """Return the servers on the wrong side of each aggregate that is closed."""
+    nodes = (found.snapshot.nova or Nova()).by_service_host
+    closing = {}
+    for change in plan.changes:
+        is_aggregate = change.object.kind is Kind.AGGREGATE
+        names = isolated_by(_set(change), found.collation) if is_aggregate else {}
+        if names:
+            roots = {n.uuid for host in change.found.hosts for n in nodes.get(host, ())}
+            closing[change.object.name] = read_misplaced(
+                cloud, tuple(names), roots, found.snapshot, found.holders
+            )
+    return closing
 
 
 def _set(change: Change) -> dict[str, str]:
@@ -243,23 +242,3 @@ def _set(change: Change) -> dict[str, str]:
         for key, value in change.after.items()
         if key in change.added and value is not None
     }
-
-
-def _misplaced_by(
-    cloud: Cloud, change: Change, found: FoundCloud
-) -> MisplacedServers | errors.CloudBroke:
-    names = tuple(isolated_by(_set(change), found.collation))
-    nodes = (found.snapshot.nova or Nova()).by_service_host
-    hosts = change.found.hosts
-    roots = {node.uuid for host in hosts for node in nodes.get(host, ())}
-    having = (found.holders.get(name, frozenset()) for name in names)
-    by_uuid = found.snapshot.by_uuid
-    outside = frozenset.intersection(
-        *(frozenset(by_uuid[u].root for u in each if u in by_uuid) for each in having)
-    )
-    try:
-        here = servers.on_nodes(cloud, roots)
-        there = servers.on_nodes(cloud, outside - roots)
-    except errors.CloudBroke as exc:
-        return exc
-    return misplaced(names, here, there)

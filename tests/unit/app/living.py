@@ -117,6 +117,18 @@ class LivingCloud:
             "extra_specs": {f"trait:{key}": value for key, value in specs.items()},
         }
 
+    def picture(self, name, **properties):
+        """Make a public image."""
+        keys = {f"trait:{key}": value for key, value in properties.items()}
+        self.images[f"{name}-id"] = {
+            "id": f"{name}-id",
+            "name": name,
+            "owner": OWN,
+            "status": "active",
+            "visibility": "public",
+            **keys,
+        }
+
     def gives(self, name, *hosts):
         for host in hosts:
             self.traits[host].add(name)
@@ -299,10 +311,21 @@ class LivingCloud:
     def image_get(self, parts, params):
         if parts == ("images",):
             hidden = params["os_hidden"] == "true"
-            return {"images": [] if hidden else _copies(self.images.values())}
+            asked = {k: v for k, v in params.items() if k.startswith("trait:")}
+            found = (i for i in self.images.values() if asked.items() <= i.items())
+            return {"images": [] if hidden else _copies(found)}
         if parts[1] not in self.images:
             raise CloudBroke("image", f"No image {parts[1]}", 404)
         return dict(self.images[parts[1]])
+
+    def image_patch(self, parts, changes):
+        image = self.images[parts[1]]
+        for each in changes:
+            key = each["path"].lstrip("/")
+            if each["op"] == "remove":
+                del image[key]
+            else:
+                image[key] = each["value"]
 
     # Keystone
 

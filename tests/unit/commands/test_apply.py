@@ -471,6 +471,31 @@ def test_a_plan_that_would_do_harm_is_refused_unless_forced(apply, cloud):
     assert apply(text, "--force").code == 0
 
 
+def test_a_trait_keeps_its_last_host_while_nobody_knows_what_requires_it(
+    trait_sched, apply, cloud, monkeypatch
+):
+    def image_get(parts, params):
+        raise CloudBroke("image", "HTTP 503", 503, passing=True)
+
+    monkeypatch.setattr(cloud, "image_get", image_get)
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    assert apply("traits: {CUSTOM_GOLD: {absent: {hosts: [cmp01]}}}").code == 0
+    cloud.written.clear()
+    planned = trait_sched(
+        "plan",
+        "w.yaml",
+        "-f",
+        "json",
+        w="traits: {CUSTOM_GOLD: {absent: {hosts: [cmp00]}}}",
+    )
+    assert (planned.code, len(planned.json)) == (5, 1)
+    assert "whether a flavor, image or aggregate still requires it" in planned.err
+    done = trait_sched("apply", "w.yaml")
+    assert (done.code, done.out, cloud.written) == (5, "", [])
+    assert trait_sched("apply", "w.yaml", "--force").code == 0
+    assert cloud.having(GOLD) == set()
+
+
 def test_a_trait_that_something_requires_moves_to_another_host(apply, cloud):
     cloud.flavor("golden", CUSTOM_GOLD="required")
     cloud.gives(GOLD, "cmp00")

@@ -1,0 +1,46 @@
+"""What goes on to require a trait that a plan takes from its last provider."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from osc_traitsched.cloud import lookup, requirers
+from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.traits import (
+    LastHolder,
+    Requirer,
+    RequirersUnknown,
+    blocking,
+    not_released,
+    orphaned_traits,
+)
+
+
+def check_requirers(
+    cloud: Cloud, plan: Plan, holders: Mapping[str, frozenset[str]]
+) -> tuple[Requirer, ...]:
+    """Accept only a plan after which nothing requires a trait that no provider has.
+
+    Nothing is read where each trait stays on some provider.
+
+    :returns: images of other projects that do, and that are not in the way, since any
+        user could make one
+    :param holders: for each trait that the plan removes from providers, the UUIDs of
+        all that have it
+    :raises LastHolder: for what requires such a trait, and goes on to
+    :raises RequirersUnknown: where that can't be read
+    """
+    orphaned = orphaned_traits(plan.changes, holders)
+    if not orphaned:
+        return ()
+    try:
+        found = not_released(requirers.requirers(cloud, orphaned), plan.changes)
+    except errors.CloudBroke as exc:
+        raise RequirersUnknown(orphaned, exc) from exc
+    if left := blocking(found):
+        raise LastHolder(left)
+    if not lookup.lists_private_flavors(cloud):
+        raise RequirersUnknown(orphaned, errors.PrivateFlavorsHidden())
+    return tuple(each for requiring in found.values() for each in requiring)
