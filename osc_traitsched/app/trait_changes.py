@@ -26,7 +26,8 @@ from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait_keys import required_by
 
-_NONE_PLANNED: traits.Requirers = {}
+#: Nothing was to require a trait that no provider would have.
+NONE_PLANNED: traits.Requirers = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -166,7 +167,7 @@ def check_removal(
     cloud: Cloud,
     execution: Execution,
     is_forced: bool,
-    planned: traits.Requirers = _NONE_PLANNED,
+    planned: traits.Requirers = NONE_PLANNED,
 ) -> Removal:
     """Read again whether each trait that was removed is left where it is required.
 

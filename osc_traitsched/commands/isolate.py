@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import functools
 from collections.abc import Sequence
+from typing import TypedDict
 
 from osc_traitsched.app import isolation as app
 from osc_traitsched.app import settings
@@ -55,30 +56,43 @@ class IsolateAggregate(write_args.Writer):
         names = trait.parse(args.traits)
         write_args.check(args)
         cloud = self.cloud()
-        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
-        self.assumed = assumptions
-
-        def plan(gone: Sequence[Object]) -> app.IsolationPlan:
-            return app.plan_isolate(
-                cloud,
-                args.aggregate,
-                names,
-                assumptions,
-                flavors=_without(args.flavors, Kind.FLAVOR, gone),
-                images=_without(args.images, Kind.IMAGE, gone),
-                create=args.create,
-                force=args.force,
-            )
-
-        todo = plan(())
+        sources = scheduler_args.sources(args, self.app)
+        self.assumed = settings.of_cloud(cloud, sources)
+        plan_with = functools.partial(
+            app.plan_isolate,
+            cloud,
+            args.aggregate,
+            names,
+            self.assumed,
+            create=args.create,
+            force=args.force,
+        )
+        todo = plan_with(**_chosen(args, ()))
         isolation_args.tell(todo, removing=False)
         for line in words.oddities(todo.state, names, todo.is_closed_to_all):
             base.LOG.warning("%s", line)
+        look = functools.partial(
+            look_again,
+            cloud,
+            todo.state.collation,
+            plan_again=lambda gone: plan_with(**_chosen(args, gone)),
+        )
         way = functools.partial(_way, args, str(todo.state.aggregate["id"]), names)
-        collation = todo.state.collation
-        look = functools.partial(look_again, cloud, collation, plan_again=plan)
         found = self.execute(cloud, todo.plan, args)
         return isolation_args.finish(self, found, args, look, way)
+
+
+class _Chosen(TypedDict):
+    flavors: list[str]
+    images: list[str]
+
+
+def _chosen(args: argparse.Namespace, gone: Sequence[Object]) -> _Chosen:
+    """Return the flavors and images that are named, without those that are gone."""
+    return {
+        "flavors": _without(args.flavors, Kind.FLAVOR, gone),
+        "images": _without(args.images, Kind.IMAGE, gone),
+    }
 
 
 def _without(names: Sequence[str], kind: Kind, gone: Sequence[Object]) -> list[str]:
@@ -95,15 +109,13 @@ def _way(
     """Return what leads on, without what is gone, and back."""
     aggregate = commands.printable(args.aggregate, identity)
     scheduler = scheduler_args.repeated(args)
-    chosen = (
-        ("--flavor", _without(args.flavors, Kind.FLAVOR, gone)),
-        ("--image", _without(args.images, Kind.IMAGE, gone)),
-    )
+    chosen = _chosen(args, gone)
     again = commands.openstack(
         "trait-sched isolate",
         aggregate,
         *names,
-        *(commands.Option(flag, name) for flag, each in chosen for name in each),
+        *(commands.Option("--flavor", name) for name in chosen["flavors"]),
+        *(commands.Option("--image", name) for name in chosen["images"]),
         *(commands.Option(f"--{o}") for o in ("create", "force") if getattr(args, o)),
         *scheduler,
     )

@@ -66,9 +66,7 @@ class RemoveTraits(write_args.Writer):
             return self._requirers(args, exc)
         _warn(todo)
         found = self.execute(cloud, todo.plan, args)
-        if not args.dry_run:
-            check = functools.partial(trait_changes.check_removal, cloud, found)
-            self.check_removal(functools.partial(check, args.force))
+        self.check_removal(cloud, found, args)
         then = self.then(found, lambda: plan().plan)
         return results.removed(self.conclude(found, args, then))
 

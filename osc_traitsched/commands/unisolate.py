@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from osc_traitsched.app import isolation as app
-from osc_traitsched.app import settings, trait_changes
-from osc_traitsched.app.afterwards import look_again
+from osc_traitsched.app import settings
+from osc_traitsched.app.afterwards import Afterwards, look_again
+from osc_traitsched.app.execute import Execution
 from osc_traitsched.commands import isolation_args, scheduler_args, write_args
+from osc_traitsched.core.change.model import Outcome
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import commands, undo
@@ -62,37 +64,39 @@ class UnisolateAggregate(write_args.Writer):
         if args.all_images and not args.remove_traits:
             raise BadUsage("--all-images goes with --remove-traits")
         cloud = self.cloud()
-        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
-        self.assumed = assumptions
-
-        def plan(names: Sequence[str]) -> app.IsolationPlan:
-            return app.plan_unisolate(
-                cloud,
-                args.aggregate,
-                names,
-                assumptions,
-                remove_traits=args.remove_traits,
-                all_images=args.all_images,
-                force=args.force,
-            )
-
+        sources = scheduler_args.sources(args, self.app)
+        self.assumed = settings.of_cloud(cloud, sources)
+        plan = functools.partial(
+            app.plan_unisolate,
+            cloud,
+            args.aggregate,
+            assumptions=self.assumed,
+            remove_traits=args.remove_traits,
+            all_images=args.all_images,
+            force=args.force,
+        )
         todo = plan(given)
         isolation_args.tell(todo, removing=True)
         isolation_args.tell_what_stays(todo, self.repeated_options)
-        again = _again(args, todo)
-
-        look = functools.partial(
-            look_again,
-            cloud,
-            todo.state.collation,
-            plan_again=lambda gone: plan(todo.names),
-        )
-        same = commands.line(again, self.repeated_options)
         found = self.execute(cloud, todo.plan, args)
-        if args.remove_traits and not args.dry_run:
-            check = functools.partial(trait_changes.check_removal, cloud, found)
-            self.check_removal(functools.partial(check, args.force, todo.requirers))
+        if args.remove_traits:
+            self.check_removal(cloud, found, args, todo.requirers)
+        collation = todo.state.collation
+        look = functools.partial(
+            look_again, cloud, collation, plan_again=lambda gone: plan(todo.names)
+        )
+        return self._finish(args, todo, found, look)
+
+    def _finish(
+        self,
+        args: argparse.Namespace,
+        todo: app.IsolationPlan,
+        found: Execution,
+        look: Callable[[Sequence[Outcome]], Afterwards],
+    ) -> Table:
+        again = _again(args, todo)
         way = Way(again, functools.partial(undo.of_unisolate, *_what(args, todo)))
+        same = commands.line(again, self.repeated_options)
         return isolation_args.finish(self, found, args, look, lambda gone: way, same)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -13,10 +14,12 @@ import tqdm
 
 from osc_traitsched.app import afterwards, trait_changes
 from osc_traitsched.app.execute import Execution, execute, foresee
+from osc_traitsched.app.trait_changes import NONE_PLANNED
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.model import Outcome, Plan, Status
+from osc_traitsched.core.change.traits import Requirers
 from osc_traitsched.core.errors import BadUsage, Unexpected
 from osc_traitsched.views import afterwards as words
 from osc_traitsched.views import problems, results
@@ -145,9 +148,21 @@ class Writer(base.Lister):
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
 
-    def check_removal(self, read: Callable[[], trait_changes.Removal]) -> None:
-        """Have it read again, after the rows, whether removed traits are required."""
-        self.afterwards = lambda: self.tell_removal(read())
+    def check_removal(
+        self,
+        cloud: Cloud,
+        found: Execution,
+        args: argparse.Namespace,
+        planned: Requirers = NONE_PLANNED,
+    ) -> None:
+        """Have it read again, after the rows, whether removed traits are required.
+
+        :param planned: what required traits that no provider was to have
+        """
+        if not args.dry_run:
+            check = functools.partial(trait_changes.check_removal, cloud, found)
+            read = functools.partial(check, args.force, planned)
+            self.afterwards = lambda: self.tell_removal(read())
 
     def tell_removal(self, found: trait_changes.Removal) -> None:
         """Say which traits others left without a host, or came to require."""
