@@ -32,6 +32,7 @@ from osc_traitsched.core.wanted.hosts import Hosts
 from osc_traitsched.core.wanted.inventory import Inventory
 from osc_traitsched.core.wanted.model import Wanted, Wrong
 from osc_traitsched.core.wanted.needs import with_needs
+from osc_traitsched.core.wanted.opening import while_open
 from osc_traitsched.core.wanted.planner import Draft, draft
 from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
@@ -118,7 +119,7 @@ def plan_wanted(
     servers_there = _servers_of_zones(cloud, sketch.staged, found)
     held = claims.held_hosts
     marked = with_problems(sketch.staged, found, servers_there, held)
-    plan = in_order(with_needs(marked, found))
+    plan = in_order(with_needs(while_open(marked, wanted, found), found))
     isolates = assumptions.setting(options.ISOLATION)
     todo = WantedPlan(
         found, plan, sketch.claims, sketch.as_wanted, sketch.held, held, isolates

@@ -42,11 +42,12 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
 
 
 def _unmet(cloud: Cloud, change: Change) -> TraitSchedError | None:
-    """Read the other object that a change depends on; return what is not so of it."""
-    if change.condition is None:
-        return None
-    other = objects.access(cloud, change.condition.object)
-    return change.condition.guard.refusal(other.read())
+    """Read the other objects that a change depends on; return what is not so."""
+    for condition in change.conditions:
+        other = objects.access(cloud, condition.object)
+        if refusal := condition.guard.refusal(other.read()):
+            return refusal
+    return None
 
 
 def _status(swapped: Swapped[State]) -> Status:

@@ -273,12 +273,12 @@ class RealCloud:
         )
 
     def carry_out(self, change):
-        if change.condition is not None:
-            body = self.aggregates[change.condition.object.id]
+        for condition in change.conditions:
+            body = self.aggregates[condition.object.id]
             found = State(body["metadata"], hosts=frozenset(body["hosts"]))
-            assert change.condition.guard.refusal(found) is None
-            # The aggregates are values here, and can't be asked for.
-            change = dataclasses.replace(change, condition=None)
+            assert condition.guard.refusal(found) is None
+        # The aggregates are values here, and can't be asked for.
+        change = dataclasses.replace(change, conditions=())
         kinds = {
             Kind.FLAVOR: (self.flavors, "extra_specs"),
             Kind.IMAGE: (self.images, None),

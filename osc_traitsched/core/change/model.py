@@ -137,7 +137,7 @@ class Change:
     :ivar after: each key with the value it shall have; those that have it already are
         among them, so that it is seen if somebody changes them first
     :ivar guard: what must still hold of the object
-    :ivar condition: what must still hold of another one
+    :ivar conditions: what must still hold of others
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
     :ivar needs: the objects of earlier stages that must be as wanted before it is
@@ -148,7 +148,7 @@ class Change:
     found: State
     after: Keys
     guard: Guard | None = None
-    condition: Condition | None = None
+    conditions: tuple[Condition, ...] = ()
     kept: tuple[Kept, ...] = ()
     problem: TraitSchedError | None = None
     needs: frozenset[Object] | None = None

@@ -458,6 +458,35 @@ def test_what_was_isolated_by_halves_is_not_isolated_whole_again(
     assert (cloud.written, cloud.having(GOLD)) == ([], {"cmp00"})
 
 
+def test_what_isolates_an_aggregate_again_by_then_is_not_taken_from_its_hosts(
+    apply, cloud
+):
+    cloud.flavor("golden", CUSTOM_GOLD="required")
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    cloud.gives(SILVER, "cmp00")
+    text = """
+        traits:
+          CUSTOM_GOLD: {absent: {hosts: [cmp00, cmp01]}}
+          CUSTOM_SILVER: {absent: {hosts: [cmp00]}}
+        aggregates: {gold: {absent: {isolated_for: [CUSTOM_GOLD]}}}
+        flavors: {golden: {absent: {requires: [CUSTOM_GOLD]}}}
+    """
+    # It was opened by a run before; others close it while the flavor is written.
+    cloud.rivals["golden-id"] = lambda: cloud.metadata.update(
+        {f"trait:{GOLD}": "required"}
+    )
+    done = apply(text)
+    assert (done.code, cloud.having(GOLD)) == (1, {"cmp00", "cmp01"})
+    kept = [row for row in done.json if row["key"] == GOLD]
+    assert [row["status"] for row in kept] == ["failed", "failed"]
+    came = f"'trait:{GOLD}' came to isolate the aggregate meanwhile"
+    assert {row["detail"] for row in kept} == {came}
+    # Once more it is opened, and then all goes.
+    assert apply(text).code == 0
+    assert (cloud.having(GOLD), cloud.having(SILVER)) == (set(), set())
+    assert cloud.metadata == {}
+
+
 def test_a_zone_may_be_called_as_what_isolates(apply, cloud):
     assert apply("aggregates: {gold: {zone: required}}").code == 0
     assert cloud.metadata == {"availability_zone": "required"}

@@ -101,7 +101,7 @@ def _once_open(
 ) -> Change:
     """Return a change that is made only while the aggregate is still open."""
     guard = StillOpen(frozenset(names), change.object.host, state.collation)
-    return dataclasses.replace(change, condition=Condition(aggregate, guard))
+    return dataclasses.replace(change, conditions=(Condition(aggregate, guard),))
 
 
 def _meant_elsewhere(
