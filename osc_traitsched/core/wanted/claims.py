@@ -40,13 +40,16 @@ class Claims:
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
         self.mistakes: list[Wrong] = []
+        self._by_object: dict[Object, dict[str, Claim]] = {}
 
     def add(self, unit: Unit, claim: Claim, is_held: bool = False) -> None:
         """Keep what a line wants of a unit; the first of several equal lines counts."""
         claims = self.held if is_held else self.units
+        target, key = unit
         other = claims.setdefault(unit, claim)
+        if not is_held:
+            self._by_object.setdefault(target, {})[key] = other
         if other.value != claim.value:
-            target, key = unit
             error = WantedOtherwise(target.name, key, other.place)
             self.mistakes.append(Wrong(claim.place, error))
 
@@ -63,6 +66,4 @@ class Claims:
 
     def of(self, target: Object) -> Mapping[str, Claim]:
         """Return what is wanted of one object, by key."""
-        return {
-            key: claim for (each, key), claim in self.units.items() if each == target
-        }
+        return self._by_object.get(target, {})

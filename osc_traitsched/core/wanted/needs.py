@@ -32,10 +32,9 @@ def with_needs(staged: Staged, found: FoundCloud) -> Staged:
         known: dict[frozenset[_Fact], frozenset[Object]] = {}
         changes = []
         for change in staged[stage]:
-            facts = frozenset(thinking.relies(stage, change))
+            facts = frozenset(thinking.relies(stage, change)).intersection(given)
             if facts not in known:
-                objects = (given.get(fact, ()) for fact in facts)
-                known[facts] = frozenset(o for each in objects for o in each)
+                known[facts] = frozenset().union(*(given[fact] for fact in facts))
             changes.append(dataclasses.replace(change, needs=known[facts]))
         for change in staged[stage]:
             for fact in thinking.gives(stage, change):
