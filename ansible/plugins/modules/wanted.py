@@ -9,7 +9,7 @@ DOCUMENTATION = """
 module: wanted
 short_description: Make an OpenStack cloud as a document wants it
 version_added: 1.0.0
-author: osc-traitsched developers (@osc-traitsched)
+author: osc-traitsched developers (!UNKNOWN)
 description:
   - Says which hosts have which traits in Placement, which host aggregates there are and
     who they are for, and what flavors and images require.
