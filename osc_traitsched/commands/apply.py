@@ -84,9 +84,10 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
         todo = when_there(plan, args.wait or 0)
         wanted_args.tell(todo)
         if todo.refusals and not args.force:
-            for refusal in todo.refusals[1:]:
+            *others, last = todo.refusals
+            for refusal in others:
                 base.LOG.error("%s", problems.word(refusal))
-            raise todo.refusals[0]
+            raise last
         if rows is not None:
             refused = unreviewed(todo, args.reviewed, rows, self.endpoint)
             if refused is not None:

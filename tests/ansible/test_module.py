@@ -118,12 +118,16 @@ def test_only_rows_that_are_written_are_changes_and_in_the_diff(module):
     assert module.result_of(None, is_written=True) == {"changed": False}
 
 
-def test_the_reason_is_the_first_failed_row_else_a_mistake_else_the_last_word(module):
+def test_the_reason_is_the_first_failed_row_mistake_or_refusal_else_the_last_word(
+    module,
+):
     rows = [row(), row(status="not done"), row(status="failed", detail="it is away")]
     reason = module.reason_of(rows, ["1 of 3 failed"])
     assert reason == "host cmp00: CUSTOM_A: it is away"
     assert module.reason_of((), ["f.yaml:3: a", "f.yaml:4: b"]) == "f.yaml:3: a"
-    assert module.reason_of((), ["flavor loses", "refused"]) == "refused"
+    refused = [f"nothing written: {why}" for why in "ab"]
+    assert module.reason_of((), ["flavor 'a' will lose", *refused]) == refused[0]
+    assert module.reason_of((), ["flavor 'a' will lose", "no login"]) == "no login"
     assert module.reason_of((), []) == "the command says nothing"
 
 

@@ -138,6 +138,9 @@ changes:
     detail:
       description: Why it failed, or more of what it is.
       type: str
+    cloud:
+      description: The cloud, by the address of its Placement.
+      type: str
   sample:
     - change: add
       step: host
@@ -148,6 +151,7 @@ changes:
       wanted: state.traits.CUSTOM_PINNED_CPU.hosts[0]
       status: changed
       detail: ""
+      cloud: https://cloud.example.org/placement
 stderr:
   description: All that the command said besides the rows.
   returned: failure
@@ -180,8 +184,8 @@ _OPTIONS = {
 #: A line of standard input, as rows and mistakes name it.
 _STDIN_LINE = re.compile(r"(?<!\S)-:(\d+)\b")
 
-#: How a mistake in a document begins.
-_MISTAKE = re.compile(r"\S+:\d+: |state(\.|: )")
+#: How a mistake in a document and a refusal begin.
+_REASON = re.compile(r"\S+:\d+: |state(\.|: )|nothing written: ")
 
 #: What YAML does not take in double quotes as it is.
 _TO_ESCAPE = re.compile(r'[^ -~]|["\\]')
@@ -291,8 +295,8 @@ def reason_of(rows, said):
     for row in rows:
         if row["status"] in FAILED and row["detail"]:
             return f"{row['step']} {row['object']}: {row['key']}: {row['detail']}"
-    mistakes = (line for line in said if _MISTAKE.match(line))
-    return next(mistakes, said[-1] if said else "the command says nothing")
+    reasons = (line for line in said if _REASON.match(line))
+    return next(reasons, said[-1] if said else "the command says nothing")
 
 
 def has_failed(code, rows, is_forced):
