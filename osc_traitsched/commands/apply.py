@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from osc_traitsched.app import settings, trait_changes
 from osc_traitsched.app.wanted import WantedPlan, plan_wanted, unreviewed, when_there
@@ -83,6 +84,28 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
 
         todo = when_there(plan, args.wait or 0)
         wanted_args.tell(todo)
+        self._check(args, todo, rows)
+        self._write_undo(args, todo)
+        cloud = self.cloud()
+        found = self.execute(cloud, todo.plan, args)
+        self.conclude(found, args, f"{self.then(found)}{self._more}")
+        removal = functools.partial(
+            trait_changes.check_removal, cloud, found, args.force
+        )
+        if todo.plan.has_changes:
+            self.afterwards = lambda: self._look_again(plan, removal)
+        return self.summed(args, todo, found.outcomes)
+
+    def _check(
+        self,
+        args: argparse.Namespace,
+        todo: WantedPlan,
+        rows: Sequence[Mapping[str, Any]] | None,
+    ) -> None:
+        """Accept only a plan that is not refused, or is forced, and was reviewed.
+
+        :param rows: of the plan that was reviewed; None where none is named
+        """
         if todo.refusals and not args.force:
             *others, last = todo.refusals
             for refusal in others:
@@ -92,23 +115,13 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
             refused = unreviewed(todo, args.reviewed, rows, self.endpoint)
             if refused is not None:
                 raise refused
-        self._write_undo(args, todo)
-        found = self.execute(self.cloud(), todo.plan, args)
-        if args.undo and todo.plan.has_changes:
-            self._more = prose.with_undo(args.undo)
-        self.conclude(found, args, f"{self.then(found)}{self._more}")
-        removal = functools.partial(
-            trait_changes.check_removal, self.cloud(), found, args.force
-        )
-        if todo.plan.has_changes:
-            self.afterwards = lambda: self._look_again(plan, removal)
-        return self.summed(args, todo, found.outcomes)
 
     def _write_undo(self, args: argparse.Namespace, todo: WantedPlan) -> None:
         if args.undo and todo.plan.has_changes:
             back = undo_of(todo.claims, todo.found)
             lines = comments.not_undone(back.left)
             writer.write_new(args.undo, writer.text(back.wanted, lines))
+            self._more = prose.with_undo(args.undo)
 
     def _look_again(
         self,
