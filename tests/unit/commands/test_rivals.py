@@ -236,6 +236,18 @@ def test_a_flavor_that_others_change_after_its_step_is_seen(cloud, value, what):
     )
 
 
+def test_a_flavor_that_requires_the_trait_by_a_group_no_longer_is_seen(cloud):
+    grouped = f"trait1:{GOLD}"
+    cloud.specs("golden")[grouped] = "required"
+    rival(cloud, "os-aggregates", (cloud.specs("golden").pop, grouped))
+    found = run(*ISOLATE)
+    assert found.code == 1
+    assert said(found)[-1] == (
+        f"flavor 'golden' lacks {grouped}=required: others changed it meanwhile; "
+        f"openstack flavor set --property {grouped}=required golden-id mends it"
+    )
+
+
 def test_a_host_that_placement_loses_from_the_aggregate_is_seen(cloud):
     rival(cloud, "os-aggregates", (cloud.mirror[AGGREGATE].discard, "cmp00"))
     found = run(*ISOLATE)
