@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from osc_traitsched.app import explain, server_request, settings
-from osc_traitsched.app.own_filters import OwnSources
+from osc_traitsched.app import server_request, settings
+from osc_traitsched.app.explain import Explainer, explain
 from osc_traitsched.app.server_request import Found
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import existing_servers, lookup, read
@@ -44,16 +44,13 @@ def destinations(
     asked: Asked,
     given: Given,
     sources: SettingsSources,
-    named: Sequence[str] = (),
-    want_figures: bool = False,
-    want_fixes: bool | None = None,
-    own: OwnSources | None = None,
+    explainer: Explainer = explain,
 ) -> Destinations:
     """Find out which hosts could take a server that is moved, and why others could not.
 
     :param name: a name or an ID
     :param given: what the user says of the request, before what Nova shows
-    :param named: as for :func:`explain.explain`, with what follows
+    :param explainer: explains the request that the move makes; what it raises is raised
     :raises BadUsage: for what does not go with the move
     :raises NothingMatches: when there is no such server, host, flavor or image
     :raises AmbiguousName: for a name that several servers or images have
@@ -73,10 +70,21 @@ def destinations(
     _check_offloaded(found.state, kind)
     move = _move(cloud, found, there, kind)
     planned = _planned(cloud, found, given, sources, move, asked, is_up)
-    answer = Destinations(
+    answer = _before(found, given, planned, because)
+    if kind is Kind.REBUILD:
+        return dataclasses.replace(answer, rebuild=_rebuilt(cloud, planned))
+    explanation = explainer(cloud, planned.question)
+    return dataclasses.replace(answer, explanation=explanation)
+
+
+def _before(
+    found: Found, given: Given, planned: Planned, because: Because
+) -> Destinations:
+    """Return what is to be said of a move before any host is looked at."""
+    return Destinations(
         state=found.state,
         minor=found.minor,
-        kind=kind,
+        kind=planned.kind,
         because=because,
         # A host that was named when it was made does not bind a move.
         parts=tuple(p for p in found.parts(given) if p.name is not Name.HOST),
@@ -85,12 +93,6 @@ def destinations(
         unseen=unseen(planned),
         has_refused_image=found.action is not None and found.action.name == "rebuild",
     )
-    if kind is Kind.REBUILD:
-        return dataclasses.replace(answer, rebuild=_rebuilt(cloud, planned))
-    explanation = explain.explain(
-        cloud, planned.question, named, want_figures, want_fixes, own
-    )
-    return dataclasses.replace(answer, explanation=explanation)
 
 
 def _check(asked: Asked, given: Given) -> None:

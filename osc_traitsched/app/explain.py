@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from osc_traitsched.app import fixes, own_filters
 from osc_traitsched.app.garbage import uncollected
@@ -39,6 +39,10 @@ from osc_traitsched.core.placement.matcher import Matcher, amounts
 
 #: Of how many hosts that stand for those like them all figures are read.
 _MOST_FIGURES = 3
+
+
+#: Explains a question as far as somebody wants that: :func:`explain`, or a part of it.
+Explainer = Callable[[Cloud, Question], Explanation]
 
 
 @uncollected()

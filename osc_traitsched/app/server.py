@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 
-from osc_traitsched.app import explain, server_request
-from osc_traitsched.app.own_filters import OwnSources
+from osc_traitsched.app import server_request
+from osc_traitsched.app.explain import Explainer, explain
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import existing_servers
 from osc_traitsched.cloud.service import Cloud
@@ -26,10 +25,7 @@ def answer(
     name: str,
     given: Given,
     sources: SettingsSources,
-    named: Sequence[str] = (),
-    want_figures: bool = False,
-    want_fixes: bool | None = None,
-    own: OwnSources | None = None,
+    explainer: Explainer = explain,
 ) -> ServerAnswer:
     """Find out why a server failed, and explain its request as a new one.
 
@@ -37,7 +33,8 @@ def answer(
 
     :param name: a name or an ID
     :param given: what the user says of the request, before what Nova shows
-    :param named: as for :func:`explain.explain`, with what follows
+    :param explainer: explains the request; what it raises but for ``CloudBroke`` is
+        raised
     :raises NothingMatches: when there is no such server or host
     :raises AmbiguousName: for a name that several servers have
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
@@ -55,9 +52,7 @@ def answer(
     )
     try:
         question, is_changed = server_request.question(cloud, found, given, sources)
-        explanation = explain.explain(
-            cloud, question, named, want_figures, want_fixes, own
-        )
+        explanation = explainer(cloud, question)
     except CloudBroke as problem:
         return dataclasses.replace(start, problem=problem)
     return dataclasses.replace(

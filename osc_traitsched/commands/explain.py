@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 
 import yaml
 
 from osc_traitsched.app import explain, request
+from osc_traitsched.app.explain import Explainer
 from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import base, own_args, request_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.explain.explanation import Explanation
@@ -50,15 +53,8 @@ class Explain(base.Command):
         cloud = self.cloud()
         asked = request_args.server_request(args, args.count)
         sources = scheduler_args.sources(args, self.app)
-        own = own_args.sources(args, sources)
-        found = explain.explain(
-            cloud,
-            request.question(cloud, asked, sources),
-            named=args.hosts,
-            want_figures=args.long and args.format != "text",
-            want_fixes=args.fixes,
-            own=own,
-        )
+        explained = explainer(args, sources)
+        found = explained(cloud, request.question(cloud, asked, sources))
         if found.facts is not None and found.facts.vanished:
             base.LOG.warning("%s", left_out.vanished(found.facts.vanished))
         self.app.stdout.write(self._text(found, args, self.width) + "\n")
@@ -96,6 +92,17 @@ def add_showing(parser: argparse.ArgumentParser) -> None:
         help="do not cut lists; with json or yaml: figures of all full hosts",
     )
     add_format(parser)
+
+
+def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
+    """Return what explains a question as far as these options want it."""
+    return functools.partial(
+        explain.explain,
+        named=args.hosts,
+        want_figures=args.long and args.format != "text",
+        want_fixes=args.fixes,
+        own=own_args.sources(args, sources),
+    )
 
 
 def add_format(parser: argparse.ArgumentParser) -> None:

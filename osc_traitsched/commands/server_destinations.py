@@ -89,10 +89,7 @@ class ServerDestinations(base.Command):
             Asked(args.kind and Kind(args.kind), args.flavor, args.image),
             request_args.given(args),
             sources,
-            named=args.hosts,
-            want_figures=args.long and args.format != "text",
-            want_fixes=args.fixes,
-            own=own_args.sources(args, sources),
+            explain.explainer(args, sources),
         )
         facts = found.explanation.facts if found.explanation else None
         if facts is not None and facts.vanished:

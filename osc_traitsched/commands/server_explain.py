@@ -49,10 +49,7 @@ class ExplainServer(base.Command):
             args.server,
             request_args.given(args),
             sources,
-            named=args.hosts,
-            want_figures=args.long and args.format != "text",
-            want_fixes=args.fixes,
-            own=own_args.sources(args, sources),
+            explain.explainer(args, sources),
         )
         explanation = found.explanation
         if explanation and explanation.facts and explanation.facts.vanished:
