@@ -28,7 +28,7 @@ OF_THE_NEWEST = re.compile(r"2026\.2|OWNER_NOVA")
 SERVERS = "doc/source/user/servers.rst"
 WANTED = "doc/source/user/wanted.rst"
 RULE = "doc/source/reference/checks/servers.rst"
-#: What takes a Cinder: test_volumes.py compares it.
+#: What takes a Cinder: network/test_volumes.py compares it.
 WITH_CINDER = " --volume "
 PRINTED = [
     *(

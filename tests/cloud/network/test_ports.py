@@ -8,7 +8,6 @@ import pytest
 
 from tests.cloud import logs
 from tests.cloud.agents import BANDWIDTH
-from tests.cloud.factory import factory
 from tests.cloud.parts import Parts
 from tests.functional import shell
 from tests.services import process
@@ -23,23 +22,6 @@ HTTP = re.compile(r"nova-api refuses it \(HTTP (\d+)\)")
 
 
 @pytest.fixture(scope="module")
-def admin(connected):
-    return connected.admin()
-
-
-@pytest.fixture(scope="module")
-def lasting(admin):
-    """Makes what all tests of this module share."""
-    with factory(admin) as maker:
-        yield maker
-
-
-@pytest.fixture(scope="module")
-def small(lasting):
-    return lasting.flavor("small")
-
-
-@pytest.fixture(scope="module")
 def raw(lasting):
     return lasting.image("raw")
 
@@ -48,18 +30,6 @@ def raw(lasting):
 def web(lasting, small):
     """A network of all hosts."""
     return Parts(lasting).network("web")
-
-
-@pytest.fixture
-def make(admin):
-    """Makes what one test needs."""
-    with factory(admin) as maker:
-        yield maker
-
-
-@pytest.fixture
-def parts(make):
-    return Parts(make)
 
 
 @pytest.fixture

@@ -10,8 +10,6 @@ import re
 import pytest
 
 from tests.cloud import logs
-from tests.cloud.factory import factory
-from tests.cloud.parts import Parts
 from tests.cloud.printed import blocks
 from tests.functional import shell
 from tests.services import process
@@ -22,34 +20,9 @@ FAST = "CUSTOM_FAST"
 HTTP = re.compile(r"nova-api refuses it \(HTTP (\d+)\)")
 
 
-@pytest.fixture(scope="module")
-def admin(connected):
-    return connected.admin()
-
-
-@pytest.fixture(scope="module")
-def lasting(admin):
-    """Makes what all tests of this module share."""
-    with factory(admin) as maker:
-        maker.aggregate("east", *EAST, availability_zone="az-east")
-        yield maker
-
-
-@pytest.fixture(scope="module")
-def small(lasting):
-    return lasting.flavor("small")
-
-
-@pytest.fixture
-def make(admin):
-    """Makes what one test needs."""
-    with factory(admin) as maker:
-        yield maker
-
-
-@pytest.fixture
-def parts(make):
-    return Parts(make)
+@pytest.fixture(scope="module", autouse=True)
+def east(lasting):
+    return lasting.aggregate("east", *EAST, availability_zone="az-east")
 
 
 @pytest.fixture
