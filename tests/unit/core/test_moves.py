@@ -283,6 +283,13 @@ def test_no_server_is_evacuated_to_where_it_is():
         assert [each.why for each in found] == whys
 
 
+def test_a_live_migration_to_where_it_is_is_left_to_the_scheduler():
+    """nova/conductor/tasks/live_migrate.py, _execute: only a forced host is refused"""
+    asked = planned(LIVE)
+    question = dataclasses.replace(asked.question, on_host=asked.state.host)
+    assert refusals(dataclasses.replace(asked, question=question)) == ()
+
+
 def test_a_live_migration_is_refused_by_the_conductor_where_the_source_is_down():
     (found,) = refusals(planned(LIVE, is_up=False))
     assert (found.by, found.exception) == (
