@@ -13,6 +13,8 @@ from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.functional import shell
 from tests.functional.proxy import CutBefore, Proxy
 
+#: The first Nova that lets no host with servers into another zone.
+KEEPS_ZONES = 29
 PINNED, OLD = "CUSTOM_PINNED", "CUSTOM_OLD"
 REQUIRED = {f"trait:{PINNED}": "required"}
 WHOLE = f"""
@@ -210,7 +212,9 @@ def test_killed_between_any_two_writes_and_applied_again_it_is_the_same(
     assert whole(admin)["nova"]["pinned"][0] == ["cmp00", "cmp01"]
 
 
-def test_nova_refuses_what_a_row_says_it_does(scene, admin, make, openstack, write):
+def test_nova_refuses_what_a_row_says_it_does(
+    scene, admin, make, openstack, write, cloud
+):
     make.used("cmp02", make.flavor("used"), make.image("used"))
     make.after(_drop, admin, "pinned")
     text = """
@@ -229,7 +233,9 @@ def test_nova_refuses_what_a_row_says_it_does(scene, admin, make, openstack, wri
     assert {row["key"]: row["status"] for row in done.json}["cmp03"] == "changed"
     (made,) = (a for a in admin.compute.aggregates() if a.name == "pinned")
     path, body = f"/os-aggregates/{made.id}/action", {"add_host": {"host": "cmp02"}}
-    assert admin.compute.post(path, json=body).status_code == 409
+    # Older ones leave the servers in another zone; the row says no there, too.
+    status = 409 if cloud.release.number >= KEEPS_ZONES else 200
+    assert admin.compute.post(path, json=body).status_code == status
 
 
 def test_a_rival_that_takes_a_trait_back_is_told(
