@@ -1,8 +1,9 @@
 """Servers that a policy leaves behind, beside what nova-scheduler makes of their hosts.
 
 Each server is deleted, and one like it is asked for on the same host: the scheduler
-then judges that host alone, and the room is there. TRAITSCHED_SERVERS is the number of
-servers that are drawn, and TRAITSCHED_SEED what they are drawn from.
+then judges that host alone, and the room is there. One that is said to be misplaced is
+moved live first: that shows whether there is another host. TRAITSCHED_SERVERS is the
+number of servers that are drawn, and TRAITSCHED_SEED what they are drawn from.
 """
 
 from __future__ import annotations
@@ -250,16 +251,23 @@ class Row:
         return self.destination == self.elsewhere
 
 
+def moves(scene: Scene, server: str) -> bool:
+    """Have Nova move a server live, and tell whether it has found a host."""
+    before = host_of(scene, server)
+    body = {"host": None, "block_migration": "auto"}
+    scene.maker.acts(Boot("", server), {"os-migrateLive": body})
+    return host_of(scene, server) != before
+
+
 def tried(scene: Scene, server: str) -> Row:
     """Ask what is said of a server, and have the scheduler judge its host."""
     row = scene.answers().get(server, {})
     asked, host = scene.asked[server], host_of(scene, server)
+    elsewhere = ""
+    if row.get("answer") == "misplaced":
+        elsewhere = "yes" if moves(scene, server) else "no"
     scene.delete(server)
     again = scene.boot(asked, host)
-    elsewhere, last = "", again
-    if again.status != "ACTIVE":
-        last = scene.boot(asked)
-        elsewhere = "yes" if last.status == "ACTIVE" else "no"
     return Row(
         asked=asked,
         host=host,
@@ -268,7 +276,7 @@ def tried(scene: Scene, server: str) -> Row:
         done="taken" if again.status == "ACTIVE" else "refused",
         destination=row.get("destination", ""),
         elsewhere=elsewhere,
-        left=logs.left(scene.cloud, last.request),
+        left=logs.left(scene.cloud, again.request),
     )
 
 
