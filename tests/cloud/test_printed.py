@@ -28,6 +28,14 @@ OF_THE_NEWEST = re.compile(r"2026\.2|OWNER_NOVA")
 SERVERS = "doc/source/user/servers.rst"
 WANTED = "doc/source/user/wanted.rst"
 RULE = "doc/source/reference/checks/servers.rst"
+#: The first Nova whose answer is as printed, where older ones lack what it is about.
+SINCE = {
+    # Until Wallaby zones are a filter's by default, and not in the query.
+    "doc/source/user/explain.rst An availability zone explain 1": 24,
+    "doc/source/user/prefilters/az.rst See that it works explain 1": 24,
+    # The compute API shows a server's hints, and the properties of its image.
+    f"{SERVERS} A server in ERROR server 1": 31,
+}
 #: What takes a Cinder: network/test_volumes.py compares it.
 WITH_CINDER = " --volume "
 PRINTED = [
@@ -53,6 +61,9 @@ def name_of(block):
 
 @pytest.mark.parametrize("block", PRINTED, ids=name_of)
 def test_an_answer_is_as_printed(cloud, admin, tmp_path, block):
+    since = SINCE.get(name_of(block), 0)
+    if cloud.release.number < since:
+        pytest.skip(f"{cloud.release.name} lacks what Nova has from {since} on")
     shutil.copy(REPOSITORY / "examples/wanted/pinned.yaml", tmp_path / "wanted.yaml")
     with factory(admin) as make:
         scene_of(block)(make)
@@ -71,3 +82,4 @@ def test_an_answer_is_as_printed(cloud, admin, tmp_path, block):
 def test_every_page_has_blocks_with_output():
     assert {block.page for block in PRINTED} == {*PAGES, SERVERS, RULE, WANTED}
     assert len(PRINTED) >= 10
+    assert {name_of(block) for block in PRINTED} >= SINCE.keys()
