@@ -165,7 +165,7 @@ def proxied(cloud, admin):
         endpoint = getattr(admin, service).get_endpoint()
         proxies[service] = Proxy(endpoint)
         url = proxies[service].url + urllib.parse.urlsplit(endpoint).path
-        variables[f"OS_{service.upper()}_ENDPOINT_OVERRIDE"] = url
+        variables.update(shell.through(service, url))
     yield variables, tuple(proxies.values())
     for proxy in proxies.values():
         proxy.stop()
