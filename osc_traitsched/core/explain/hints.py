@@ -1,13 +1,15 @@
-"""Hints that do nothing, since no host filter that is on reads them."""
+"""What of a request does nothing: hints that no filter reads, and a zone of nobody."""
 
 from __future__ import annotations
 
 import dataclasses
 
+from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova.filter import hints
 from osc_traitsched.core.nova.filter.judging import enabled
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.switch import AZ_FILTER
 
 _READERS = {
     hints.SAME_HOST: "SameHostFilter",
@@ -49,3 +51,22 @@ def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
         elif hint == hints.PREFIX and hints.NEAR_ADDRESS not in question.hints:
             found.append(UnreadHint(hint, without=hints.NEAR_ADDRESS))
     return tuple(found)
+
+
+def unread_zone(question: Question) -> str:
+    """Return the zone that a server is pinned to and that keeps no host out, if any.
+
+    nova-api looks whether a zone is there for new servers only, and a prefilter that
+    finds no aggregate of a zone asks for none (nova/scheduler/request_filter.py,
+    ``map_az_to_placement_aggregate``).
+    """
+    zone, settings = question.zone or "", question.assumptions
+    names = enabled(settings)
+    if not zone or ":" in zone or not question.is_kept:
+        return ""
+    if any(name == AZ_FILTER or name not in FILTERS for name in names):
+        return ""
+    collation = settings.collation
+    zones = (zone_in(each["metadata"], collation) for each in question.aggregates)
+    is_there = any(each is not None and collation.equal(each, zone) for each in zones)
+    return "" if is_there else zone

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from osc_traitsched.core.explain import hints
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Failure
-from osc_traitsched.core.explain.hints import unread_hints as unread
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule
@@ -232,13 +232,20 @@ def others_on(
 
 def unread_hints(question: Question) -> Iterator[str]:
     """Yield a line for each hint that no filter reads."""
-    for each in unread(question):
+    for each in hints.unread_hints(question):
         why = "no filter that is on reads it, and none of Nova's does"
         if each.reader:
             why = f"{each.reader} reads it, which is off"
         elif each.without:
             why = f"it needs the hint {each.without}"
         yield f"The hint {each.hint} has no effect: {why}."
+
+
+def unread_zone(question: Question) -> Iterator[str]:
+    """Yield a line if a server is pinned to a zone that no aggregate has."""
+    zone = hints.unread_zone(question)
+    if zone:
+        yield f"The availability zone {zone} keeps no host out: no aggregate has it."
 
 
 def without_effect(names: Iterable[str]) -> str:

@@ -155,6 +155,7 @@ def _remarks(explanation: Explanation) -> Iterator[str]:
         yield f"Only {only} was considered{rest}."
     if explanation.is_judged:
         yield from filters.unread_hints(explanation.question)
+        yield from filters.unread_zone(explanation.question)
     request = explanation.request
     limit = request.limit if request else None
     of_two = " to one of Nova's two queries" if request and request.fallback else ""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.explain.hints import UnreadHint, unread_hints
+import pytest
+
+from osc_traitsched.core.explain.hints import UnreadHint, unread_hints, unread_zone
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.views.explain import filters
 from tests.unit.core.scheduled import COMPUTE, OWN, question
@@ -39,6 +41,33 @@ def test_a_prefix_does_nothing_without_an_address():
     assert unread_hints(alone) == (found,)
     both = {"cidr": ("/24",), "build_near_host_ip": ("192.0.2.1",)}
     assert unread_hints(asked(cidr, hints=both)) == ()
+
+
+@pytest.mark.parametrize(
+    ("zone", "enabled", "kept", "found"),
+    [
+        ("az-gone", (COMPUTE,), True, "az-gone"),
+        ("az1", (COMPUTE,), True, ""),
+        (None, (COMPUTE,), True, ""),
+        # nova-api looks at the zone of a new server, and these filters may.
+        ("az-gone", (COMPUTE,), False, ""),
+        ("az-gone", (OWN,), True, ""),
+        ("az-gone", ("AvailabilityZoneFilter",), True, ""),
+    ],
+)
+def test_a_zone_that_no_aggregate_has_keeps_no_host_from_a_move(
+    zone, enabled, kept, found
+):
+    aggregate = {"metadata": {"availability_zone": "az1"}}
+    pinned = dataclasses.replace(
+        question(CLOUD, *enabled, release=23),
+        zone=zone,
+        is_kept=kept,
+        aggregates=(aggregate,),
+    )
+    assert unread_zone(pinned) == found
+    said = "The availability zone az-gone keeps no host out: no aggregate has it."
+    assert list(filters.unread_zone(pinned)) == [said] * bool(found)
 
 
 def test_each_hint_without_effect_is_a_line():
