@@ -8,6 +8,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import functools
 import os
 import random
 import sqlite3
@@ -19,6 +20,7 @@ import pytest
 
 from osc_traitsched.app import destinations
 from osc_traitsched.app.destinations import Asked
+from osc_traitsched.app.explain import explain
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.core.existing.moves.destinations import Destinations
@@ -145,7 +147,7 @@ class Scene:
             case.asked,
             case.given if release.shows_hints else self.given(case),
             sources,
-            want_fixes=False,
+            functools.partial(explain, want_fixes=False),
         )
 
     def given(self, case: Case) -> Given:
