@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pathlib
 import shlex
 import sys
 
 from tests.cloud.cloud import Cloud
 from tests.cloud.factory import factory
 from tests.functional import shell
+from tests.services.environment import REPOSITORY
+
+#: What the end of the story is about.
+FILE = REPOSITORY / "examples" / "wanted" / "reserved.yaml"
 
 
 class Story:
@@ -37,7 +42,7 @@ def main() -> None:
         with factory(cloud.admin()) as maker:
             maker.image("cirros")
             hosts(story, Story(cloud.environment_of("demo")))
-            isolation(story, "--nova-conf", str(cloud.nova_conf))
+            wanted(story, cloud.state, "--nova-conf", str(cloud.nova_conf))
 
 
 def traits(story: Story) -> None:
@@ -97,27 +102,34 @@ def hosts(story: Story, user: Story) -> None:
     story.run("flavor", "delete", "gold")
 
 
-def isolation(story: Story, *scheduler: str) -> None:
-    """Keep two hosts for one flavor, and look at it from both sides."""
-    story.tell("Two hosts have a licence. They shall be for one flavor only.")
-    story.run("aggregate", "create", "licensed", "-c", "name")
-    for host in ("cmp00", "cmp01"):
-        story.run("aggregate", "add", "host", "licensed", host, "-c", "hosts")
+def wanted(story: Story, folder: pathlib.Path, *scheduler: str) -> None:
+    """Keep two hosts for one flavor by a file, look at it, and go back."""
+    story.tell("Two hosts have a licence. A file says that they are for one flavor:")
+    print(FILE.read_text(encoding="utf-8"), end="", flush=True)
     for flavor in ("licensed", "small"):
         size = ("--vcpus", "1", "--ram", "512", "--disk", "1")
         story.run("flavor", "create", flavor, *size, "-c", "name")
-    story.tell("What would that do to others?")
-    isolate = ("trait-sched", "isolate", "licensed", "CUSTOM_LICENSED", *scheduler)
-    isolate = (*isolate, "--flavor", "licensed", "--create")
-    story.run(*isolate, "--dry-run")
-    story.tell("Good. One command does it all:")
-    story.run(*isolate)
+    story.tell("What would that write, and what would it do to others?")
+    columns = ("-c", "change", "-c", "step", "-c", "object", "-c", "key")
+    story.run("trait-sched", "plan", str(FILE), *columns, "-c", "wanted", *scheduler)
+    story.tell("Good. One command does it all, and first writes the way back:")
+    undo = str(folder / "undo.yaml")
+    apply = ("trait-sched", "apply", *scheduler, *columns, "-c", "status")
+    story.run(*apply, str(FILE), "--undo", undo)
     story.tell("From outside, a host of the aggregate; and from inside, another one:")
     for flavor, host in (("small", "cmp00"), ("licensed", "cmp02")):
         question = ("trait-sched", "explain", flavor, "cirros", *scheduler)
         story.run(*question, "--no-fixes", "--host", host)
+    story.tell(
+        "Somebody else's tool takes the flavor's key away. Exit 6 says: it differs."
+    )
+    story.run("flavor", "unset", "licensed", "--property", "trait:CUSTOM_LICENSED")
+    look = ("trait-sched", "plan", str(FILE), "--exit-code", *columns, *scheduler)
+    story.run(*look, code=6)
+    story.run(*apply, str(FILE))
     story.tell("And the way back:")
-    story.run("trait-sched", "unisolate", "licensed", "--remove-traits", *scheduler)
+    story.run(*apply, undo)
+    story.run("aggregate", "delete", "licensed")
     story.run("flavor", "delete", "licensed", "small")
 
 

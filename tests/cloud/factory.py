@@ -91,6 +91,18 @@ class Maker:
             compute.set_aggregate_metadata(made, metadata)
         return made
 
+    def dropped(self, name: str) -> None:
+        """Have no aggregate of a name at the end, whoever makes it."""
+        self.after(self.drops, name)
+
+    def drops(self, name: str) -> None:
+        """Delete the aggregate of a name, if there is one."""
+        for found in self.admin.compute.aggregates():
+            if found.name == name:
+                for host in found.hosts or ():
+                    self.admin.compute.remove_host_from_aggregate(found, host)
+                self.admin.compute.delete_aggregate(found)
+
     def _drop_aggregate(self, made: Any) -> None:
         compute = self.admin.compute
         for host in compute.get_aggregate(made).hosts or ():

@@ -136,6 +136,14 @@ def _small(make: Maker) -> None:
     make.flavor("small")
 
 
+def _reserved(make: Maker) -> None:
+    """Nothing but the trait is as examples/wanted/reserved.yaml wants it."""
+    make.traits("CUSTOM_LICENSED")
+    make.dropped("licensed")
+    make.flavor("licensed")
+    make.flavor("small")
+
+
 def _zoned(make: Maker) -> None:
     _with_silver(make)
     rack = make.aggregate("rack2", "cmp03", availability_zone="az2")
@@ -242,6 +250,7 @@ def _draining(make: Maker) -> None:
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("README", "osc-traitsched", 0): _busy,
+    ("README", "What a cloud shall be like", 0): _reserved,
     ("explain", "One look at the whole", 0): _busy,
     ("explain", "No host has the trait", 0): _alone,
     ("explain", "No host has the trait", 2): _flavors,

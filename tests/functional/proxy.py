@@ -166,7 +166,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self._cut()
         return self._answer(*answer)
 
-    do_GET = do_PUT = do_POST = do_DELETE = do  # noqa: N815
+    do_GET = do_PUT = do_POST = do_PATCH = do_DELETE = do  # noqa: N815
 
     def _forward(self, body: bytes) -> tuple[int, Any, bytes]:
         upstream = http.client.HTTPConnection(self.proxy.target, timeout=120)
