@@ -15,6 +15,7 @@ import time
 import pytest
 
 from tests.functional import shell
+from tests.functional.nova import Nova
 
 PROGRAM = "import sys; from openstackclient import shell; sys.exit(shell.main())"
 
@@ -124,3 +125,29 @@ def test_a_pipe_gets_nothing_of_reading(thinking, tmp_path):
     process = start(thinking, tmp_path, subprocess.PIPE, LIST)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, b"")
+
+
+def with_nova(placement, proxy, folder):
+    """Let a made-up Nova list all hosts, and want a trait of all of them."""
+    listed = placement.call("GET", "/resource_providers")["resource_providers"]
+    wait = proxy.fault
+    Nova(proxy, [(each["name"], each["uuid"]) for each in listed], {}).fault = wait
+    text = 'version: 1\ntraits: {CUSTOM_GOLD: {hosts: ["*"]}}\n'
+    (folder / "wanted.yaml").write_text(text, encoding="utf-8")
+
+
+def test_apply_shows_how_far_it_is(placement, slow, tmp_path):
+    with_nova(placement, slow, tmp_path)
+    command = ("trait-sched", "apply", "wanted.yaml", "-f", "json")
+    out, shown = at_a_terminal(slow, tmp_path, command)
+    assert b"/30 [" in shown
+    assert out.startswith(b"[")
+
+
+def test_plan_shows_what_is_read(placement, thinking, tmp_path):
+    with_nova(placement, thinking, tmp_path)
+    command = ("trait-sched", "plan", "wanted.yaml", "-f", "json")
+    out, shown = at_a_terminal(thinking, tmp_path, command)
+    assert b"reading" in shown
+    assert left_of(shown) == ""
+    assert out.startswith(b"[")
