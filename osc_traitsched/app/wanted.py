@@ -9,6 +9,7 @@ from typing import Any
 
 from osc_traitsched.app.effects import check_effects, refusals
 from osc_traitsched.app.execute import foresee
+from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.requirers import check_requirers
 from osc_traitsched.app.servers import check_servers, read_misplaced
 from osc_traitsched.app.wanted_reading import read_wanted, with_mirror
@@ -99,6 +100,7 @@ class WantedPlan:
         return reverted_by_nova(self.plan.changes)
 
 
+@uncollected()
 def plan_wanted(
     cloud: Cloud,
     wanted: Wanted,
