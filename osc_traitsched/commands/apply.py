@@ -84,7 +84,8 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
 
         todo = when_there(plan, args.wait or 0)
         wanted_args.tell(todo)
-        self._check(args, todo, rows)
+        here = self.endpoint
+        self._check(args, todo, rows, here)
         self._write_undo(args, todo)
         cloud = self.cloud()
         found = self.execute(cloud, todo.plan, args)
@@ -94,17 +95,19 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
         )
         if todo.plan.has_changes:
             self.afterwards = lambda: self._look_again(plan, removal)
-        return self.summed(args, todo, found.outcomes)
+        return self.summed(args, todo, found.outcomes, here)
 
     def _check(
         self,
         args: argparse.Namespace,
         todo: WantedPlan,
         rows: Sequence[Mapping[str, Any]] | None,
+        here: str,
     ) -> None:
         """Accept only a plan that is not refused, or is forced, and was reviewed.
 
         :param rows: of the plan that was reviewed; None where none is named
+        :param here: what names this cloud in the rows of its plans
         """
         if todo.refusals and not args.force:
             *others, last = todo.refusals
@@ -112,7 +115,7 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
                 base.LOG.error("%s", problems.word(refusal))
             raise last
         if rows is not None:
-            refused = unreviewed(todo, args.reviewed, rows, self.endpoint)
+            refused = unreviewed(todo, args.reviewed, rows, here)
             if refused is not None:
                 raise refused
 

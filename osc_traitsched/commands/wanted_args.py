@@ -73,9 +73,17 @@ class Summed(base.Lister):
     _sum = ""
 
     def summed(
-        self, args: argparse.Namespace, todo: WantedPlan, outcomes: Iterable[Outcome]
+        self,
+        args: argparse.Namespace,
+        todo: WantedPlan,
+        outcomes: Iterable[Outcome],
+        here: str,
     ) -> Table:
-        """Return the rows of a plan's outcomes, and keep what to say before them."""
+        """Return the rows of a plan's outcomes, and keep what to say before them.
+
+        :param here: what names this cloud; read before anything is written, since a
+            service that does not answer must not cost the rows
+        """
         steps = tuple(steps_of(outcomes, todo.claims, todo.found))
         columns, table = rows.rows(steps, todo.found)
         if args.formatter == "table":
@@ -83,7 +91,6 @@ class Summed(base.Lister):
             self._sum = prose.summary(args.files, steps, *counts) + "\n"
         if args.formatter not in base.QUOTING_FORMATS:
             return columns, table
-        here = self.endpoint
         return (*columns, "cloud"), [(*row, here) for row in table]
 
     def produce_output(

@@ -11,6 +11,7 @@ import textwrap
 import pytest
 
 from osc_traitsched.app import wanted as app
+from osc_traitsched.commands import base
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
 from tests.unit.app.living import HOSTS
@@ -705,6 +706,19 @@ def test_what_can_not_be_read_again_loses_no_row(apply, cloud):
         "all is written, and whether others changed it can't be read: w.yaml:3: no "
         "flavor matches 'golden'"
     )
+
+
+def test_a_keystone_that_dies_while_it_is_written_costs_no_row(
+    apply, cloud, monkeypatch
+):
+    def address(command):
+        assert not cloud.written, "asked once all is written"
+        return "http://here"
+
+    monkeypatch.setattr(base.Command, "endpoint", property(address))
+    done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}")
+    assert (done.code, [row["status"] for row in done.json]) == (0, ["changed"])
+    assert {row["cloud"] for row in done.json} == {"http://here"}
 
 
 def test_two_files_of_two_teams_are_one_state(trait_sched, cloud):
