@@ -66,6 +66,7 @@ class WantedPlan:
     :ivar refusals: what speaks against carrying it out
     :ivar misplaced: for each aggregate that is closed the servers that stay on the
         other side than new ones would go, or why they can't be read
+    :ivar missing: lines that take from an aggregate that is not there
     :ivar unclear: the servers of which it is not known what they require
     :ivar has_private_flavors: the flavors are all that there are
     """
@@ -77,6 +78,7 @@ class WantedPlan:
     held: int
     held_hosts: frozenset[str]
     isolates: Setting
+    missing: tuple[Wrong, ...] = ()
     effects: tuple[Effect, ...] = ()
     refusals: tuple[errors.AnswerIsNo, ...] = ()
     misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(
@@ -123,9 +125,9 @@ def plan_wanted(
     marked = with_problems(sketch.staged, found, servers_there, held)
     plan = in_order(with_needs(while_open(marked, wanted, found), found))
     isolates = assumptions.setting(options.ISOLATION)
-    todo = WantedPlan(
-        found, plan, sketch.claims, sketch.as_wanted, sketch.held, held, isolates
-    )
+    counts = (sketch.as_wanted, sketch.held)
+    missing = tuple(claims.missing)
+    todo = WantedPlan(found, plan, sketch.claims, *counts, held, isolates, missing)
     return _judged(cloud, todo, sketch, assumptions) if plan.has_changes else todo
 
 

@@ -53,6 +53,8 @@ def read(args: argparse.Namespace) -> tuple[Wanted, Inventory | None]:
 def tell(todo: WantedPlan) -> None:
     """Say what a plan does to others."""
     warn = base.LOG.warning
+    for wrong in todo.missing:
+        warn("%s", prose.nothing_there(wrong))
     if todo.misplaced and (idle := without_effect(todo.isolates)) is not None:
         warn("%s", idle)
     for reverted in todo.reverted:

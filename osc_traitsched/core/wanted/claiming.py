@@ -190,7 +190,10 @@ class _Claiming:
         return Object(kind, str(body["id"]), name)
 
     def _make(self, name: str) -> bool:
-        """Claim an aggregate that is not there; what is to be absent makes none."""
+        """Claim an aggregate that is not there; what is to be absent makes none.
+
+        That is as wanted: an undo file leads back from a plan that failed before.
+        """
         wishes = [
             w
             for w in self.wanted.wishes
@@ -200,7 +203,7 @@ class _Claiming:
         if not wanting:
             near = near_names(name, self.found.aggregate_named)
             error = errors.NothingMatches("aggregate", name, near)
-            self.mistakes.append(Wrong(wishes[0].of.place, error))
+            self.claims.missing.append(Wrong(wishes[0].of.place, error))
             return False
         unit = self._object(Kind.NEW_AGGREGATE, name), "name"
         self.claims.add(unit, Claim(name, wanting[0].of.place))

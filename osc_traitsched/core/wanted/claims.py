@@ -33,6 +33,7 @@ class Claims:
     :ivar held: those of hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar mistakes: units that two lines want to be different
+    :ivar missing: lines that take from an aggregate that is not there
     """
 
     def __init__(self) -> None:
@@ -40,6 +41,7 @@ class Claims:
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
         self.mistakes: list[Wrong] = []
+        self.missing: list[Wrong] = []
         self._by_object: dict[Object, dict[str, Claim]] = {}
 
     def add(self, unit: Unit, claim: Claim, is_held: bool = False) -> None:

@@ -30,6 +30,11 @@ def with_undo(path: str) -> str:
     return f", with another file for --undo: {visible(path)} leads back after that one"
 
 
+def nothing_there(line: TraitSchedError) -> str:
+    """Return a line on one that takes from an aggregate that is not there."""
+    return f"nothing to take away: {problems.word(line)}"
+
+
 def not_read_again(error: TraitSchedError) -> str:
     """Return a line on a cloud that can't be compared again after it was written."""
     said = problems.word(error)

@@ -424,6 +424,25 @@ def test_an_undo_file_can_be_applied_whatever_was_changed(
     assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
 
 
+def test_an_undo_file_leads_back_from_an_aggregate_that_was_not_made(
+    apply, trait_sched, cloud
+):
+    def broken():
+        raise CloudBroke("compute", "no", 403)
+
+    before = whole(cloud)
+    cloud.rivals["os-aggregates"] = broken
+    text = "aggregates: {new: {hosts: [cmp03], isolated_for: [CUSTOM_GOLD]}}"
+    done = apply(text, "--undo", "undo.yaml")
+    assert done.code == 1
+    assert cloud.having(GOLD) == {"cmp03"}
+    back = trait_sched("apply", "undo.yaml", "-f", "json")
+    assert (back.code, len(back.json)) == (0, 1), back.err
+    assert whole(cloud) == before
+    assert "nothing to take away: undo.yaml:" in back.err
+    assert "no aggregate matches 'new'" in back.err
+
+
 def test_an_undo_file_means_the_same_flavor(apply, trait_sched, cloud):
     cloud.flavors["small-id"]["name"] = "golden-id"
     done = apply("flavors: {small-id: {forbids: [CUSTOM_GOLD]}}", "--undo", "undo.yaml")

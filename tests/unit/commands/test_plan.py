@@ -165,7 +165,6 @@ def test_all_that_the_cloud_does_not_have_is_said_at_once(plan):
           COMPUTE_NODE: {hosts: [cmp00]}
           COMPUTE_TRUSTED_CERTS: {absent: {hosts: [cmp00]}}
         aggregates:
-          golt: {absent: {hosts: [cmp00]}}
           gold: {tenants: [p1]}
         flavors:
           smal: {requires: [CUSTOM_GOLD]}
@@ -185,11 +184,24 @@ def test_all_that_the_cloud_does_not_have_is_said_at_once(plan):
         "trait-sched add and remove do, with --force",
         "w.yaml:7: COMPUTE_TRUSTED_CERTS is nova-compute's own, which puts it back: it "
         "is never taken away; trait-sched remove --force does, if it must be",
-        "w.yaml:9: no aggregate matches 'golt'; did you mean gold?",
-        "w.yaml:10: no project matches 'p1'",
-        "w.yaml:12: no flavor matches 'smal'; did you mean small?",
-        "w.yaml:14: no image matches 'rocky'",
+        "w.yaml:9: no project matches 'p1'",
+        "w.yaml:11: no flavor matches 'smal'; did you mean small?",
+        "w.yaml:13: no image matches 'rocky'",
     ]
+
+
+def test_an_aggregate_to_take_from_that_is_not_there_is_told_and_as_wanted(plan):
+    found = plan(
+        """
+        aggregates:
+          golt: {absent: {hosts: [cmp00], isolated_for: [CUSTOM_GOLD]}}
+        """
+    )
+    assert (found.code, found.json) == (0, [])
+    assert found.err == (
+        "nothing to take away: w.yaml:3: no aggregate matches 'golt'; did you mean "
+        "gold?\n"
+    )
 
 
 def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud):
