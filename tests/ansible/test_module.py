@@ -132,16 +132,28 @@ def test_the_reason_is_the_first_failed_row_mistake_or_refusal_else_the_last_wor
 
 
 @pytest.mark.parametrize(
-    ("code", "status", "is_forced", "expected"),
+    ("code", "rows", "would_force", "expected"),
     [
-        (0, "changed", False, False),
-        (1, "failed", True, True),
-        (5, "would change", False, True),
-        (5, "would change", True, False),
-        (5, "failed", True, True),
+        (0, [row()], False, False),
+        (1, [row(status="failed")], True, True),
+        (5, [row(status="would change")], False, True),
+        (5, [row(status="would change")], True, False),
+        (5, [row(status="failed")], True, True),
+        (5, None, True, True),
     ],
 )
-def test_it_fails_as_the_command_does_but_for_what_is_forced(
-    module, code, status, is_forced, expected
+def test_it_fails_as_the_command_does_but_for_a_plan_that_would_be_forced(
+    module, code, rows, would_force, expected
 ):
-    assert module.has_failed(code, [row(status=status)], is_forced) is expected
+    assert module.has_failed(code, rows, would_force) is expected
+
+
+def test_what_may_have_been_written_is_a_change(module):
+    assert module.result_of([row(status="unknown")], is_written=True)["changed"] is True
+
+
+def test_an_undo_file_is_new_and_in_a_folder_that_is_there(module, tmp_path):
+    assert module.undo_problem(str(tmp_path / "new.yaml")) is None
+    (tmp_path / "old.yaml").touch()
+    assert "is there already" in module.undo_problem(str(tmp_path / "old.yaml"))
+    assert "is not there" in module.undo_problem(str(tmp_path / "no" / "new.yaml"))

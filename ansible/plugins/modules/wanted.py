@@ -52,7 +52,7 @@ options:
       - Before anything is written, write what was there to this new file. It is a
         document, too, which leads back.
       - A run that has nothing to write makes no such file. A run that has fails if the
-        file is there.
+        file is there, or its folder is not; check mode says so before.
     type: path
   wait:
     description:
@@ -160,6 +160,7 @@ stderr:
 """
 
 import json
+import os
 import re
 
 from ansible.module_utils.basic import AnsibleModule
@@ -168,7 +169,8 @@ from ansible.module_utils.basic import AnsibleModule
 REFUSED = 5
 
 FAILED = ("failed", "unknown", "not done")
-CHANGED = ("changed", "would change")
+#: Of a write whose answer was lost nobody knows whether it was done.
+CHANGED = ("changed", "unknown", "would change")
 
 _OPTIONS = {
     "state": {"type": "dict"},
@@ -299,15 +301,26 @@ def reason_of(rows, said):
     return next(reasons, said[-1] if said else "the command says nothing")
 
 
-def has_failed(code, rows, is_forced):
+def has_failed(code, rows, would_force):
     """Tell whether the task fails.
 
     :param code: what the command exited with
-    :param is_forced: a plan that is refused is carried out
+    :param rows: those that were printed, or None
+    :param would_force: it is a plan that would be carried out though it is refused
     """
-    if code == REFUSED and is_forced:
+    if code == REFUSED and would_force and rows is not None:
         return any(row["status"] in FAILED for row in rows)
     return code != 0
+
+
+def undo_problem(path):
+    """Return why an undo file can't be made there, or None."""
+    if os.path.lexists(path):
+        return f"undo: {path} is there already; name a new file"
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"undo: the folder {folder} is not there, or can't be written to"
+    return None
 
 
 def run(module):
@@ -327,8 +340,13 @@ def run(module):
     rows = rows_of(out, places)
     if rows is None and code == 0:
         module.fail_json(msg=f"{command[0]} printed no rows: {out[:200]}")
-    found = result_of(rows, is_written=code != REFUSED or params["force"])
-    if has_failed(code, rows or (), params["force"]):
+    would_force = is_check and params["force"]
+    found = result_of(rows, is_written=code != REFUSED or would_force)
+    if is_check and found["changed"] and params["undo"]:
+        problem = undo_problem(params["undo"])
+        if problem:
+            module.fail_json(msg=problem, **{**found, "changed": False})
+    if has_failed(code, rows, would_force):
         reason = reason_of(rows or (), said)
         module.fail_json(msg=reason, stderr="\n".join(said), rc=code, **found)
     for line in said:
