@@ -11,7 +11,6 @@ import pytest
 
 from osc_traitsched.commands.exit_code import ExitCode
 from tests.ansible.playing import printed
-from tests.cloud.test_wanted import _drop
 
 pytest.importorskip("ansible.module_utils.basic", reason="tox -e ansible has it")
 
@@ -31,7 +30,7 @@ flavors:
 def applied(make, admin, play):
     """A cloud as WANTED has it, with a key that no file names."""
     make.traits(GOLD)
-    make.after(_drop, admin, "gold")
+    make.dropped("gold")
     make.flavor("gold.small", {"hw:cpu_policy": "dedicated"})
     (play.folder / "wanted.yaml").write_text(WANTED, "utf-8")
     done = play.openstack("apply", "wanted.yaml")

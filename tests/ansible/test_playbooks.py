@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.ansible.playing import EXAMPLES, printed
-from tests.cloud.test_wanted import _drop, generations
+from tests.cloud.test_wanted import generations
 
 pytest.importorskip("ansible.module_utils.basic", reason="tox -e ansible has it")
 
@@ -33,7 +33,7 @@ DIFF = f"""\
 @pytest.fixture
 def scene(make, admin):
     """What the examples are about; it is all taken back."""
-    make.after(_drop, admin, "pinned")
+    make.dropped("pinned")
     make.traits(PINNED)
     make.flavor("pinned.small")
     make.flavor("small")
