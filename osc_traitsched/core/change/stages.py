@@ -1,8 +1,9 @@
 """The one order of all that is written: first what opens or adds, then the rest.
 
 What hosts have is there before a request has to ask for it, and what is closed to some
-was opened to others before. So no flavor that a whole plan leaves a host is without one
-on the way.
+was opened to others before. So a flavor that has a host before and after the plan has
+one at every step. Only what closes an aggregate instead of something else comes first:
+the aggregate is never open in between, though a flavor may lack a host for that moment.
 """
 
 from __future__ import annotations
@@ -30,11 +31,18 @@ class Stage(enum.IntEnum):
     MIRRORED = enum.auto()
     OPENED = enum.auto()
     REQUIRED = enum.auto()
+    #: What closes an aggregate instead of what did so until now: it comes first, since
+    #: a write may fail, and Nova's own update of metadata removes keys before it adds.
+    REPLACING = enum.auto()
+    REPLACED = enum.auto()
     CLOSED = enum.auto()
     RELEASED = enum.auto()
     LEFT = enum.auto()
     LOST = enum.auto()
 
+
+#: Where aggregates are closed to requests.
+CLOSING = frozenset({Stage.REPLACING, Stage.CLOSED})
 
 #: The stage of a key that gets a value, and that of one that is taken away.
 _OF_KIND = {
@@ -129,8 +137,8 @@ class _Staging:
         kind, value = change.object.kind, change.after[key]
         if kind is Kind.AGGREGATE and key == ZONE_KEY:
             return Stage.ZONES
-        if kind is Kind.AGGREGATE and key.startswith(TENANT_KEY):
-            return _stage_of_project(change)
+        if kind is Kind.AGGREGATE:
+            return _stage_of_closing(change, key)
         if kind is Kind.AGGREGATE_HOSTS and value is None:
             moves = key in self._joining and self._makes_zone(change)
             return Stage.MOVED_OUT if moves else Stage.LEFT
@@ -142,15 +150,30 @@ def _of_kinds(changes: Iterable[Change], *kinds: Kind) -> Iterator[Change]:
     return (change for change in changes if change.object.kind in kinds)
 
 
-def _stage_of_project(change: Change) -> Stage:
-    """Tell whether an aggregate's projects open it: those that come, or none is left.
+def _stage_of_closing(change: Change, key: str) -> Stage:
+    """Return the stage of a key that closes an aggregate, or of one that opens it."""
+    opens = _opens(change, key)
+    differing = (change.added | change.removed) - {ZONE_KEY}
+    if {_opens(change, each) for each in differing} == {True, False}:
+        return Stage.REPLACED if opens else Stage.REPLACING
+    return Stage.OPENED if opens else Stage.CLOSED
 
-    An aggregate that names no project is open to all, and one that names the first
-    closes. Where some come and some go the aggregate is closed last.
+
+def _opens(change: Change, key: str) -> bool:
+    """Tell whether what becomes of a key opens an aggregate.
+
+    Projects open it that come, or if none is left: an aggregate that names no project
+    is open to all, and one that names the first closes. Where some come and some go,
+    keys that get a value close it.
     """
+    is_removed = change.after[key] is None
+    if not key.startswith(TENANT_KEY):
+        return is_removed
     before = change.found.keys
     now, then = (
         projects_in({key: str(value) for key, value in keys.items()})
         for keys in (before, change.applied_to(before))
     )
-    return Stage.OPENED if now and (not then or then >= now) else Stage.CLOSED
+    if now and (not then or then >= now):
+        return True
+    return is_removed and not then <= now

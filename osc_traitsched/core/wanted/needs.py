@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind, Object
-from osc_traitsched.core.change.stages import Stage, Staged
+from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
@@ -77,8 +77,10 @@ class _Thinking:
             yield (stage.name, identity)
             if identity in self._restricted:
                 yield _OPEN
-        elif stage is Stage.OPENED:
+        elif stage in (Stage.OPENED, Stage.REPLACED):
             yield _OPEN
+        elif stage is Stage.REPLACING:
+            yield (stage.name, identity)
         elif stage is Stage.LEFT:
             yield from ((stage.name, host) for host in change.after)
         elif stage in (Stage.REQUIRED, Stage.RELEASED):
@@ -89,7 +91,7 @@ class _Thinking:
         identity, names = change.object.id, self._traits(change)
         if stage in (Stage.GAINED, Stage.REQUIRED):
             yield from (("TRAITS", name) for name in names)
-        if stage in (Stage.ZONES, Stage.JOINED, Stage.CLOSED):
+        if stage in (Stage.ZONES, Stage.JOINED, *CLOSING):
             yield from (("NEW_AGGREGATES", identity), ("ZONES", identity))
         if stage is Stage.JOINED:
             yield from self._joins(change)
@@ -97,15 +99,17 @@ class _Thinking:
             yield from (("JOINED", self._ids.get(key, "")) for key in change.after)
         if stage in (
             Stage.REQUIRED,
-            Stage.CLOSED,
+            *CLOSING,
             Stage.RELEASED,
             Stage.LEFT,
             Stage.LOST,
         ):
             yield _OPEN
             yield from (("has", name) for name in names)
-        if stage is Stage.CLOSED:
+        if stage in CLOSING:
             yield from self._closes(change, names)
+        if stage is Stage.REPLACED:
+            yield ("REPLACING", identity)
         if stage is Stage.LEFT:
             # Filters after Placement may ask for the aggregate's other keys.
             yield ("JOINED", identity)

@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from osc_traitsched.core.change.isolation.guards import as_foreseen
 from osc_traitsched.core.change.model import Change, Kind, Object, State, Value
 from osc_traitsched.core.change.providers import present, traits_found
-from osc_traitsched.core.change.stages import Stage, Staged, in_stages
+from osc_traitsched.core.change.stages import CLOSING, Staged, in_stages
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
-
-_CLOSED = Stage.CLOSED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,10 +47,13 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
         (Change(each[0], states.of(each[0]), changes[each]) for each in by_name),
         states.zones,
     )
-    closing = (_closing(change, claims, found) for change in staged.get(_CLOSED, ()))
+    guarded = {
+        stage: tuple(_closing(change, claims, found) for change in staged[stage])
+        for stage in CLOSING.intersection(staged)
+    }
     held = sum(states.value(unit) != claim.value for unit, claim in claims.held.items())
     as_wanted = len(claims.units) - len(differing)
-    return Draft({**staged, _CLOSED: tuple(closing)}, differing, as_wanted, held)
+    return Draft({**staged, **guarded}, differing, as_wanted, held)
 
 
 def _closing(change: Change, claims: Claims, found: FoundCloud) -> Change:

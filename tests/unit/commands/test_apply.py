@@ -196,6 +196,55 @@ def test_a_failure_stops_what_depends_on_it_and_nothing_else(apply, plan, cloud)
     assert set(statuses(again).values()) == {"changed"}
 
 
+SWAPPED = """
+    aggregates:
+      gold: {isolated_for: [CUSTOM_SILVER], absent: {isolated_for: [CUSTOM_GOLD]}}
+    flavors:
+      golden: {requires: [CUSTOM_SILVER], absent: {requires: [CUSTOM_GOLD]}}
+"""
+
+
+def swapping(cloud):
+    """Let the file isolate the aggregate by another trait than now."""
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    cloud.flavor("golden", CUSTOM_GOLD="required")
+
+
+def test_an_aggregate_stays_closed_while_what_closes_it_is_replaced(apply, cloud):
+    swapping(cloud)
+    seen, write = [], cloud.compute_post
+
+    def compute_post(parts, body):
+        write(parts, body)
+        if parts[0] == "os-aggregates":
+            seen.append({*cloud.metadata})
+
+    cloud.compute_post = compute_post
+    assert apply(SWAPPED).code == 0
+    gold, silver = f"trait:{GOLD}", f"trait:{SILVER}"
+    assert seen == [{gold, silver}, {silver}]
+    assert cloud.specs("golden") == {silver: "required"}
+
+
+@pytest.mark.parametrize("failing", ["golden-id", "cmp00", "os-aggregates"])
+def test_what_closes_an_aggregate_stays_if_what_replaces_it_fails(
+    apply, cloud, failing
+):
+    def broken():
+        raise CloudBroke("compute", "no", 403)
+
+    swapping(cloud)
+    cloud.rivals[HOSTS.get(failing, failing)] = broken
+    done = apply(SWAPPED)
+    assert done.code == 1
+    assert cloud.metadata == {f"trait:{GOLD}": "required"}
+    assert cloud.specs("golden")[f"trait:{GOLD}"] == "required"
+    assert statuses(done)["aggregate", "gold", f"trait:{GOLD}"] == "not done"
+    assert apply(SWAPPED).code == 0
+    assert cloud.metadata == {f"trait:{SILVER}": "required"}
+
+
 def test_a_person_is_told_what_became_of_how_many_units(apply, cloud):
     def broken():
         raise CloudBroke("placement", "no", 403)

@@ -96,6 +96,39 @@ def test_an_aggregate_s_projects_open_or_close_it(before, after, stage):
     assert list(in_stages([change(Kind.AGGREGATE, after, before)])) == [stage]
 
 
+@pytest.mark.parametrize(
+    ("before", "closing", "opening"),
+    [
+        (
+            {key_of(GOLD): "required"},
+            {key_of(SILVER): "required"},
+            {key_of(GOLD): None},
+        ),
+        ({TENANT: "p1"}, REQUIRES, {TENANT: None}),
+        (REQUIRES, {TENANT: "p1"}, RELEASES),
+        ({TENANT: "p1", **REQUIRES}, {TENANT: "p2"}, RELEASES),
+        ({TENANT: "p1,p2", **REQUIRES}, {TENANT: "p1"}, RELEASES),
+        # Nova removes the one before it adds the other, in one request as well.
+        ({TENANT: "p1"}, {f"{TENANT}_2": "p2"}, {TENANT: None}),
+        # A second project must not get in before the trait keeps others out.
+        ({TENANT: "p1"}, REQUIRES, {f"{TENANT}_2": "p2"}),
+    ],
+)
+def test_what_closes_an_aggregate_instead_is_there_before_the_other_goes(
+    before, closing, opening
+):
+    one = change(Kind.AGGREGATE, {**opening, **closing}, before)
+    released = change(Kind.FLAVOR, RELEASES, REQUIRES)
+    closed = change(Kind.AGGREGATE, REQUIRES, name="other")
+    staged = in_stages([released, closed, one])
+    assert {stage: [c.after for c in changes] for stage, changes in staged.items()} == {
+        Stage.REPLACING: [closing],
+        Stage.REPLACED: [opening],
+        Stage.CLOSED: [REQUIRES],
+        Stage.RELEASED: [RELEASES],
+    }
+
+
 def test_a_host_leaves_a_zone_first_only_if_it_joins_another_one():
     leaving = change(Kind.AGGREGATE_HOSTS, gone(["h1"]), present(["h1"]), name="a")
     joining = change(Kind.AGGREGATE_HOSTS, present(["h1"]), name="b")
