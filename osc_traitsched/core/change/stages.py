@@ -106,16 +106,25 @@ class _Staging:
         for change in _of_kinds(changes, Kind.AGGREGATE, Kind.NEW_AGGREGATE):
             if ZONE_KEY in change.after:
                 self._zones[change.object.id] = change.after[ZONE_KEY]
-        self._joining = {
-            host
-            for change in _of_kinds(changes, Kind.AGGREGATE_HOSTS)
-            for host, value in change.after.items()
-            if value is not None and self._makes_zone(change)
-        }
+        #: The zones that hosts join.
+        self._joining: dict[str, set[Value]] = {}
+        for change in _of_kinds(changes, Kind.AGGREGATE_HOSTS):
+            for host, value in change.after.items():
+                if value is not None:
+                    self._joining.setdefault(host, set()).add(self._zone(change))
 
-    def _makes_zone(self, change: Change) -> bool:
-        """Tell whether an aggregate will make a zone."""
-        return self._zones.get(change.object.id) is not None
+    def _zone(self, change: Change) -> Value:
+        """Return the zone that an aggregate will make; None if it makes none."""
+        return self._zones.get(change.object.id)
+
+    def _changes_zone(self, leaving: Change, host: str) -> bool:
+        """Tell whether a host leaves an aggregate's zone for another one.
+
+        Nova takes a host into two aggregates of one zone, and not of two zones.
+        """
+        zone = self._zone(leaving)
+        joined = self._joining.get(host, set()) - {None, zone}
+        return zone is not None and bool(joined)
 
     def parts(self, change: Change) -> Iterator[tuple[Stage, Change]]:
         """Yield a change, or its parts, each with its stage."""
@@ -140,7 +149,7 @@ class _Staging:
         if kind is Kind.AGGREGATE:
             return _stage_of_closing(change, key)
         if kind is Kind.AGGREGATE_HOSTS and value is None:
-            moves = key in self._joining and self._makes_zone(change)
+            moves = self._changes_zone(change, key)
             return Stage.MOVED_OUT if moves else Stage.LEFT
         gained, lost = _OF_KIND[kind]
         return lost if value is None else gained

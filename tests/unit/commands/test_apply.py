@@ -819,3 +819,20 @@ def test_a_host_moves_from_zone_to_zone_out_first(apply, cloud):
         1,
         "cmp01 would be in two zones: aggregate 'other' of zone 'az2'",
     )
+
+
+def test_a_host_with_servers_moves_within_its_zone(apply, cloud, monkeypatch):
+    cloud.metadata["availability_zone"] = "az1"
+    monkeypatch.setattr(app.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
+    done = apply(
+        """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          other: {zone: az1, hosts: [cmp01]}
+        """
+    )
+    assert done.code == 0, done.json
+    assert [(r["change"], r["object"], r["key"]) for r in done.json][2:] == [
+        ("add", "other", "cmp01"),
+        ("remove", "gold", "cmp01"),
+    ]
