@@ -48,6 +48,11 @@ class _Thinking:
         self._found = found
         self._aggregates = {str(body["id"]): body for body in found.aggregates}
         self._ids = {body["uuid"]: str(body["id"]) for body in found.aggregates}
+        # The aggregates that hosts join.
+        self._joined: dict[str, list[str]] = {}
+        for change in staged.get(Stage.JOINED, ()):
+            for host in change.after:
+                self._joined.setdefault(host, []).append(change.object.id)
         nodes = (found.snapshot.nova or Nova()).computes
         self._hosts = {node.uuid: frozenset({node.service_host}) for node in nodes}
         # Zones and projects that aggregates have now, or get.
@@ -91,10 +96,14 @@ class _Thinking:
         identity, names = change.object.id, self._traits(change)
         if stage in (Stage.GAINED, Stage.REQUIRED):
             yield from (("TRAITS", name) for name in names)
-        if stage in (Stage.ZONES, Stage.JOINED, *CLOSING):
-            yield from (("NEW_AGGREGATES", identity), ("ZONES", identity))
+        if stage in (Stage.ZONES, *CLOSING):
+            yield from _is_there(identity)
+        if stage is Stage.MOVED_OUT:
+            for joined in self._joins(change):
+                yield from self._can_be_joined(joined)
         if stage is Stage.JOINED:
-            yield from self._joins(change)
+            yield from self._can_be_joined(identity)
+            yield from (("MOVED_OUT", host) for host in change.after)
         if stage is Stage.MIRRORED:
             yield from (("JOINED", self._ids.get(key, "")) for key in change.after)
         if stage in (
@@ -113,15 +122,24 @@ class _Thinking:
         if stage is Stage.LEFT:
             # Filters after Placement may ask for the aggregate's other keys.
             yield ("JOINED", identity)
+            # Until then only this aggregate may keep others from the host.
+            yield from (("JOINED", other) for other in self._joins(change))
         if stage is Stage.LOST:
             yield from (("RELEASED", name) for name in names)
             yield from (("LEFT", host) for host in self._service_hosts(identity))
 
-    def _joins(self, change: Change) -> Iterator[_Fact]:
-        """Yield what a host must have before it joins an aggregate."""
-        for host in change.after:
-            yield ("MOVED_OUT", host)
-        body = self._aggregates.get(change.object.id)
+    def _joins(self, leaving: Change) -> Iterator[str]:
+        """Yield the aggregates that hosts join which leave one."""
+        for host in leaving.after:
+            yield from self._joined.get(host, ())
+
+    def _can_be_joined(self, aggregate: str) -> Iterator[_Fact]:
+        """Yield what must be so before a host joins an aggregate.
+
+        Hosts have the traits that isolate it: what has to gain them is not to fail.
+        """
+        yield from _is_there(aggregate)
+        body = self._aggregates.get(aggregate)
         yield from (
             ("has", name) for name in self._isolating(body["metadata"] if body else {})
         )
@@ -160,6 +178,10 @@ class _Thinking:
         collation = self._found.collation
         named = (key for key in keys if names_trait(key, collation))
         return frozenset(trait_in(key, collation) for key in named)
+
+
+def _is_there(aggregate: str) -> tuple[_Fact, _Fact]:
+    return ("NEW_AGGREGATES", aggregate), ("ZONES", aggregate)
 
 
 def _restricts(key: str) -> bool:

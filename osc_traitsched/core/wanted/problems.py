@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind
-from osc_traitsched.core.change.stages import Staged
+from osc_traitsched.core.change.stages import Stage, Staged
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova
@@ -37,6 +37,16 @@ def with_problems(
         for step in zone_steps(staged, found)
         if (problem := step.problem(servers, held))
     }
+    unjoined = {
+        host: refused[id(change)]
+        for change in staged.get(Stage.JOINED, ())
+        for host in change.after
+        if id(change) in refused
+    }
+    # A host that can't get into the other zone stays where it is.
+    for change in staged.get(Stage.MOVED_OUT, ()):
+        for host in unjoined.keys() & change.after.keys():
+            refused.setdefault(id(change), unjoined[host])
 
     nova = found.snapshot.nova or Nova()
     ironic = {

@@ -836,3 +836,61 @@ def test_a_host_with_servers_moves_within_its_zone(apply, cloud, monkeypatch):
         ("add", "other", "cmp01"),
         ("remove", "gold", "cmp01"),
     ]
+
+
+def broken_for(cloud, part):
+    def broken():
+        raise CloudBroke("compute", "no", 403)
+
+    cloud.rivals[part] = broken
+
+
+def second(cloud, *hosts, **metadata):
+    """Make a second aggregate, called rack."""
+    cloud.aggregates["2"] = {
+        "id": 2,
+        "uuid": "a0000002-0000-4000-8000-000000000000",
+        "name": "rack",
+        "hosts": [*hosts],
+        "metadata": {
+            f"trait:{k}" if k.isupper() else k: v for k, v in metadata.items()
+        },
+    }
+    cloud.mirror[cloud.aggregates["2"]["uuid"]] = {*hosts}
+
+
+def test_a_host_that_can_not_join_another_zone_stays_in_its_own(apply, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, "cmp01", availability_zone="az1")
+    done = apply(
+        """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          other: {zone: az2, hosts: [cmp01]}
+        """
+    )
+    assert done.code == 1
+    found = [(r["change"], r["status"], r["detail"]) for r in done.json][2:]
+    why = "cmp01 would be in two zones: aggregate 'rack' of zone 'az1'"
+    assert found == [("remove", "failed", why), ("add", "not done", "")]
+    assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
+
+
+@pytest.mark.parametrize("zone", [{}, {"availability_zone": "az2"}])
+def test_a_host_leaves_only_once_it_may_join_what_is_isolated(apply, cloud, zone):
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, CUSTOM_SILVER="required", **zone)
+    broken_for(cloud, HOSTS["cmp01"])
+    move = """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          rack: {hosts: [cmp01], isolated_for: [CUSTOM_SILVER]}
+    """
+    assert statuses(apply(move)) == {
+        ("host", "cmp01", SILVER): "failed",
+        ("member", "rack", "cmp01"): "not done",
+        ("member", "gold", "cmp01"): "not done",
+    }
+    assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
+    assert apply(move).code == 0
+    assert [cloud.aggregates[n]["hosts"] for n in "12"] == [["cmp00"], ["cmp01"]]
