@@ -684,6 +684,29 @@ def test_a_project_takes_no_key_from_another_one(apply, cloud, monkeypatch):
     assert (done.code, cloud.metadata) == (0, {**odd, "filter_tenant_id_2": new})
 
 
+@pytest.mark.parametrize("old", [["1" * 32], ["1" * 32, "2" * 32]])
+def test_a_project_that_replaces_another_one_takes_its_key(
+    apply, trait_sched, cloud, monkeypatch, old
+):
+    new = "3" * 32
+    before = {"filter_tenant_id": ",".join(old), "filter_tenant_id_x": "4" * 32}
+    cloud.metadata.update(before)
+    keystone(cloud, monkeypatch, new, "4" * 32, *old)
+    done = apply(
+        f"aggregates: {{gold: {{tenants: ['{new}'], absent: {{tenants: {old}}}}}}}",
+        "--undo",
+        "undo.yaml",
+    )
+    assert (done.code, len(cloud.written)) == (0, 1), done.err
+    assert [(r["change"], r["before"], r["after"]) for r in done.json] == [
+        ("set", before["filter_tenant_id"], new)
+    ]
+    assert cloud.metadata == {**before, "filter_tenant_id": new}
+    assert trait_sched("apply", "undo.yaml").code == 0
+    projects = {p for value in cloud.metadata.values() for p in value.split(",")}
+    assert projects == {*old, "4" * 32}
+
+
 def test_a_name_of_two_projects_is_not_taken_for_one_that_is_gone(
     apply, cloud, monkeypatch
 ):
