@@ -62,7 +62,7 @@ def read_misplaced(
 ) -> MisplacedServers | errors.CloudBroke:
     """Return the servers that stay on the other side of an isolation than new ones go.
 
-    :param names: the traits that isolate an aggregate
+    :param names: the traits that isolate an aggregate; at least one
     :param roots: UUIDs of its hosts' providers
     :param holders: for each trait the UUIDs of all providers that have it now
     :returns: why servers can't be read, where they can't
