@@ -166,7 +166,7 @@ def unreviewed(
     :param path: where that was read
     :param here: what names this cloud in the rows of its plans
     """
-    others = {str(row.get("cloud", here)) for row in rows} - {here}
+    others = {row["cloud"] for row in rows} - {here}
     if others:
         return OtherCloud(path, min(others), here)
     steps = steps_of(foresee(todo.plan).outcomes, todo.claims, todo.found)

@@ -19,6 +19,7 @@ from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, exit_code, library_logs
 from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.naming import name_of
 from osc_traitsched.commands.reading import Reading
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -108,14 +109,8 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
 
     @property
     def endpoint(self) -> str:
-        """What the catalog says Placement is reached by: one cloud's alone has it."""
-        sdk = self.app.client_manager.sdk_connection
-        found = sdk.config.get_session().get_endpoint(
-            service_type="placement",
-            interface=sdk.config.get_interface("placement"),
-            region_name=sdk.config.get_region_name("placement"),
-        )
-        return str(found or "").rstrip("/")
+        """What names the cloud in the rows of its plans."""
+        return name_of(self.app.client_manager.sdk_connection)
 
     @property
     def _shows_progress(self) -> bool:

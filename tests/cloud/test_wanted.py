@@ -162,6 +162,26 @@ def proxied(cloud, admin):
         proxy.stop()
 
 
+def test_a_plan_names_its_cloud_by_where_it_writes_and_by_keystones_id(
+    scene, admin, openstack, write, proxied
+):
+    variables, _ = proxied
+    kinds = {each.id: each.type for each in admin.identity.services()}
+    (endpoint,) = (
+        each
+        for each in admin.identity.endpoints(interface="public")
+        if kinds[each.service_id] == "placement"
+    )
+    path = write(f"version: 1\ntraits: {{{PINNED}: {{hosts: [cmp02]}}}}")
+    (row,) = openstack("plan", path, "-f", "json").json
+    address = admin.placement.get_endpoint().rstrip("/")
+    assert row["cloud"] == f"{address} {endpoint.id}"
+    planned = shell.run(variables, "trait-sched", "plan", path, "-f", "json")
+    (row,) = planned.json
+    address = variables["OS_PLACEMENT_ENDPOINT_OVERRIDE"].rstrip("/")
+    assert row["cloud"] == f"{address} {endpoint.id}"
+
+
 def test_killed_between_any_two_writes_and_applied_again_it_is_the_same(
     scene, admin, openstack, write, proxied, cloud, tmp_path
 ):

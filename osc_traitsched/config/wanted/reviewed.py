@@ -12,7 +12,7 @@ from osc_traitsched.core.wanted.steps import IDENTITY
 
 
 def read(path: str) -> tuple[Mapping[str, Any], ...]:
-    """Return the rows of a plan.
+    """Return the rows of a plan, each of which names its cloud.
 
     :raises BadConfiguration: for a file that can't be read or is no plan
     """
@@ -30,5 +30,8 @@ def read(path: str) -> tuple[Mapping[str, Any], ...]:
 
 def _is_row(found: object) -> bool:
     if not isinstance(found, dict) or not found.keys() >= {*IDENTITY}:
+        return False
+    cloud = found.get("cloud")
+    if not isinstance(cloud, str) or not cloud:
         return False
     return all(isinstance(found[name], (str, type(None))) for name in IDENTITY)

@@ -170,8 +170,8 @@ class GoneProject(errors.AnswerIsNo):
 class OtherCloud(errors.AnswerIsNo):
     """A plan that was reviewed is of another cloud.
 
-    :ivar reviewed: what that one's Placement is reached by
-    :ivar here: what this one's is
+    :ivar reviewed: what names that one
+    :ivar here: what names this one
     """
 
     def __init__(self, path: str, reviewed: str, here: str) -> None:

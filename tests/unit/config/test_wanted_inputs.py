@@ -14,7 +14,7 @@ from osc_traitsched.core.wanted.model import Wanted
 from osc_traitsched.core.wanted.steps import IDENTITY
 from osc_traitsched.views import problems
 
-ROW = dict.fromkeys(IDENTITY, "x")
+ROW = {**dict.fromkeys(IDENTITY, "x"), "cloud": "http://here"}
 
 
 @pytest.fixture
@@ -74,6 +74,8 @@ def test_what_is_no_inventory_is_refused_in_one_line(write, content, said):
         ({}, "file: is no plan, as plan -f json prints it"),
         ([1], "file: is no plan, as plan -f json prints it"),
         ([{}], "file: is no plan, as plan -f json prints it"),
+        ([{**ROW, "cloud": ""}], "file: is no plan, as plan -f json prints it"),
+        ([{**ROW, "cloud": None}], "file: is no plan, as plan -f json prints it"),
         ([{**ROW, "before": [1]}], "file: is no plan, as plan -f json prints it"),
     ],
 )
