@@ -233,11 +233,25 @@ def _misplaced(
         is_aggregate = change.object.kind is Kind.AGGREGATE
         names = isolated_by(_set(change), found.collation) if is_aggregate else {}
         if names:
-            roots = {n.uuid for host in change.found.hosts for n in nodes.get(host, ())}
+            hosts = _hosts_after(plan, change)
+            roots = {node.uuid for host in hosts for node in nodes.get(host, ())}
             closing[change.object.name] = read_misplaced(
                 cloud, tuple(names), roots, found.snapshot, found.holders
             )
     return closing
+
+
+def _hosts_after(plan: Plan, closing: Change) -> frozenset[str]:
+    """Return the hosts that an aggregate will have, as far as the plan can move them.
+
+    :param closing: what isolates the aggregate
+    """
+    hosts = closing.found.hosts
+    for each in plan.changes:
+        is_of_it = each.object.id == closing.object.id
+        if is_of_it and each.object.kind is Kind.AGGREGATE_HOSTS and not each.problem:
+            hosts = (hosts | each.added) - each.removed
+    return hosts
 
 
 def _set(change: Change) -> dict[str, str]:

@@ -95,6 +95,32 @@ def keystone(cloud, monkeypatch, *projects):
     monkeypatch.setattr(cloud, "identity_get", identity_get)
 
 
+def with_servers(cloud, monkeypatch, **hosts):
+    """Let hosts have servers, by their names, with the extra specs of their flavors."""
+    read = cloud.compute_get
+
+    def body(name, host, specs):
+        return {
+            "id": f"{name}-id",
+            "name": name,
+            "tenant_id": "p",
+            "OS-EXT-SRV-ATTR:host": host,
+            "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
+            "flavor": {"extra_specs": specs},
+            "image": {"id": "rocky-id"},
+        }
+
+    def compute_get(parts, params):
+        if parts != ("servers", "detail"):
+            return read(parts, params)
+        host = params["host"]
+        found = hosts.get(host, {}).items()
+        return {"servers": [body(name, host, specs) for name, specs in found]}
+
+    cloud.picture("rocky")
+    monkeypatch.setattr(cloud, "compute_get", compute_get)
+
+
 def whole(cloud):
     """Return all that the cloud is like."""
     return json.loads(
@@ -377,6 +403,32 @@ def test_others_that_take_the_last_holder_meanwhile_are_told(apply, cloud):
         "(trait:CUSTOM_SILVER): others changed that meanwhile; openstack trait-sched "
         "add CUSTOM_SILVER --host cmp00 gives it back"
     )
+
+
+def test_servers_are_on_the_side_where_their_hosts_go(apply, cloud, monkeypatch):
+    golden, plain = {f"trait:{GOLD}": "required"}, {}
+    with_servers(
+        cloud,
+        monkeypatch,
+        cmp01={"leaving": plain, "leaving-golden": golden},
+        cmp02={"joining": plain, "joining-golden": golden},
+    )
+    cloud.gives(GOLD, "cmp00", "cmp01", "cmp02")
+    isolated = "isolated_for: [CUSTOM_GOLD]"
+    done = apply(
+        f"aggregates: {{gold: {{{isolated}, absent: {{hosts: [cmp01]}}}}, "
+        f"new: {{{isolated}, hosts: [cmp02]}}}}"
+    )
+    assert done.code == 0, done.err
+    inside = "in the aggregate that do not require CUSTOM_GOLD, and stay"
+    outside = "outside of the aggregate that require CUSTOM_GOLD, and stay"
+    leaving = "'leaving-golden' (leaving-golden-id, on cmp01)"
+    joining = "'joining-golden' (joining-golden-id, on cmp02)"
+    assert [each for each in done.err.splitlines() if " and stay: " in each] == [
+        f"aggregate 'gold': 2 servers {outside}: {leaving}, {joining}",
+        f"aggregate 'new': 1 server {inside}: 'joining' (joining-id, on cmp02)",
+        f"aggregate 'new': 1 server {outside}: {leaving}",
+    ]
 
 
 def test_what_loses_one_host_and_gains_another_is_told_both(apply, cloud):
