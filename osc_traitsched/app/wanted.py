@@ -20,7 +20,7 @@ from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Change, Kind, Plan
 from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.change.stages import Staged, in_order
-from osc_traitsched.core.change.traits import RevertedByNova, reverted_by_nova
+from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted_by_nova
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import isolated_by
@@ -67,6 +67,8 @@ class WantedPlan:
     :ivar misplaced: for each aggregate that is closed the servers that stay on the
         other side than new ones would go, or why they can't be read
     :ivar missing: lines that take from an aggregate that is not there
+    :ivar passed_over: images of other projects that require a trait which no host will
+        have
     :ivar unclear: the servers of which it is not known what they require
     :ivar has_private_flavors: the flavors are all that there are
     """
@@ -84,6 +86,7 @@ class WantedPlan:
     misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(
         default_factory=dict
     )
+    passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
     has_private_flavors: bool = True
 
@@ -190,9 +193,10 @@ def _judged(
         *gone(sketch.claims, found),
         *refusals(effects),
     ]
+    passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
     try:
-        check_requirers(cloud, plan, found.holders)
+        passed_over = check_requirers(cloud, plan, found.holders)
     except errors.AnswerIsNo as exc:
         against.append(exc)
     try:
@@ -204,6 +208,7 @@ def _judged(
         effects=effects,
         refusals=tuple(against),
         misplaced=_misplaced(cloud, plan, found),
+        passed_over=passed_over,
         unclear=unclear,
         has_private_flavors=lookup.lists_private_flavors(cloud),
     )

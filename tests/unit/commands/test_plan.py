@@ -255,3 +255,17 @@ def test_what_takes_a_trait_from_its_last_host_is_refused(plan, cloud):
     found = plan(text)
     assert found.code == 0
     assert [row[1] for row in rows(found)] == ["flavor", "host"]
+
+
+def test_images_of_others_that_will_have_no_host_are_told_and_in_nobodys_way(
+    plan, cloud
+):
+    cloud.gives("CUSTOM_GOLD", "cmp00")
+    cloud.picture("theirs", CUSTOM_GOLD="required")
+    cloud.images["theirs-id"].update(owner="theirs", visibility="private")
+    found = plan("traits: {CUSTOM_GOLD: {absent: {hosts: [cmp00]}}}")
+    assert (found.code, [row["status"] for row in found.json]) == (0, ["would change"])
+    assert found.err == (
+        "no host will be left for images of other projects: image 'theirs' (theirs-id, "
+        "owner theirs, trait:CUSTOM_GOLD)\n"
+    )
