@@ -250,7 +250,7 @@ def _draining(make: Maker) -> None:
 #: By the page's name, the heading and the number of the block below it; 0 is any.
 _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("README", "osc-traitsched", 0): _busy,
-    ("README", "What a cloud shall be like", 0): _reserved,
+    ("README", "The wanted state in a file", 0): _reserved,
     ("explain", "One look at the whole", 0): _busy,
     ("explain", "No host has the trait", 0): _alone,
     ("explain", "No host has the trait", 2): _flavors,
