@@ -139,7 +139,7 @@ changes:
       description: Why it failed, or more of what it is.
       type: str
     cloud:
-      description: The cloud, by the address of its Placement.
+      description: The cloud, by the address of its Placement and Keystone's ID of that.
       type: str
   sample:
     - change: add
@@ -151,7 +151,7 @@ changes:
       wanted: state.traits.CUSTOM_PINNED_CPU.hosts[0]
       status: changed
       detail: ""
-      cloud: https://cloud.example.org/placement
+      cloud: https://cloud.example.org/placement 0c1f7d2a9b6e4f58a3d4c5b6e7f80912
 stderr:
   description: All that the command said besides the rows.
   returned: failure
