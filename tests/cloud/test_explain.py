@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import urllib.parse
 
 import pytest
 import yaml
@@ -11,9 +10,9 @@ import yaml
 from tests import scripts
 from tests.cloud import logs
 from tests.cloud.factory import PLACEMENT, factory, providers
+from tests.cloud.proxied import services
 from tests.explain_schema import CLOSED
 from tests.functional import shell
-from tests.functional.proxy import Proxy
 
 GOLD = "CUSTOM_GOLD"
 HOSTS = [f"cmp{number:02d}" for number in range(6)]
@@ -578,25 +577,18 @@ def test_json_and_yaml_are_the_same_document(gold, openstack, raw):
 
 
 @pytest.fixture
-def proxied(prefiltering, admin, openstack):
+def proxied(prefiltering, openstack):
     """Runs a verb; returns how it ended, and what Placement and Nova were sent."""
-    services = ("placement", "compute")
-    proxies = {name: Proxy(getattr(admin, name).get_endpoint()) for name in services}
-    variables = dict(prefiltering.environment)
-    for name, proxy in proxies.items():
-        path = urllib.parse.urlsplit(getattr(admin, name).get_endpoint()).path
-        variables.update(shell.through(name, proxy.url + path))
+    names = ("placement", "compute")
+    with services(prefiltering, *names) as (variables, proxies):
 
-    def run(*arguments):
-        before = {name: len(proxy.requests) for name, proxy in proxies.items()}
-        done = openstack(*arguments, variables=variables)
-        return done, {
-            name: proxy.requests[before[name] :] for name, proxy in proxies.items()
-        }
+        def run(*arguments):
+            before = [len(proxy.requests) for proxy in proxies]
+            done = openstack(*arguments, variables=variables)
+            sent = (p.requests[n:] for p, n in zip(proxies, before))
+            return done, dict(zip(names, sent))
 
-    yield run
-    for proxy in proxies.values():
-        proxy.stop()
+        yield run
 
 
 def test_candidates_are_what_placement_answers_to_novas_query(

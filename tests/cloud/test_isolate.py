@@ -6,7 +6,6 @@ import os
 import shlex
 import signal
 import threading
-import urllib.parse
 
 import openstack as sdk
 import pytest
@@ -25,8 +24,9 @@ from osc_traitsched.core.change.isolation import (
 from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.cloud.factory import PLACEMENT, factory, providers
+from tests.cloud.proxied import services
 from tests.functional import shell
-from tests.functional.proxy import CutBefore, Instead, Proxy
+from tests.functional.proxy import CutBefore, Instead
 from tests.services.release import chosen
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
@@ -277,18 +277,10 @@ def test_what_is_said_before_is_what_explain_says_before_and_after(
 
 
 @pytest.fixture
-def proxied(cloud, admin):
+def proxied(cloud):
     """Proxies before Placement and Nova, and the variables that lead there."""
-    proxies = {}
-    variables = dict(cloud.environment)
-    for service in ("placement", "compute"):
-        endpoint = getattr(admin, service).get_endpoint()
-        proxies[service] = Proxy(endpoint)
-        path = urllib.parse.urlsplit(endpoint).path
-        variables.update(shell.through(service, proxies[service].url + path))
-    yield variables, tuple(proxies.values())
-    for proxy in proxies.values():
-        proxy.stop()
+    with services(cloud, "placement", "compute") as found:
+        yield found
 
 
 @pytest.mark.parametrize("command", [ISOLATE, UNISOLATE], ids=["isolate", "unisolate"])

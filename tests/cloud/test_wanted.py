@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import textwrap
 import threading
-import urllib.parse
 
 import pytest
 
 from tests.cloud.factory import PLACEMENT, factory, providers
+from tests.cloud.proxied import services
 from tests.functional import shell
-from tests.functional.proxy import CutBefore, Proxy
+from tests.functional.proxy import CutAfter, CutBefore
 
 #: The first Nova that lets no host with servers into another zone.
 KEEPS_ZONES = 29
 PINNED, OLD = "CUSTOM_PINNED", "CUSTOM_OLD"
-REQUIRED = {f"trait:{PINNED}": "required"}
+PINNED_KEY = f"trait:{PINNED}"
+REQUIRED = {PINNED_KEY: "required"}
 WHOLE = f"""
     version: 1
     groups: {{pinned: ["cmp0[01]"]}}
@@ -92,7 +94,7 @@ def whole(admin):
         for each in admin.compute.flavors(get_extra_specs=True)
     }
     found["images"] = {
-        image["name"]: image.get(f"trait:{PINNED}")
+        image["name"]: image.get(PINNED_KEY)
         for image in admin.image.get("/images").json()["images"]
     }
     return found
@@ -148,18 +150,10 @@ def test_what_is_not_named_keeps_its_generation(scene, admin, openstack, write):
 
 
 @pytest.fixture
-def proxied(cloud, admin):
+def proxied(cloud):
     """Proxies before the services that are written to, and what leads there."""
-    proxies = {}
-    variables = dict(cloud.environment)
-    for service in ("placement", "compute"):
-        endpoint = getattr(admin, service).get_endpoint()
-        proxies[service] = Proxy(endpoint)
-        url = proxies[service].url + urllib.parse.urlsplit(endpoint).path
-        variables.update(shell.through(service, url))
-    yield variables, tuple(proxies.values())
-    for proxy in proxies.values():
-        proxy.stop()
+    with services(cloud, "placement", "compute", "image") as found:
+        yield found
 
 
 def test_a_plan_names_its_cloud_by_where_it_writes_and_by_keystones_id(
@@ -183,44 +177,91 @@ def test_a_plan_names_its_cloud_by_where_it_writes_and_by_keystones_id(
 
 
 def test_killed_between_any_two_writes_and_applied_again_it_is_the_same(
-    scene, admin, openstack, write, proxied, cloud, tmp_path
+    scene, admin, openstack, write, killed
 ):
-    variables, proxies = proxied
     path = write(WHOLE)
     steps = len(openstack("plan", path, "-f", "json").json)
-    file = ("--nova-conf", str(cloud.nova_conf))
-    killed = 0
-    while True:
-        written, second = [], threading.Event()
-
-        def one_write(request, written=written, second=second):
-            if request.is_write:
-                written.append(request.path)
-                if len(written) == 2:
-                    second.set()
-                    return CutBefore()
-            return None
-
-        for proxy in proxies:
-            proxy.fault = one_write
-        arguments = ("trait-sched", "apply", str(tmp_path / path), *file)
-        out = tmp_path / f"run-{killed}.json"
-        process = shell.Background(variables, arguments, out)
-        while process.runs and not second.wait(0.05):
-            pass
-        process.kill()
+    written = []
+    for _ in range(steps + 1):
+        request, ended = killed(path, CutBefore(), lambda number, each: number == 2)
         # Whoever could have a server before has a host for it at any moment.
         for flavor in ("small", "pinned.small"):
             assert openstack("candidates", flavor, "-").code == 0
-        if not second.is_set():
-            assert process.wait().code == 0
+        required_before_closed(admin)
+        if request is None:
+            assert ended.code == 0, ended.err
             break
-        killed += 1
+        written.append(request)
     # Both keys of the aggregate are set at once, and so is a provider's trait set.
-    assert killed >= steps - 3
+    assert len(written) >= steps - 3
+    assert "PATCH" in {each.method for each in written}
     again = openstack("plan", path, "--exit-code", "-f", "json")
     assert (again.code, again.json) == (0, [])
     assert whole(admin)["nova"]["pinned"][0] == ["cmp00", "cmp01"]
+
+
+@pytest.mark.parametrize("cut", [CutBefore(), CutAfter()], ids=["before", "after"])
+def test_killed_while_glance_writes_and_applied_again_it_is_the_same(
+    scene, admin, openstack, write, killed, cut
+):
+    path = write(WHOLE)
+    request, _ = killed(path, cut, lambda number, each: each.method == "PATCH")
+    assert request is not None
+    is_written = whole(admin)["images"]["rocky"] == "required"
+    assert is_written is isinstance(cut, CutAfter)
+    # What closes comes after all that has to require the trait.
+    assert whole(admin)["nova"]["pinned"] == (["cmp00", "cmp01"], {})
+    done = openstack("apply", path, "-f", "json")
+    assert done.code == 0, done.err
+    images = [row["object"] for row in done.json if row["step"] == "image"]
+    assert images == ([] if is_written else ["rocky"])
+    required_before_closed(admin)
+    again = openstack("plan", path, "--exit-code", "-f", "json")
+    assert (again.code, again.json) == (0, [])
+
+
+@pytest.fixture
+def killed(proxied, cloud, tmp_path):
+    """Runs apply, and kills it at the write that a function picks, if there is one.
+
+    Returns that request, or None, and how the command ended by itself.
+    """
+    variables, proxies = proxied
+    numbers = itertools.count()
+
+    def run(path, cut, picks):
+        writes, cuts, is_over = itertools.count(1), [], threading.Event()
+
+        def fault(request):
+            if cuts:
+                # Whoever asks again has seen how the write ended.
+                is_over.set()
+                return CutBefore()
+            if not (request.is_write and picks(next(writes), request)):
+                return None
+            cuts.append(request)
+            return cut
+
+        for proxy in proxies:
+            proxy.fault = fault
+        file = ("--nova-conf", str(cloud.nova_conf))
+        arguments = ("trait-sched", "apply", str(tmp_path / path), *file)
+        out = tmp_path / f"run-{next(numbers)}.json"
+        process = shell.Background(variables, arguments, out)
+        while process.runs and not is_over.wait(0.05):
+            pass
+        process.kill()
+        return (cuts[0], None) if cuts else (None, process.wait())
+
+    return run
+
+
+def required_before_closed(admin):
+    """An aggregate is closed only once all require its trait that shall get in."""
+    found = whole(admin)
+    if PINNED_KEY in found["nova"].get("pinned", ((), {}))[1]:
+        assert found["flavors"]["pinned.small"] == REQUIRED
+        assert found["images"]["rocky"] == "required"
 
 
 def test_nova_refuses_what_a_row_says_it_does(
