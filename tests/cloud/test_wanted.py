@@ -35,6 +35,22 @@ WHOLE = f"""
     images:
       rocky: {{requires: [{PINNED}]}}
 """
+#: What contradicts all of that, but for what takes from everybody.
+CONTRARY = f"""
+    version: 1
+    groups: {{pinned: ["cmp0[01]"]}}
+    traits:
+      {PINNED}: {{hosts: [cmp02], absent: {{hosts: ["@pinned"]}}}}
+    aggregates:
+      before: {{hosts: [cmp01]}}
+      pinned:
+        hosts: [cmp02]
+        absent: {{hosts: ["@pinned"], isolated_for: [{PINNED}], tenants: [demo]}}
+    flavors:
+      "pinned.*": {{absent: {{requires: [{PINNED}]}}}}
+    images:
+      rocky: {{absent: {{requires: [{PINNED}]}}}}
+"""
 
 
 @pytest.fixture
@@ -262,6 +278,100 @@ def required_before_closed(admin):
     if PINNED_KEY in found["nova"].get("pinned", ((), {}))[1]:
         assert found["flavors"]["pinned.small"] == REQUIRED
         assert found["images"]["rocky"] == "required"
+
+
+@pytest.fixture
+def started(cloud, tmp_path):
+    """Starts apply on a file, in a process of its own."""
+    numbers = itertools.count()
+    file = ("-f", "json", "--nova-conf", str(cloud.nova_conf))
+
+    def start(path, variables=cloud.environment):
+        arguments = ("trait-sched", "apply", str(tmp_path / path), *file)
+        out = tmp_path / f"started-{next(numbers)}.json"
+        return shell.Background(variables, arguments, out)
+
+    return start
+
+
+def test_two_at_once_of_one_file_end_with_what_it_wants(
+    scene, admin, openstack, write, started
+):
+    path = write(WHOLE)
+    for run in [each.wait() for each in [started(path), started(path)]]:
+        assert {row["status"] for row in run.json} <= {"changed", "unchanged"}, run.err
+        assert run.code == 0, run.err
+    again = openstack("plan", path, "--exit-code", "-f", "json")
+    assert (again.code, again.json) == (0, [])
+    (only_one,) = (a for a in admin.compute.aggregates() if a.name == "pinned")
+    assert sorted(only_one.hosts) == ["cmp00", "cmp01"]
+
+
+@pytest.fixture
+def fleeting(make, admin):
+    """An aggregate that was made before, and what both files leave alone."""
+    make.aggregate("pinned", kind="shared")
+    make.traits("CUSTOM_OTHER", "cmp00", "cmp01", "cmp02", "cmp03")
+    (flavor,) = (f for f in admin.compute.flavors() if f.name == "pinned.small")
+    admin.compute.create_flavor_extra_specs(flavor, {"hw:cpu_policy": "shared"})
+
+
+def test_two_that_contradict_each_other_touch_nothing_else(
+    scene, fleeting, admin, openstack, write, started
+):
+    before = whole(admin)
+    paths = write(WHOLE), write(CONTRARY, "contrary.yaml")
+    for run in [each.wait() for each in list(map(started, paths))]:
+        assert run.code in (0, 1), run.err
+        # Who ends with something that is not done, or not as wanted, says so.
+        is_told = "failed" in run.err or "not as wanted by now" in run.err
+        assert is_told is (run.code == 1), run.err
+    nobody_else_is_touched(before, whole(admin))
+    for path in paths:
+        done = openstack("apply", path, "-f", "json")
+        assert done.code == 0, done.err
+        again = openstack("plan", path, "--exit-code", "-f", "json")
+        assert (again.code, again.json) == (0, [])
+        nobody_else_is_touched(before, whole(admin))
+
+
+@pytest.mark.parametrize("number", [2, 5, 8, 10])
+def test_who_is_contradicted_between_two_writes_says_so(
+    scene, fleeting, admin, openstack, write, started, proxied, number
+):
+    before = whole(admin)
+    variables, proxies = proxied
+    path, contrary = write(WHOLE), write(CONTRARY, "contrary.yaml")
+    writes, between = itertools.count(1), []
+
+    def rival(request):
+        if request.is_write and next(writes) == number:
+            between.append(started(contrary).wait())
+
+    for proxy in proxies:
+        proxy.fault = rival
+    done = openstack("apply", path, "-f", "json", variables=variables)
+    assert ([each.code for each in between], done.code) == ([0], 1), done.err
+    said = {row["status"] for row in done.json}
+    failed = "failed" in said
+    assert said <= {"changed", "unchanged", "failed", "not done"}
+    assert failed or "not as wanted by now: others changed them" in done.err
+    nobody_else_is_touched(before, whole(admin))
+    assert openstack("apply", path).code == 0
+    again = openstack("plan", path, "--exit-code", "-f", "json")
+    assert (again.code, again.json) == (0, [])
+
+
+def nobody_else_is_touched(before, after):
+    """What neither file names is as it was."""
+    for found in (before, after):
+        assert found["nova"]["pinned"][1]["kind"] == "shared"
+        assert "cmp00" in found["nova"]["before"][0]
+        assert found["nova"]["before"][1] == {"kind": "plain"}
+        assert found["flavors"]["pinned.small"]["hw:cpu_policy"] == "shared"
+        assert found["flavors"]["small"] == {}
+    for host, traits in before["traits"].items():
+        assert {*traits} ^ {*after["traits"][host]} <= {PINNED, OLD}
 
 
 def test_nova_refuses_what_a_row_says_it_does(

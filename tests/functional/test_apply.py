@@ -10,6 +10,7 @@ from tests.functional import shell
 from tests.functional.nova import Nova
 from tests.functional.placement import STANDARD
 from tests.functional.proxy import Instead
+from tests.functional.test_nothing_lost import rival
 
 GOLD, SILVER, NEW = "CUSTOM_GOLD", "CUSTOM_SILVER", "CUSTOM_NEW"
 HOSTS = [f"cmp{number:02}" for number in range(12)]
@@ -20,6 +21,14 @@ traits:
   {GOLD}: {{hosts: ["@golden"], only: true}}
   {NEW}: {{hosts: ["*"]}}
   {SILVER}: {{absent: {{hosts: ["*"]}}}}
+"""
+#: Wants the opposite of all of that.
+CONTRARY = f"""\
+version: 1
+traits:
+  {GOLD}: {{hosts: ["cmp0[6-9]", "cmp1[01]"], absent: {{hosts: ["cmp0[0-5]"]}}}}
+  {NEW}: {{absent: {{hosts: ["*"]}}}}
+  {SILVER}: {{hosts: ["*"]}}
 """
 
 
@@ -112,6 +121,89 @@ def test_two_at_once_end_with_what_both_want(
     expected(placement, providers)
     again = openstack("plan", wanted, "--exit-code")
     assert again.code == 0
+
+
+def test_the_same_with_a_rival_who_changes_all_else_of_a_host(
+    placement, providers, background, openstack, wanted
+):
+    with rival(placement, providers["cmp05"]) as changes:
+        both = [background("apply", wanted, "-f", "json") for _ in range(2)]
+        for run in [process.wait() for process in both]:
+            assert {*statuses(run)} <= {"changed", "unchanged"}, run.err
+            assert run.code == 0, run.err
+    assert {"inventories", "aggregates", "allocations"} == set(changes)
+    expected(placement, providers)
+    assert openstack("plan", wanted, "--exit-code").code == 0
+
+
+@pytest.fixture
+def contrary(tmp_path):
+    path = tmp_path / "contrary.yaml"
+    path.write_text(CONTRARY, encoding="utf-8")
+    return str(path)
+
+
+def test_two_that_contradict_each_other_touch_nothing_else_and_are_told(
+    placement, providers, background, openstack, wanted, contrary
+):
+    before = {name: placement.traits(uuid) for name, uuid in providers.items()}
+    # Who comes late may find that only takes a trait from all that have it.
+    more = ("--force", "-f", "json")
+    both = [background("apply", each, *more) for each in (wanted, contrary)]
+    ended = [process.wait() for process in both]
+    for run in ended:
+        assert {*statuses(run)} <= {"changed", "unchanged"}, run.err
+        assert run.err.count("not as wanted by now") == run.code, run.err
+    written_by_who_says_so(placement, providers, before, ended)
+    ends_as_either_wants(openstack, wanted, contrary)
+
+
+@pytest.mark.parametrize("number", [1, 2, 7, 14, 15])
+def test_who_is_contradicted_between_two_writes_says_what_is_not_as_wanted(
+    placement, providers, background, openstack, wanted, contrary, nova, number
+):
+    before = {name: placement.traits(uuid) for name, uuid in providers.items()}
+    between = []
+
+    def rival(request):
+        if request.is_write and request.number == number and not between:
+            between.append(None)
+            between[0] = background("apply", contrary, "-f", "json").wait()
+
+    nova.fault = rival
+    done = openstack("apply", wanted, "-f", "json")
+    # Nobody came after it, and what it wants was there when it looked again.
+    assert (between[0].code, between[0].err) == (0, "")
+    assert done.code == 1
+    assert "not as wanted by now: others changed them" in done.err
+    assert {*statuses(done)} == {"changed"}
+    written_by_who_says_so(placement, providers, before, [done, between[0]])
+    ends_as_either_wants(openstack, wanted, contrary)
+
+
+def written_by_who_says_so(placement, providers, before, runs):
+    """Each trait is as it was, or as a row says; those that no file names are left."""
+    said = {
+        (row["object"], row["key"], row["after"])
+        for run in runs
+        for row in run.json
+        if row["status"] == "changed"
+    }
+    for name, uuid in providers.items():
+        now = placement.traits(uuid)
+        differing = now ^ before[name]
+        assert differing <= {GOLD, SILVER, NEW}
+        for each in differing:
+            assert (name, each, "present" if each in now else None) in said
+
+
+def ends_as_either_wants(openstack, *paths):
+    """What either applies by itself leaves no difference."""
+    for path in paths:
+        # By then only of the one would take the trait from all that the other gave it.
+        assert openstack("apply", path, "--force").code == 0
+        again = openstack("plan", path, "--exit-code", "-f", "json")
+        assert (again.code, again.json) == (0, [])
 
 
 def test_who_may_not_write_gets_a_row_for_each_and_nothing_is_taken_away(
