@@ -38,8 +38,7 @@ from osc_traitsched.core.wanted.planner import Draft, draft
 from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 from osc_traitsched.core.wanted.rest import takes_most
-from osc_traitsched.core.wanted.steps import steps_of
-from osc_traitsched.core.wanted.steps import unreviewed as steps_not_in
+from osc_traitsched.core.wanted.steps import Reviewed, steps_of
 from osc_traitsched.core.wanted.tenants import gone
 from osc_traitsched.core.wanted.zones import zone_steps
 
@@ -173,9 +172,11 @@ def unreviewed(
     if others:
         return OtherCloud(path, min(others), here)
     steps = steps_of(foresee(todo.plan).outcomes, todo.claims, todo.found)
-    found = steps_not_in(steps, rows)
+    reviewed = Reviewed(rows)
+    found = [each for each in steps if not reviewed.has(each)]
+    renewed = {each.object: each.id for each in found if reviewed.has_namesake(each)}
     lines = (f"{each.change} {each.step} {each.object} {each.key}" for each in found)
-    return NotReviewed(path, lines) if found else None
+    return NotReviewed(path, lines, renewed) if found else None
 
 
 def _judged(

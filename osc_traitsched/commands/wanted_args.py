@@ -89,13 +89,12 @@ class Summed(base.Lister):
             service that does not answer must not cost the rows
         """
         steps = tuple(steps_of(outcomes, todo.claims, todo.found))
-        columns, table = rows.rows(steps, todo.found)
         if args.formatter == "table":
             counts = (todo.as_wanted, todo.held)
             self._sum = prose.summary(args.files, steps, *counts) + "\n"
         if args.formatter not in base.QUOTING_FORMATS:
-            return columns, table
-        return (*columns, "cloud"), [(*row, here) for row in table]
+            return rows.rows(steps, todo.found)
+        return rows.rows_for_programs(steps, todo.found, here)
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

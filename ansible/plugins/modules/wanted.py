@@ -138,6 +138,9 @@ changes:
     detail:
       description: Why it failed, or more of what it is.
       type: str
+    id:
+      description: Its ID. null for what is not there yet.
+      type: str
     cloud:
       description: The cloud, by the address of its Placement and Keystone's ID of that.
       type: str
@@ -151,6 +154,7 @@ changes:
       wanted: state.traits.CUSTOM_PINNED_CPU.hosts[0]
       status: changed
       detail: ""
+      id: 4c3a1b52-0d86-4e6f-9a34-6f1a2b7c8d90
       cloud: https://cloud.example.org/placement 0c1f7d2a9b6e4f58a3d4c5b6e7f80912
 stderr:
   description: All that the command said besides the rows.

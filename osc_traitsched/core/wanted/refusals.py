@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.wanted.model import Place
@@ -199,9 +199,13 @@ class NotReviewed(errors.AnswerIsNo):
     """Steps that are not in the plan that was reviewed.
 
     :ivar steps: one line each
+    :ivar renewed: objects that have another ID than in that plan, with the one of now
     """
 
-    def __init__(self, path: str, steps: Iterable[str]) -> None:
+    def __init__(
+        self, path: str, steps: Iterable[str], renewed: Mapping[str, str | None]
+    ) -> None:
         self.path = path
         self.steps = tuple(steps)
+        self.renewed = renewed
         super().__init__("; ".join(self.steps))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -28,6 +29,7 @@ class Step:
     :ivar change: ``add``, ``remove`` or ``set``
     :ivar step: what kind of object it is of
     :ivar object: its name
+    :ivar id: as its API takes it; None for what is not there yet
     :ivar key: an aggregate goes by its name
     :ivar outcome: of the change that the unit is part of
     """
@@ -35,6 +37,7 @@ class Step:
     change: str
     step: str
     object: str
+    id: str | None
     key: str
     before: Value
     after: Value
@@ -48,7 +51,7 @@ class Step:
 
 
 #: The columns by which a step of one plan is found in another.
-IDENTITY = ("change", "step", "object", "key", "before", "after")
+IDENTITY = ("change", "step", "object", "id", "key", "before", "after")
 
 
 def steps_of(
@@ -68,6 +71,7 @@ def steps_of(
                 _what(before, claim.value),
                 _step(change, found),
                 change.object.name,
+                None if change.object.is_new else change.object.id or None,
                 names.get(key, key),
                 before,
                 claim.value,
@@ -92,17 +96,37 @@ def _step(change: Change, found: FoundCloud) -> str:
     return "host" if is_host else "provider"
 
 
-def unreviewed(
-    steps: Iterable[Step], reviewed: Iterable[Mapping[str, Any]]
-) -> tuple[Step, ...]:
-    """Return the steps that are not in a plan that was reviewed.
+@dataclasses.dataclass(frozen=True)
+class Reviewed:
+    """The steps of a plan that was reviewed.
 
-    :param reviewed: its rows; those of it that are done by now need no step, and what
-        it says can't be done was not agreed to
+    What was deleted and made anew under its name is something else than was reviewed.
+    An aggregate that the plan itself makes has no ID in it, and is known by its name.
+
+    :ivar rows: those of the plan
     """
-    known = {
-        tuple(row.get(name) for name in IDENTITY)
-        for row in reviewed
-        if row.get("status") != Status.FAILED.value
-    }
-    return tuple(step for step in steps if step.identity not in known)
+
+    rows: Iterable[Mapping[str, Any]]
+
+    def has(self, step: Step) -> bool:
+        """Tell whether somebody has agreed to a step."""
+        nameless = dataclasses.replace(step, id=None)
+        return not self._steps.isdisjoint((step.identity, nameless.identity))
+
+    def has_namesake(self, step: Step) -> bool:
+        """Tell whether the step was reviewed of another object with this name."""
+        return dataclasses.replace(step, id=None).identity in self._without_ids
+
+    @functools.cached_property
+    def _steps(self) -> frozenset[tuple[Value, ...]]:
+        # What the plan says can't be done was not agreed to.
+        agreed = (r for r in self.rows if r.get("status") != Status.FAILED.value)
+        return frozenset(map(_identity, agreed))
+
+    @functools.cached_property
+    def _without_ids(self) -> frozenset[tuple[Value, ...]]:
+        return frozenset(_identity({**row, "id": None}) for row in self.rows)
+
+
+def _identity(row: Mapping[str, Any]) -> tuple[Value, ...]:
+    return tuple(row.get(name) for name in IDENTITY)

@@ -152,7 +152,9 @@ def _(error: refusals.TakesMost) -> str:
 
 @problems.word.register
 def _(error: refusals.NotReviewed) -> str:
+    renewed = listed(f"{quoted(n)} is now {i}" for n, i in error.renewed.items())
+    why = f" ({renewed}, and was something else)" if renewed else ""
     return (
         f"nothing written: {visible(error.path)} does not have "
-        f"{listed(map(visible, error.steps))}; review a new plan"
+        f"{listed(map(visible, error.steps))}{why}; review a new plan"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.change.model import PRESENT, Status
@@ -46,7 +46,7 @@ class Shown(Cell):
 
 
 def rows(steps: Iterable[Step], found: FoundCloud) -> Table:
-    """One row a unit that differs, in the order of the plan."""
+    """One row a unit that differs, in the order of the plan, for a person."""
     table: list[tuple[Any, ...]] = [
         (
             Sign(step.change),
@@ -62,6 +62,13 @@ def rows(steps: Iterable[Step], found: FoundCloud) -> Table:
         for step in steps
     ]
     return COLUMNS, table
+
+
+def rows_for_programs(steps: Sequence[Step], found: FoundCloud, cloud: str) -> Table:
+    """Return the same rows, each with the IDs of its object and of its cloud."""
+    columns, table = rows(steps, found)
+    more = [(*row, step.id, cloud) for row, step in zip(table, steps)]
+    return (*columns, "id", "cloud"), more
 
 
 def _detail(step: Step, found: FoundCloud) -> str:

@@ -470,6 +470,61 @@ def test_a_plan_for_one_image_is_none_for_another_of_its_name(
     assert "p.json does not have add image second trait:CUSTOM_GOLD" in done.err
 
 
+def _anew(objects, identity, other):
+    body = objects.pop(identity)
+    objects[other] = {**body, "id": type(body["id"])(other)}
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "identity"),
+    [
+        ("flavors: {golden: {requires: [CUSTOM_GOLD]}}", "flavors", "golden-id"),
+        ("aggregates: {gold: {hosts: [cmp02]}}", "aggregates", "1"),
+        ("images: {win: {requires: [CUSTOM_GOLD]}}", "images", "win-id"),
+    ],
+)
+def test_what_was_made_anew_under_its_name_was_not_reviewed(
+    apply, plan, cloud, tmp_path, text, part, identity
+):
+    cloud.flavor("golden")
+    cloud.picture("win")
+    cloud.gives(GOLD, "cmp00")
+    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
+    (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
+    _anew(getattr(cloud, part), identity, "9")
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, cloud.written) == (5, []), done.err
+    assert "is now 9, and was something else); review a new plan\n" in done.err
+    (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
+    assert apply(text, "--reviewed", "p.json").code == 0
+
+
+def test_a_host_that_was_installed_anew_was_not_reviewed(
+    apply, plan, cloud, tmp_path, monkeypatch
+):
+    text = "traits: {CUSTOM_SILVER: {hosts: [cmp00]}}"
+    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
+    (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
+    other = "d0000000-0000-4000-8000-000000000000"
+    monkeypatch.setitem(HOSTS, "cmp00", other)
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, cloud.written) == (5, []), done.err
+    assert f"('cmp00' is now {other}, and was something else)" in done.err
+
+
+def test_an_aggregate_that_the_reviewed_plan_made_by_halves_is_gone_on_with(
+    apply, plan, cloud, tmp_path
+):
+    text = "aggregates: {new: {hosts: [cmp00, cmp01]}}"
+    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
+    found = plan()
+    assert {row["id"] for row in found.json} == {None}
+    (tmp_path / "p.json").write_text(found.out, encoding="utf-8")
+    assert apply("aggregates: {new: {hosts: [cmp00]}}").code == 0
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, [row["key"] for row in done.json]) == (0, ["cmp01"]), done.err
+
+
 def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
     apply, cloud, tmp_path
 ):
