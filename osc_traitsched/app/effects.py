@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from osc_traitsched.cloud import evidence, lookup
 from osc_traitsched.cloud.allocation_candidates import NOTHING
@@ -143,7 +143,8 @@ def foresee(
     """
     every = isolation.request_matrix(clouds, assumptions)
     offers, unread = _offers(placement, every)
-    rows = [row for row in every if not unread.keys() & _amounts([row])]
+    failed = [unread.keys() & _amounts([row]) if unread else set() for row in every]
+    rows = [row for row, amounts in zip(every, failed) if not amounts]
     facts = evidence.gather(
         placement,
         clouds[0].state.snapshot,
@@ -154,7 +155,8 @@ def foresee(
     )
     room = isolation.courses(clouds, rows, facts)
     ever = _ever(placement, clouds, rows, room, facts)
-    return (*ever.effects(rows, room), *_unknown(every, unread))
+    unknown = _unknown(zip(every, failed), unread)
+    return (*ever.effects(rows, room), *unknown)
 
 
 def _amounts(rows: Iterable[MatrixRow]) -> tuple[Amount, ...]:
@@ -186,14 +188,18 @@ def _offers(
 
 
 def _unknown(
-    rows: Iterable[MatrixRow], unread: Mapping[Amount, TraitSchedError]
+    rows: Iterable[tuple[MatrixRow, Set[Amount]]],
+    unread: Mapping[Amount, TraitSchedError],
 ) -> Iterator[Effect]:
-    """Yield an effect for each flavor that Placement can't be asked for."""
-    failed: dict[str, set[Amount]] = {}
-    for row in rows:
-        if amounts := unread.keys() & _amounts([row]):
-            failed.setdefault(row.asked.flavor, set()).update(amounts)
-    for flavor, amounts in failed.items():
+    """Yield an effect for each flavor that Placement can't be asked for.
+
+    :param rows: each with its amounts that can't be read
+    """
+    flavors: dict[str, set[Amount]] = {}
+    for row, amounts in rows:
+        if amounts:
+            flavors.setdefault(row.asked.flavor, set()).update(amounts)
+    for flavor, amounts in flavors.items():
         # What Placement refuses, and what no inventory can give, has no host to lose.
         may_have_hosts = not any(
             isinstance(unread[each], PlacementRefuses) or each[1] > capacity.LARGEST

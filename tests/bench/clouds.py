@@ -213,6 +213,7 @@ def _services(
         "/os-services": {"services": services},
         "/os-aggregates": {"aggregates": aggregates},
         "/flavors/detail": {"flavors": list(flavors)},
+        "/servers/detail": {"servers": []},
     }
     projects = {"/projects": {"projects": [], "links": {}}}
     return (

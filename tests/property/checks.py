@@ -9,6 +9,7 @@ from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.nova.clause import Clause, Resource, Trait
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.alike import matching_all
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import (
     Host,
@@ -67,10 +68,19 @@ def harder(request: Request, name: str) -> Request:
 def nobody_is_gained(
     asked: Asked, request: Request, more: Request, found: Facts, hosts: set[str]
 ) -> None:
-    """A required trait more gains no host, and the matcher agrees with Placement."""
+    """A required trait more gains no host, and the matcher agrees with Placement.
+
+    So it does of both requests at once.
+    """
     with_it = asked.roots(more) & hosts
     assert with_it <= asked.roots(request)
     assert matching_hosts(more, found) == with_it
+    both = matching_all(
+        {"less": request, "more": more},
+        found,
+        [found.snapshot.by_uuid[u] for u in hosts],
+    )
+    assert both == {"less": asked.roots(request) & hosts, "more": with_it}
 
 
 def counts(matcher: Matcher, verdict: Verdict, hosts: set[str]) -> None:

@@ -6,7 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import RootTrait, Trait
+from osc_traitsched.core.nova.clause import (
+    Clause,
+    MemberOf,
+    Resource,
+    RootTrait,
+    Trait,
+)
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import matching_hosts
@@ -24,18 +30,60 @@ def matching_all(
     :param among: only these hosts
     """
     alike = _alike(facts, _traits(requests.values()), among)
-    first = [kind[0] for kind in alike]
+    able = _Able(facts, [kind[0] for kind in alike])
     members = {kind[0].uuid: frozenset(host.uuid for host in kind) for kind in alike}
     # Many requests match the same hosts, and the set of them is kept once.
     known: dict[frozenset[str], frozenset[str]] = {}
     found = {}
     for key, request in requests.items():
-        roots = frozenset(matching_hosts(request, facts, first))
+        roots = frozenset(matching_hosts(request, facts, able.hosts(request)))
         if roots not in known:
             every = (members[root] for root in roots)
             known[roots] = frozenset[str]().union(*every)
         found[key] = known[roots]
     return found
+
+
+class _Able:
+    """Hosts by single clauses: whoever fails one can't match, and is not tried."""
+
+    def __init__(self, facts: Facts, hosts: Iterable[Provider]) -> None:
+        self._facts = facts
+        self._hosts = {host.uuid: host for host in hosts}
+        self._known: dict[object, frozenset[str]] = {}
+
+    def hosts(self, request: Request) -> list[Provider]:
+        """Return those that meet each clause by itself, as far as is looked at."""
+        both = filter(None, (request, request.fallback))
+        roots = frozenset[str]().union(*map(self._roots, both))
+        return [host for uuid, host in self._hosts.items() if uuid in roots]
+
+    def _roots(self, request: Request) -> frozenset[str]:
+        return frozenset(self._hosts).intersection(*map(self._by, request.clauses))
+
+    def _by(self, clause: Clause) -> Iterable[str]:
+        """Return the roots of the hosts of which a provider meets a clause."""
+        if isinstance(clause, Resource):
+            key: object = (clause.resource_class, clause.amount)
+        elif clause.forbidden:
+            return self._hosts
+        else:
+            key = clause.aggregates if isinstance(clause, MemberOf) else clause.name
+        if key not in self._known:
+            self._known[key] = frozenset(
+                root
+                for root in self._hosts
+                if any(self._meets(u, clause) for u in self._facts.reachable(root))
+            )
+        return self._known[key]
+
+    def _meets(self, uuid: str, clause: Clause) -> bool:
+        if isinstance(clause, Resource):
+            amount = (clause.resource_class, clause.amount)
+            return uuid in self._facts.offers[amount]
+        if isinstance(clause, MemberOf):
+            return uuid in self._facts.members[clause.aggregates]
+        return clause.name in self._facts.traits.get(uuid, ())
 
 
 def _traits(requests: Iterable[Request]) -> frozenset[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 
 from osc_traitsched.core.placement.facts import Amount, Facts, Stock
 
@@ -87,12 +87,33 @@ def unused(
     :param inventories: what was read of providers, with units
     """
     stock = {**facts.stock, **inventories}
+    unread = frozenset(facts.snapshot.by_uuid).difference(stock)
+    alike = _alike(stock, facts.snapshot.by_uuid)
     offers = {}
     for amount in asked:
-        able = givers(amount, facts.snapshot.by_uuid, stock)
-        refusing = _refusing(facts, amount).difference(inventories)
-        offers[amount] = facts.offers[amount] | (able - refusing)
+        name, wanted = amount
+        kinds = (uuids for one, uuids in alike[name] if one.could_give(wanted))
+        full = unread.union(*kinds) - facts.offers[amount]
+        offers[amount] = facts.offers[amount].union(
+            uuid
+            for uuid in full
+            if uuid in inventories or not _has_free(facts.stock.get(uuid), amount)
+        )
     return dataclasses.replace(facts, offers=offers, limits=limits(stock))
+
+
+def _alike(
+    stock: Figures, providers: Container[str]
+) -> Mapping[str, Iterable[tuple[Stock, Iterable[str]]]]:
+    """Return by class the providers that could give the same, with figures of one."""
+    found: dict[str, dict[object, tuple[Stock, list[str]]]]
+    found = collections.defaultdict(dict)
+    for uuid, known in stock.items():
+        for name, each in known.items() if uuid in providers else ():
+            kind = (each.capacity, each.min_unit, each.max_unit, each.step_size)
+            found[name].setdefault(kind, (each, []))[1].append(uuid)
+    kinds = {name: tuple(each.values()) for name, each in found.items()}
+    return collections.defaultdict(tuple, kinds)
 
 
 def _hangs_on_units(known: Mapping[str, Stock], amount: Amount) -> bool:
@@ -104,13 +125,6 @@ def _hangs_on_units(known: Mapping[str, Stock], amount: Amount) -> bool:
     )
 
 
-def _refusing(facts: Facts, amount: Amount) -> frozenset[str]:
-    """Return the providers whose units do not let them give an amount."""
+def _has_free(known: Mapping[str, Stock] | None, amount: Amount) -> bool:
     name, wanted = amount
-    return frozenset(
-        uuid
-        for uuid, known in facts.stock.items()
-        if name in known
-        and known[name].free >= wanted
-        and uuid not in facts.offers[amount]
-    )
+    return known is not None and name in known and known[name].free >= wanted

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from osc_traitsched.core.change.isolation.matrix import MatrixRow, Text
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
@@ -41,7 +42,7 @@ class Course:
         """Those that match it when all is done."""
         return self.hosts[-1]
 
-    @property
+    @functools.cached_property
     def lost(self) -> frozenset[str]:
         """Those that match it now, and not then."""
         return self.now - self.then
@@ -77,14 +78,8 @@ def courses(
         if request
     }
     requests = {text: each.forbidding_at_once() for text, each in every.items()}
-    read = _matching(requests, facts, facts.snapshot.hosts)
-    changed = _changed(clouds, facts)
-    stages = []
-    for number, cloud in enumerate(clouds):
-        asked = {row.texts[number] for row in rows} & requests.keys()
-        here = {text: requests[text] for text in asked}
-        again = _matching(here, cloud.seen(facts), changed)
-        stages.append(_replaced(read, again, changed))
+    asked = [{row.texts[number] for row in rows} for number in range(len(clouds))]
+    stages = _stages(clouds, requests, asked, facts)
     one_by_one = _one_by_one(clouds)
     same: dict[frozenset[str], frozenset[str]] = {}
     known = {
@@ -92,6 +87,27 @@ def courses(
         for texts in dict.fromkeys(row.texts for row in rows)
     }
     return tuple(known[row.texts] for row in rows)
+
+
+def _stages(
+    clouds: Sequence[PredictedCloud],
+    requests: Mapping[Text, Request],
+    asked: Sequence[Set[Text]],
+    facts: Facts,
+) -> list[_Matching]:
+    """Return the hosts in each cloud of at least the requests that are asked there.
+
+    They are looked for again only where providers have been changed since.
+    """
+    read = _matching(requests, facts, facts.snapshot.hosts)
+    changed = _changed(clouds, facts)
+    stages: list[_Matching] = [read]
+    for before, cloud, texts in zip(clouds, clouds[1:], asked[1:]):
+        known = stages[-1] if before.places == cloud.places else {}
+        here = {text: requests[text] for text in texts & requests.keys() - known.keys()}
+        again = _matching(here, cloud.seen(facts), changed) if here else {}
+        stages.append({**known, **_replaced(read, again, changed)})
+    return stages
 
 
 def _replaced(

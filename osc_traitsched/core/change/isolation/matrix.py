@@ -123,12 +123,28 @@ def _rows(
     clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
 ) -> Iterator[MatrixRow]:
     asking = _Asking(clouds, assumptions)
+    every = tuple(zip(*map(_pairs, clouds)))
     for context, *others in contexts(clouds, assumptions):
-        bodies = (itertools.product(each.flavors, each.images) for each in clouds)
-        for pairs in zip(*bodies):
-            flavor, image = pairs[0]
-            requests = tuple(asking.requests(pairs, context))
-            yield MatrixRow(_asked(flavor, image, context), requests, tuple(others))
+        for pairs in every:
+            requests = asking.requests(pairs, context)
+            yield MatrixRow(_asked(pairs[0], context), requests, tuple(others))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Pair:
+    """A flavor with an image.
+
+    :ivar key: what two pairs have in common of which Nova makes the same
+    """
+
+    flavor: Body
+    image: Body
+    key: tuple[object, ...]
+
+
+def _pairs(cloud: PredictedCloud) -> Iterator[_Pair]:
+    for flavor, image in itertools.product(cloud.flavors, cloud.images):
+        yield _Pair(flavor, image, (read(flavor).key, repr(image)))
 
 
 class _Asking:
@@ -143,26 +159,31 @@ class _Asking:
         # By which of the clouds have the same aggregates.
         self._alike = list(map(self._deciding.index, self._deciding))
         self._known: dict[tuple[object, ...], Request | None] = {}
+        self._all: dict[tuple[object, ...], tuple[Request | None, ...]] = {}
 
     def requests(
-        self, pairs: Iterable[tuple[Body, Body]], context: Context
-    ) -> Iterator[Request | None]:
-        """Yield what is asked for a flavor with an image in each cloud."""
-        for number, (flavor, image) in enumerate(pairs):
-            request = self._request(flavor, image, number, context)
-            both = (request, request.fallback) if request else ()
-            cloud = self._clouds[number]
-            is_taken = all(_is_taken(query, cloud) for query in both if query)
-            yield request if is_taken else None
+        self, pairs: Sequence[_Pair], context: Context
+    ) -> tuple[Request | None, ...]:
+        """Return what is asked for a flavor with an image in each cloud."""
+        key = (tuple(pair.key for pair in pairs), context)
+        if key not in self._all:
+            found = (self._taken(p, number, context) for number, p in enumerate(pairs))
+            self._all[key] = tuple(found)
+        return self._all[key]
 
-    def _request(
-        self, flavor: Body, image: Body, number: int, context: Context
-    ) -> Request | None:
-        key = (read(flavor).key, repr(image), self._alike[number], context)
+    def _taken(self, pair: _Pair, number: int, context: Context) -> Request | None:
+        """Return the request if Placement takes it at all."""
+        request = self._request(pair, number, context)
+        both = (request, request.fallback) if request else ()
+        cloud = self._clouds[number]
+        return request if all(_is_taken(each, cloud) for each in both if each) else None
+
+    def _request(self, pair: _Pair, number: int, context: Context) -> Request | None:
+        key = (pair.key, self._alike[number], context)
         if key not in self._known:
             question = Question(
-                flavor,
-                image,
+                pair.flavor,
+                pair.image,
                 self._deciding[number],
                 self._assumptions,
                 zone=context.zone,
@@ -190,10 +211,11 @@ def _deciding(
     )
 
 
-def _asked(flavor: Body, image: Body, context: Context) -> Asked:
+def _asked(pair: _Pair, context: Context) -> Asked:
+    image = pair.image
     name = image.get("name") or image.get("id")
     kind = () if "id" in image else tuple(image.items())
-    return Asked(flavor["name"], name, context, kind)
+    return Asked(pair.flavor["name"], name, context, kind)
 
 
 def _request(question: Question) -> Request | None:
