@@ -174,7 +174,9 @@ def unreviewed(
     steps = steps_of(foresee(todo.plan).outcomes, todo.claims, todo.found)
     reviewed = Reviewed(rows)
     found = [each for each in steps if not reviewed.has(each)]
-    renewed = {each.object: each.id for each in found if reviewed.has_namesake(each)}
+    renewed = {
+        each.object: str(each.id) for each in found if reviewed.has_namesake(each)
+    }
     lines = (f"{each.change} {each.step} {each.object} {each.key}" for each in found)
     return NotReviewed(path, lines, renewed) if found else None
 

@@ -31,7 +31,7 @@ def losses(
     told = (e for e in found if e.asked.is_general or e in stranded)
     losing = (each for each in told if each.room.lost or each.ever.lost)
     lines = [
-        f"{_flavors(kind)} will lose {_lost(kind[0], inside)}"
+        f"{_flavors(kind)} will {_lost(kind[0], inside)}"
         for kind in _kinds(losing, inside or frozenset())
     ]
     return [*lines, *(_unread(each) for each in found if each.unread)]
@@ -55,7 +55,7 @@ def _unread(effect: Effect) -> str:
 
 
 def _lost(effect: Effect, inside: frozenset[str] | None) -> str:
-    """Return how many hosts are lost and kept, and how many of them are full now."""
+    """Return how many hosts come, go and stay, and how many of them are full now."""
     room, ever = effect.room, effect.ever
     if _numbers(room) == _numbers(ever):
         return _share(room, "", inside)
@@ -76,10 +76,10 @@ def _share(course: Course, which: str, inside: frozenset[str] | None) -> str:
     # Of an aggregate it is said in lines of its own.
     gained = len(course.gained) if inside is None else 0
     return (
-        f"{len(course.lost) or 'none'} of {count(len(course.now), 'host')}{which}"
-        f"{where} and keep {_kept(course) or 'none'}"
-        + f", and gain {count(gained, 'other host')}"
+        f"gain {count(gained, 'other host')}, "
         * bool(gained)
+        + f"lose {len(course.lost) or 'none'} of {count(len(course.now), 'host')}"
+        f"{which}{where} and keep {_kept(course) or 'none'}"
     )
 
 

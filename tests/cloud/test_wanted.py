@@ -421,6 +421,6 @@ def test_a_rival_that_takes_a_trait_back_is_told(
         proxy.fault = rival
     done = openstack("apply", path, "-f", "json", variables=variables)
     assert (done.code, len(taken)) == (1, 1)
-    assert "of 'cmp02' not as wanted by now" in done.err
+    assert "of 'cmp02' is not as wanted by now" in done.err
     assert json.loads(done.out)
     assert openstack("apply", path).code == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core import errors
+from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.wanted.model import Place
 
 
@@ -182,14 +183,18 @@ class OtherCloud(errors.AnswerIsNo):
 
 
 class TakesMost(errors.AnswerIsNo):
-    """``only`` would take a trait from more than half of those that have it.
+    """``only`` would take something from more than half of those that have it.
 
-    :ivar name: the trait, or the aggregate that hosts would leave
+    :ivar what: the kind of what would change
+    :ivar name: the trait, or the aggregate that hosts or projects would leave
     """
 
-    def __init__(self, place: Place, name: str, taken: int, having: int) -> None:
+    def __init__(
+        self, place: Place, what: Kind, name: str, taken: int, having: int
+    ) -> None:
         super().__init__(f"{place}: {name}: {taken} of {having}")
         self.place = place
+        self.what = what
         self.name = name
         self.taken = taken
         self.having = having
@@ -203,7 +208,7 @@ class NotReviewed(errors.AnswerIsNo):
     """
 
     def __init__(
-        self, path: str, steps: Iterable[str], renewed: Mapping[str, str | None]
+        self, path: str, steps: Iterable[str], renewed: Mapping[str, str]
     ) -> None:
         self.path = path
         self.steps = tuple(steps)

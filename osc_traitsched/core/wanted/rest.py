@@ -34,6 +34,6 @@ def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[Take
             number = len(without(metadata[key], claim.value))
         what = (target.kind, claim.place, name, having)
         taken[what] = taken.get(what, 0) + number
-    for (_, place, name, having), number in taken.items():
+    for (kind, place, name, having), number in taken.items():
         if 2 * number > having:
-            yield TakesMost(place, name, number, having)
+            yield TakesMost(place, kind, name, number, having)

@@ -38,16 +38,17 @@ def nothing_there(line: TraitSchedError) -> str:
 def not_read_again(error: TraitSchedError) -> str:
     """Return a line on a cloud that can't be compared again after it was written."""
     said = problems.word(error)
-    return f"all is written, and whether others changed it can't be read: {said}"
+    return f"all is written; whether others have changed it since is not known: {said}"
 
 
 def differs_again(claims: Mapping[Unit, Claim]) -> str:
     """Return a line on what is not as wanted once a plan was carried out."""
     names = dict.fromkeys(quoted(target.name) for target, _ in claims)
+    are = "is" if len(claims) == 1 else "are"
     return (
-        f"{count(len(claims), 'unit')} of {listed(names)} not as wanted by now: others "
-        "changed them, or what is written has put more hosts into a group; trait-sched "
-        "plan shows them, and the same command again writes them"
+        f"{count(len(claims), 'unit')} of {listed(names)} {are} not as wanted by now: "
+        "others changed them, or what is written has put more hosts into a group; "
+        "trait-sched plan shows them, and the same command again writes them"
     )
 
 

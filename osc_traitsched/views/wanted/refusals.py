@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.wanted import refusals
 from osc_traitsched.core.wanted.model import Place, Wrong
@@ -145,14 +146,24 @@ def _(error: refusals.OtherCloud) -> str:
 @problems.word.register
 def _(error: refusals.TakesMost) -> str:
     return (
-        f"nothing written: {_at(error.place)}: only would take {visible(error.name)} "
-        f"from {error.taken} of {error.having} that have it; --force overrides this"
+        f"nothing written: {_at(error.place)}: only would take {_taken(error)}; "
+        "--force overrides this"
     )
+
+
+def _taken(error: refusals.TakesMost) -> str:
+    number = f"{error.taken} of {error.having}"
+    if error.what is Kind.PROVIDER_TRAITS:
+        return f"{visible(error.name)} from {number} that have it"
+    what = "hosts" if error.what is Kind.AGGREGATE_HOSTS else "projects"
+    return f"{number} {what} from aggregate {quoted(error.name)}"
 
 
 @problems.word.register
 def _(error: refusals.NotReviewed) -> str:
-    renewed = listed(f"{quoted(n)} is now {i}" for n, i in error.renewed.items())
+    renewed = listed(
+        f"{quoted(n)} is now {visible(i)}" for n, i in error.renewed.items()
+    )
     why = f" ({renewed}, and was something else)" if renewed else ""
     return (
         f"nothing written: {visible(error.path)} does not have "

@@ -437,7 +437,7 @@ def test_what_loses_one_host_and_gains_another_is_told_both(apply, cloud):
     move = "traits: {CUSTOM_SILVER: {hosts: [cmp01], absent: {hosts: [cmp00]}}}"
     done = apply(move)
     assert done.code == 0
-    told = "flavor 'vip' will lose 1 of 1 host and keep none, and gain 1 other host"
+    told = "flavor 'vip' will gain 1 other host, lose 1 of 1 host and keep none"
     assert done.err.splitlines() == [told]
 
 
@@ -774,7 +774,8 @@ def test_only_that_takes_an_aggregate_from_most_projects_is_refused(apply, cloud
     done = apply(text % ids[0])
     assert (done.code, cloud.written) == (5, [])
     assert done.err.startswith(
-        "nothing written: w.yaml:2: only would take gold from 3 of 4 that have it"
+        "nothing written: w.yaml:2: only would take 3 of 4 projects from aggregate "
+        "'gold'"
     )
     done = apply(text % "', '".join(ids[:3]))
     assert done.code == 0, done.err
@@ -885,7 +886,7 @@ def test_others_that_change_it_meanwhile_are_not_overwritten_and_are_told(apply,
     )
     assert done.code == 1
     assert done.err.splitlines()[-1] == (
-        "1 unit of 'cmp01' not as wanted by now: others changed them, or what is "
+        "1 unit of 'cmp01' is not as wanted by now: others changed them, or what is "
         "written has put more hosts into a group; trait-sched plan shows them, and the "
         "same command again writes them"
     )
@@ -901,8 +902,8 @@ def test_what_can_not_be_read_again_loses_no_row(apply, cloud):
     )
     assert (done.code, list(statuses(done).values())) == (1, ["changed"])
     assert done.err.splitlines()[-1] == (
-        "all is written, and whether others changed it can't be read: w.yaml:3: no "
-        "flavor matches 'golden'"
+        "all is written; whether others have changed it since is not known: w.yaml:3: "
+        "no flavor matches 'golden'"
     )
 
 

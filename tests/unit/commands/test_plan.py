@@ -131,6 +131,12 @@ def test_only_takes_from_those_that_no_line_names(plan, cloud):
         "nothing written: w.yaml:2: only would take CUSTOM_GOLD from 2 of 3 that have "
         "it; --force overrides this\n",
     )
+    found = plan("aggregates: {gold: {hosts: [cmp02], only: true}}")
+    assert (found.code, found.err) == (
+        5,
+        "nothing written: w.yaml:2: only would take 2 of 2 hosts from aggregate "
+        "'gold'; --force overrides this\n",
+    )
     found = plan("aggregates: {gold: {hosts: [cmp00, cmp02], only: true}}")
     assert [(r[0], r[1], r[3]) for r in rows(found)] == [
         ("add", "member", "cmp02"),
