@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -27,8 +28,7 @@ class Pythons:
         """Return one of them: the running one, or one on the PATH; None for none."""
         if self._includes(sys.version_info[:2]):
             return sys.executable
-        paths = map(shutil.which, self._names())
-        return next((path for path in paths if path and self._is_one(path)), None)
+        return next(filter(self._is_one, self._paths()), None)
 
     def lacking(self) -> str:
         """Return that there is none, in words."""
@@ -45,6 +45,11 @@ class Pythons:
     def _includes(self, version: tuple[int, ...]) -> bool:
         return self.oldest <= version <= (self.newest or version)
 
+    def _paths(self) -> Iterator[str]:
+        for path in filter(None, map(shutil.which, self._names())):
+            yield path
+            yield from _behind(pathlib.Path(path))
+
     def _names(self) -> Iterator[str]:
         major, last = self.newest or NEWEST
         for minor in range(self.oldest[1], last + 1):
@@ -59,3 +64,13 @@ class Pythons:
         )
         numbers = tuple(map(int, done.stdout.split()))
         return not done.returncode and self._includes(numbers)
+
+
+def _behind(path: pathlib.Path) -> Iterator[str]:
+    """Yield what a stand-in of pyenv's is for.
+
+    It runs none but the versions that are chosen, though others are installed.
+    """
+    if path.parent.name == "shims":
+        found = path.parents[1].glob(f"versions/*/bin/{path.name}")
+        yield from map(str, sorted(found))

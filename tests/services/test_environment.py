@@ -137,6 +137,21 @@ def test_an_older_python_is_found_by_its_number(
     assert wanted.find() == found
 
 
+def test_a_python_that_pyenv_has_is_found_though_another_is_chosen(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shims, programs = tmp_path / "shims", tmp_path / "versions" / "3.1.9" / "bin"
+    for folder in (shims, programs):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("PATH", str(shims))
+    wanted = Pythons((3, 1), (3, 1))
+    python_on_the_path(shims, "python3.1", "exit 127")
+    assert wanted.find() is None
+
+    found = python_on_the_path(programs, "python3.1", "echo 3 1")
+    assert wanted.find() == found
+
+
 def test_the_running_python_is_taken_where_it_will_do() -> None:
     running = sys.version_info[0], sys.version_info[1]
     assert Pythons(running, running).find() == sys.executable
