@@ -10,12 +10,19 @@ from keystoneauth1.session import Session
 
 from tests.cloud.factory import factory
 from tests.functional import shell
+from tests.services.release import chosen
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 QCOW2 = "COMPUTE_IMAGE_TYPE_QCOW2"
 IMAGE_TYPE = "scheduler.query_placement_for_image_type_support=true"
 IMAGE_METADATA = "scheduler.image_metadata_prefilter=true"
 NO_ISOLATION = "scheduler.enable_isolated_aggregate_filtering=false"
+#: An option that the release under test has no more, or not yet.
+IGNORED = (
+    "scheduler.query_placement_for_availability_zone=true"
+    if chosen().number >= 25
+    else "workarounds.skip_hypervisor_version_check_on_lm=true"
+)
 NEEDS_GOLD = {f"trait:{GOLD}": "required"}
 
 
@@ -292,7 +299,7 @@ FAULTS = [
         "config-ignored",
         nothing,
         "note",
-        ("scheduler.query_placement_for_availability_zone=true",),
+        (IGNORED,),
     ),
     (
         "config-filter-gone",
@@ -394,6 +401,8 @@ FAULTS = [
 
 #: The first release with the fault, where older ones do not have it.
 SINCE = {
+    # Older ones have no image property for an IOMMU.
+    "config-image-metadata-no-trait": 26,
     # Older ones have no image property for the bits of addresses.
     "filters-image-raises": 29,
 }
