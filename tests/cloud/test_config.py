@@ -36,6 +36,7 @@ def openstack(cloud, admin, nova):
     return lambda *arguments: shell.run(variables, "trait-sched", *arguments)
 
 
+@pytest.mark.short
 def test_show_takes_the_release_from_the_compute_api_and_only_reads(
     cloud, openstack, nova
 ):

@@ -118,6 +118,7 @@ def in_placement(admin, host, aggregate):
 # There and back
 
 
+@pytest.mark.short
 def test_one_command_isolates_and_one_opens_again(
     aggregate, admin, openstack, make, small, golden
 ):

@@ -138,6 +138,7 @@ def row_of(scenario, asked):
     return Row(asked, document, boot, sent, given)
 
 
+@pytest.mark.short
 def test_nova_does_with_each_request_what_explain_says_of_it(rows, record_property):
     agreeing = [row for row in rows if row.agrees]
     found = f"{len(agreeing)} of {len(rows)} requests agree"

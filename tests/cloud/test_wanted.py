@@ -128,6 +128,7 @@ def generations(admin):
     }
 
 
+@pytest.mark.short
 def test_what_is_applied_leaves_no_difference_and_the_undo_file_leads_back(
     scene, make, admin, openstack, write
 ):
