@@ -172,13 +172,20 @@ def closed(cloud):
     }
 
 
+def sheltered(cloud):
+    """Return the hosts that are in closed aggregates, and these."""
+    names = closed(cloud)
+    there = (e["hosts"] for e in cloud.aggregates.values() if e["name"] in names)
+    return names.union(*there)
+
+
 def watched(cloud):
     """Return what is closed now, and from now on after each write to Nova."""
-    seen, write = [closed(cloud)], cloud.compute_post
+    seen, write = [sheltered(cloud)], cloud.compute_post
 
     def compute_post(parts, body):
         write(parts, body)
-        seen.append(closed(cloud))
+        seen.append(sheltered(cloud))
 
     cloud.compute_post = compute_post
     return seen

@@ -2,15 +2,15 @@
 
 What hosts have is there before a request has to ask for it, and what is closed to some
 was opened to others before. So a flavor that has a host before and after the plan has
-one at every step. Only what closes an aggregate instead of something else comes first:
-the aggregate is never open in between, though a flavor may lack a host for that moment.
+one at every step. Only what closes hosts instead of something else comes first: they
+are never open in between, though a flavor may lack a host for that moment.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind, Plan, Value
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
@@ -25,14 +25,17 @@ class Stage(enum.IntEnum):
     NEW_AGGREGATES = enum.auto()
     GAINED = enum.auto()
     ZONES = enum.auto()
+    #: What closes an aggregate to which hosts of a closed one move out of a zone.
+    CLOSED_BEFORE = enum.auto()
     #: Hosts leave the aggregate of a zone for that of another one.
     MOVED_OUT = enum.auto()
     JOINED = enum.auto()
     MIRRORED = enum.auto()
     OPENED = enum.auto()
     REQUIRED = enum.auto()
-    #: What closes an aggregate instead of what did so until now: it comes first, since
-    #: a write may fail, and Nova's own update of metadata removes keys before it adds.
+    #: What closes an aggregate, or some of its hosts, instead of what did so until now:
+    #: it comes first, since a write may fail, and Nova's own update of metadata removes
+    #: keys before it adds.
     REPLACING = enum.auto()
     REPLACED = enum.auto()
     CLOSED = enum.auto()
@@ -42,7 +45,7 @@ class Stage(enum.IntEnum):
 
 
 #: Where aggregates are closed to requests.
-CLOSING = frozenset({Stage.REPLACING, Stage.CLOSED})
+CLOSING = frozenset({Stage.CLOSED_BEFORE, Stage.REPLACING, Stage.CLOSED})
 
 #: The stage of a key that gets a value, and that of one that is taken away.
 _OF_KIND = {
@@ -83,16 +86,19 @@ def _by_kind(changes: Iterable[Change]) -> tuple[list[Change], list[Change]]:
 
 
 def in_stages(
-    changes: Iterable[Change], zones: Mapping[str, Value] = _NO_ZONES
+    changes: Iterable[Change],
+    zones: Mapping[str, Value] = _NO_ZONES,
+    closed: Collection[str] = (),
 ) -> Staged:
     """Return the changes in stages, each split where its keys belong to several.
 
     In a stage they keep their order.
 
     :param zones: those that aggregates make now, by the aggregates' IDs
+    :param closed: the IDs of aggregates that are not open to all now
     """
     changes = tuple(changes)
-    staging = _Staging(changes, zones)
+    staging = _Staging(changes, zones, closed)
     staged: dict[Stage, list[Change]] = {}
     for change in changes:
         for stage, part in staging.parts(change):
@@ -101,17 +107,34 @@ def in_stages(
 
 
 class _Staging:
-    def __init__(self, changes: Iterable[Change], zones: Mapping[str, Value]) -> None:
+    def __init__(
+        self,
+        changes: Iterable[Change],
+        zones: Mapping[str, Value],
+        closed: Collection[str],
+    ) -> None:
         self._zones = dict(zones)
         for change in _of_kinds(changes, Kind.AGGREGATE, Kind.NEW_AGGREGATE):
             if ZONE_KEY in change.after:
                 self._zones[change.object.id] = change.after[ZONE_KEY]
         #: The zones that hosts join.
         self._joining: dict[str, set[Value]] = {}
-        for change in _of_kinds(changes, Kind.AGGREGATE_HOSTS):
-            for host, value in change.after.items():
-                if value is not None:
-                    self._joining.setdefault(host, set()).add(self._zone(change))
+        moves = tuple(_of_kinds(changes, Kind.AGGREGATE_HOSTS))
+        for change in moves:
+            for host in change.added:
+                self._joining.setdefault(host, set()).add(self._zone(change))
+        sheltered = {
+            host
+            for change in moves
+            if change.object.id in closed
+            for host in change.removed
+            if self._changes_zone(change, host)
+        }
+        #: Open aggregates that hosts join which were in closed ones.
+        self._joined_by_sheltered = {
+            change.object.id for change in moves if sheltered & change.added
+        } - {*closed}
+        self._instead = _closing_instead(changes)
 
     def _zone(self, change: Change) -> Value:
         """Return the zone that an aggregate will make; None if it makes none."""
@@ -147,25 +170,59 @@ class _Staging:
         if kind is Kind.AGGREGATE and key == ZONE_KEY:
             return Stage.ZONES
         if kind is Kind.AGGREGATE:
-            return _stage_of_closing(change, key)
+            return self._stage_of_closing(change, key)
         if kind is Kind.AGGREGATE_HOSTS and value is None:
             moves = self._changes_zone(change, key)
             return Stage.MOVED_OUT if moves else Stage.LEFT
         gained, lost = _OF_KIND[kind]
         return lost if value is None else gained
 
+    def _stage_of_closing(self, change: Change, key: str) -> Stage:
+        """Return the stage of what closes an aggregate, or of what opens it."""
+        opens = _opens(change, key)
+        if change.object.id in self._instead or _both(change):
+            return Stage.REPLACED if opens else Stage.REPLACING
+        if opens:
+            return Stage.OPENED
+        is_before = change.object.id in self._joined_by_sheltered
+        return Stage.CLOSED_BEFORE if is_before else Stage.CLOSED
+
+
+def _closing_instead(changes: Iterable[Change]) -> frozenset[str]:
+    """Return aggregates that are opened or closed while others close the same hosts."""
+    changes = tuple(changes)
+    hosts: dict[str, frozenset[str]] = {}
+    for change in _of_kinds(changes, Kind.AGGREGATE):
+        hosts[change.object.id] = change.found.hosts
+    for change in _of_kinds(changes, Kind.AGGREGATE_HOSTS):
+        if change.object.id in hosts:
+            now = hosts[change.object.id]
+            hosts[change.object.id] = (now | change.added) - change.removed
+    opening, closing = [], []
+    for change in _of_kinds(changes, Kind.AGGREGATE):
+        kinds = {_opens(change, key) for key in _differing(change)}
+        opening += [change] * (True in kinds)
+        closing += [change] * (False in kinds)
+    pairs = (
+        {opened.object.id, closed.object.id}
+        for opened in opening
+        for closed in closing
+        if opened.found.hosts & hosts[closed.object.id]
+    )
+    return frozenset().union(*pairs)
+
 
 def _of_kinds(changes: Iterable[Change], *kinds: Kind) -> Iterator[Change]:
     return (change for change in changes if change.object.kind in kinds)
 
 
-def _stage_of_closing(change: Change, key: str) -> Stage:
-    """Return the stage of a key that closes an aggregate, or of one that opens it."""
-    opens = _opens(change, key)
-    differing = (change.added | change.removed) - {ZONE_KEY}
-    if {_opens(change, each) for each in differing} == {True, False}:
-        return Stage.REPLACED if opens else Stage.REPLACING
-    return Stage.OPENED if opens else Stage.CLOSED
+def _both(change: Change) -> bool:
+    """Tell whether an aggregate is opened to some and closed to others."""
+    return len({_opens(change, key) for key in _differing(change)}) > 1
+
+
+def _differing(change: Change) -> frozenset[str]:
+    return (change.added | change.removed) - {ZONE_KEY}
 
 
 def _opens(change: Change, key: str) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from osc_traitsched.core.change.isolation.state import CloudState
 from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.snapshot import Holding, Members, Nova
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Holding, Members, Nova
+from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova.question import Body
 
 
@@ -44,6 +45,16 @@ class FoundCloud(CloudState):
             for name in holding.traits:
                 found.setdefault(name, set()).add(uuid)
         return {name: frozenset(uuids) for name, uuids in found.items()}
+
+    @functools.cached_property
+    def closed(self) -> frozenset[str]:
+        """The IDs of aggregates that keep some requests out now."""
+        return frozenset(
+            str(body["id"])
+            for body in self.aggregates
+            if any(key.startswith(TENANT_KEY) for key in body["metadata"])
+            or isolated_by(body["metadata"], self.collation)
+        )
 
     def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:
         """Return the hosts of an aggregate that a trait isolates by halves.

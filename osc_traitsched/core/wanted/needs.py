@@ -7,7 +7,7 @@ what opens hosts to others: it was foreseen that flavors find room there.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind, Object
 from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
@@ -55,6 +55,11 @@ class _Thinking:
                 self._joined.setdefault(host, []).append(change.object.id)
         nodes = (found.snapshot.nova or Nova()).computes
         self._hosts = {node.uuid: frozenset({node.service_host}) for node in nodes}
+        # Those that hosts are in, or join.
+        self._around = {host: [*ids] for host, ids in self._joined.items()}
+        for identity, body in self._aggregates.items():
+            for host in body["hosts"]:
+                self._around.setdefault(host, []).append(identity)
         # Zones and projects that aggregates have now, or get.
         self._restricted = {
             change.object.id
@@ -84,8 +89,8 @@ class _Thinking:
                 yield _OPEN
         elif stage in (Stage.OPENED, Stage.REPLACED):
             yield _OPEN
-        elif stage is Stage.REPLACING:
-            yield (stage.name, identity)
+        elif stage in CLOSING:
+            yield ("CLOSED", identity)
         elif stage is Stage.LEFT:
             yield from ((stage.name, host) for host in change.after)
         elif stage in (Stage.REQUIRED, Stage.RELEASED):
@@ -100,8 +105,10 @@ class _Thinking:
             yield from _is_there(identity)
         if stage is Stage.MOVED_OUT:
             for joined in self._joins(change):
+                yield ("CLOSED", joined)
                 yield from self._can_be_joined(joined)
         if stage is Stage.JOINED:
+            yield ("CLOSED", identity)
             yield from self._can_be_joined(identity)
             yield from (("MOVED_OUT", host) for host in change.after)
         if stage is Stage.MIRRORED:
@@ -118,12 +125,15 @@ class _Thinking:
         if stage in CLOSING:
             yield from self._closes(change, names)
         if stage is Stage.REPLACED:
-            yield ("REPLACING", identity)
+            yield ("CLOSED", identity)
+            yield from self._closed_around(self._aggregates[identity]["hosts"])
         if stage is Stage.LEFT:
             # Filters after Placement may ask for the aggregate's other keys.
             yield ("JOINED", identity)
             # Until then only this aggregate may keep others from the host.
             yield from (("JOINED", other) for other in self._joins(change))
+            if identity in self._found.closed:
+                yield from self._closed_around(change.after)
         if stage is Stage.LOST:
             yield from (("RELEASED", name) for name in names)
             yield from (("LEFT", host) for host in self._service_hosts(identity))
@@ -132,6 +142,11 @@ class _Thinking:
         """Yield the aggregates that hosts join which leave one."""
         for host in leaving.after:
             yield from self._joined.get(host, ())
+
+    def _closed_around(self, hosts: Iterable[str]) -> Iterator[_Fact]:
+        """Yield what must be so before something no longer keeps others from hosts."""
+        for host in hosts:
+            yield from (("CLOSED", other) for other in self._around.get(host, ()))
 
     def _can_be_joined(self, aggregate: str) -> Iterator[_Fact]:
         """Yield what must be so before a host joins an aggregate.

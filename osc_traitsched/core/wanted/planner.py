@@ -46,6 +46,7 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
     staged = in_stages(
         (Change(each[0], states.of(each[0]), changes[each]) for each in by_name),
         states.zones,
+        found.closed,
     )
     guarded = {
         stage: tuple(_closing(change, claims, found) for change in staged[stage])

@@ -1025,3 +1025,66 @@ def test_a_host_leaves_only_once_it_may_join_what_is_isolated(apply, cloud, zone
     assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
     assert apply(move).code == 0
     assert [cloud.aggregates[n]["hosts"] for n in "12"] == [["cmp00"], ["cmp01"]]
+
+
+SHELTERED = """
+    aggregates:
+      gold: {absent: {hosts: [cmp01]}}
+      new: {%shosts: [cmp01], isolated_for: [CUSTOM_SILVER]}
+    flavors: {golden: {requires: [CUSTOM_SILVER]}}
+"""
+
+
+def test_a_host_leaves_a_closed_aggregate_only_for_one_that_is_closed(apply, cloud):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    cloud.gives(SILVER, "cmp02")
+    broken_for(cloud, "golden-id")
+    failed = apply(SHELTERED % "")
+    assert statuses(failed)["member", "gold", "cmp01"] == "not done"
+    assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
+    assert cloud.aggregates["2"]["hosts"] == ["cmp01"]
+    done = apply(SHELTERED % "")
+    assert (done.code, list(statuses(done))[-2:]) == (
+        0,
+        [("aggregate", "new", f"trait:{SILVER}"), ("member", "gold", "cmp01")],
+    )
+
+
+def test_a_host_moves_from_a_closed_zone_only_to_one_that_is_closed(apply, cloud):
+    cloud.metadata.update({f"trait:{GOLD}": "required", "availability_zone": "az1"})
+    move = SHELTERED % "zone: az2, "
+    broken_for(cloud, "action")
+    failed = statuses(apply(move))
+    assert failed["aggregate", "new", f"trait:{SILVER}"] == "failed"
+    assert failed["member", "gold", "cmp01"] == "not done"
+    assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
+    done = apply(move)
+    assert done.code == 0, done.err
+    assert list(statuses(done)) == [
+        ("aggregate", "new", f"trait:{SILVER}"),
+        ("member", "gold", "cmp01"),
+        ("member", "new", "cmp01"),
+        ("flavor", "golden", f"trait:{SILVER}"),
+    ]
+
+
+def test_hosts_are_closed_by_another_aggregate_before_theirs_is_opened(apply, cloud):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    move = """
+        aggregates:
+          gold: {absent: {isolated_for: [CUSTOM_GOLD]}}
+          new: {hosts: [cmp00, cmp01], isolated_for: [CUSTOM_SILVER]}
+        flavors: {golden: {requires: [CUSTOM_SILVER]}}
+    """
+    cloud.gives(SILVER, "cmp02")
+    broken_for(cloud, "golden-id")
+    assert apply(move).code == 1
+    assert cloud.metadata == {f"trait:{GOLD}": "required"}
+    done = apply(move)
+    assert (done.code, list(statuses(done))[-2:]) == (
+        0,
+        [
+            ("aggregate", "new", f"trait:{SILVER}"),
+            ("aggregate", "gold", f"trait:{GOLD}"),
+        ],
+    )

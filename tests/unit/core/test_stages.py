@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import pytest
@@ -127,6 +128,39 @@ def test_what_closes_an_aggregate_instead_is_there_before_the_other_goes(
         Stage.CLOSED: [REQUIRES],
         Stage.RELEASED: [RELEASES],
     }
+
+
+def test_what_hosts_of_a_closed_aggregate_move_to_is_closed_before_they_do():
+    leaving = change(Kind.AGGREGATE_HOSTS, gone(["h1"]), present(["h1"]), name="a")
+    joining = change(Kind.AGGREGATE_HOSTS, present(["h1"]), name="b")
+    closed = change(Kind.AGGREGATE, REQUIRES, name="b")
+    changes, zones = [joining, closed, leaving], {"a-id": "z1", "b-id": "z2"}
+    moves = [Stage.MOVED_OUT, Stage.JOINED]
+    assert list(in_stages(changes, zones, {"a-id"})) == [Stage.CLOSED_BEFORE, *moves]
+    # Nobody is kept from the hosts now, or others are from there already.
+    for found in ((), {"b-id"}, {"a-id", "b-id"}):
+        assert list(in_stages(changes, zones, found)) == [*moves, Stage.CLOSED]
+    # They leave only once they are closed there.
+    stages = [Stage.JOINED, Stage.CLOSED, Stage.LEFT]
+    assert list(in_stages(changes, {}, {"a-id"})) == stages
+
+
+@pytest.mark.parametrize(
+    ("hosts", "stages"),
+    [
+        (["h1"], [Stage.REPLACING, Stage.REPLACED]),
+        (["h2"], [Stage.OPENED, Stage.CLOSED]),
+    ],
+)
+def test_what_closes_the_same_hosts_elsewhere_is_there_before_the_other_goes(
+    hosts, stages
+):
+    opened = change(Kind.AGGREGATE, RELEASES, REQUIRES, name="a")
+    opened = dataclasses.replace(opened, found=State(REQUIRES, hosts=frozenset({"h1"})))
+    joining = change(Kind.AGGREGATE_HOSTS, present(hosts), name="b")
+    closed = change(Kind.AGGREGATE, {key_of(SILVER): "required"}, name="b")
+    found = in_stages([opened, closed, joining], closed={"a-id"})
+    assert list(found) == [Stage.JOINED, *stages]
 
 
 def test_a_host_leaves_a_zone_first_only_if_it_joins_another_one():
