@@ -133,23 +133,31 @@ def plan_wanted(
     return _judged(cloud, todo, sketch, assumptions) if plan.has_changes else todo
 
 
-def when_there(plan: Callable[[], WantedPlan], seconds: float) -> WantedPlan:
+def when_there(
+    plan: Callable[[], WantedPlan],
+    seconds: float,
+    told: Callable[[tuple[errors.TraitSchedError, ...]], object],
+) -> WantedPlan:
     """Return a plan once all its hosts are there, or after some seconds.
 
     :param plan: makes it of a cloud that is read anew
+    :param told: is told what is not there yet, before it is waited for
     :raises Mistakes: as the plan is made at the end
     """
     end = time.monotonic() + seconds
+    missing: tuple[errors.TraitSchedError, ...]
     while True:
         try:
             todo = plan()
-            if not any(isinstance(c.problem, NoProvider) for c in todo.plan.changes):
-                return todo
-            if time.monotonic() >= end:
+            problems = (change.problem for change in todo.plan.changes)
+            missing = tuple(p for p in problems if isinstance(p, NoProvider))
+            if not missing or time.monotonic() >= end:
                 return todo
         except errors.Mistakes as exc:
-            if time.monotonic() >= end or not all(map(_may_come, exc.mistakes)):
+            missing = exc.mistakes
+            if time.monotonic() >= end or not all(map(_may_come, missing)):
                 raise
+        told(missing)
         time.sleep(max(0, min(_POLL, end - time.monotonic())))
 
 

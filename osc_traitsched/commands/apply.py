@@ -7,12 +7,11 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.app import settings, trait_changes
-from osc_traitsched.app.wanted import WantedPlan, plan_wanted, unreviewed, when_there
+from osc_traitsched.app import trait_changes
+from osc_traitsched.app.wanted import WantedPlan, unreviewed
 from osc_traitsched.commands import (
     arguments,
     base,
-    scheduler_args,
     wanted_args,
     write_args,
 )
@@ -56,12 +55,6 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
             help="first write a new file that brings back what was there",
         )
         parser.add_argument(
-            "--wait",
-            type=base.seconds,
-            metavar="SECONDS",
-            help="wait this long for hosts that are not there yet",
-        )
-        parser.add_argument(
             "--force",
             action="store_true",
             help="write even if flavors or servers would have no host, or only takes "
@@ -73,16 +66,9 @@ class ApplyWanted(wanted_args.Summed, write_args.Writer):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write."""
-        files, inventory = wanted_args.read(args)
+        plan = self.planning(args)
         rows = reviewed.read(args.reviewed) if args.reviewed else None
-        sources = scheduler_args.sources(args, self.app)
-
-        def plan() -> WantedPlan:
-            cloud = self.cloud()
-            self.assumed = settings.of_cloud(cloud, sources)
-            return plan_wanted(cloud, files, self.assumed, inventory)
-
-        todo = when_there(plan, args.wait or 0)
+        todo = wanted_args.when_there(args, plan)
         wanted_args.tell(todo)
         here = self.endpoint
         self._check(args, todo, rows, here)

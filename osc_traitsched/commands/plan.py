@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.app import settings
 from osc_traitsched.app.execute import foresee
-from osc_traitsched.app.wanted import plan_wanted
-from osc_traitsched.commands import base, scheduler_args, wanted_args
+from osc_traitsched.commands import base, wanted_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
@@ -37,12 +35,9 @@ class PlanWanted(wanted_args.Summed):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
-        found, inventory = wanted_args.read(args)
-        cloud = self.cloud()
-        assumptions = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
-        todo = plan_wanted(cloud, found, assumptions, inventory)
-        if todo.plan.changes:
-            self.assumed = assumptions
+        todo = wanted_args.when_there(args, self.planning(args))
+        if not todo.plan.changes:
+            self.assumed = None
         wanted_args.tell(todo)
         for refusal in todo.refusals:
             base.LOG.error("%s", problems.word(refusal))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from osc_traitsched.app import settings, wanted
 from osc_traitsched.app.wanted import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
 from osc_traitsched.config.wanted import files
 from osc_traitsched.config.wanted import inventory as inventories
 from osc_traitsched.core.change.model import Outcome
-from osc_traitsched.core.errors import PrivateFlavorsHidden
-from osc_traitsched.core.wanted.inventory import Inventory
-from osc_traitsched.core.wanted.model import Wanted
+from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.views import left_out, problems, refusals
 from osc_traitsched.views.isolation import without_effect
@@ -37,17 +36,30 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="what ansible-inventory --list printed, for groups of hosts",
     )
+    parser.add_argument(
+        "--wait",
+        type=base.seconds,
+        default=0,
+        metavar="SECONDS",
+        help="wait this long for hosts that are not there yet",
+    )
     scheduler_args.add_options(parser)
 
 
-def read(args: argparse.Namespace) -> tuple[Wanted, Inventory | None]:
-    """Return what the files want, and the inventory that they name hosts by.
+def when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> WantedPlan:
+    """Return a plan once its hosts are there; say what is waited for, and what is left.
 
-    :raises Mistakes: all that is wrong in the files
-    :raises BadConfiguration: for an inventory that can't be read
+    :raises Mistakes: as the plan is made at the end
     """
-    inventory = inventories.read(args.inventory) if args.inventory else None
-    return files.read(args.files), inventory
+    said: list[str] = []
+
+    def told(missing: Iterable[TraitSchedError]) -> None:
+        line = prose.waits(missing)
+        if line not in said:
+            said.append(line)
+            base.LOG.warning("%s", line)
+
+    return wanted.when_there(plan, args.wait, told)
 
 
 def tell(todo: WantedPlan) -> None:
@@ -75,6 +87,23 @@ class Summed(base.Lister):
     """A command that counts what became of units before it prints the rows."""
 
     _sum = ""
+
+    def planning(self, args: argparse.Namespace) -> Callable[[], WantedPlan]:
+        """Return what plans that the cloud is as the files want it, as it is then.
+
+        :raises Mistakes: all that is wrong in the files
+        :raises BadConfiguration: for an inventory that can't be read
+        """
+        inventory = inventories.read(args.inventory) if args.inventory else None
+        found = files.read(args.files)
+        sources = scheduler_args.sources(args, self.app)
+
+        def plan() -> WantedPlan:
+            cloud = self.cloud()
+            self.assumed = settings.of_cloud(cloud, sources)
+            return wanted.plan_wanted(cloud, found, self.assumed, inventory)
+
+        return plan
 
     def summed(
         self,

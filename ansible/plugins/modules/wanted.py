@@ -57,7 +57,7 @@ options:
   wait:
     description:
       - How many seconds to wait for hosts that are still being deployed.
-      - Check mode does not wait.
+      - Check mode does not wait, since it deploys none; it fails and names them.
     type: int
     default: 0
   force:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.change.servers import MisplacedServers
-from osc_traitsched.core.errors import CloudBroke, TraitSchedError
+from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.views import effects, isolation, problems
@@ -33,6 +33,17 @@ def with_undo(path: str) -> str:
 def nothing_there(line: TraitSchedError) -> str:
     """Return a line on one that takes from an aggregate that is not there."""
     return f"nothing to take away: {problems.word(line)}"
+
+
+def waits(missing: Iterable[TraitSchedError]) -> str:
+    """Return a line on hosts that are not there yet; near names tell a wrong one."""
+    return f"waits for hosts: {listed(map(_coming, missing))}"
+
+
+def _coming(missing: TraitSchedError) -> str:
+    if isinstance(missing, NoProvider):
+        return f"{quoted(missing.host)} has no provider in Placement yet"
+    return problems.word(missing)
 
 
 def not_read_again(error: TraitSchedError) -> str:

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import stat
+import sys
 import textwrap
 
 import pytest
@@ -857,10 +858,31 @@ def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
     text = "traits: {CUSTOM_GOLD: {hosts: [cmp03]}}"
     done = apply(text, "--wait", "60")
     assert (done.code, naps) == (0, [5.0])
+    assert done.err == "waits for hosts: 'cmp03' has no provider in Placement yet\n"
     assert cloud.having(GOLD) == {"cmp03"}
     # A name that is no host's is waited for as well; one of a flavor is not.
     done = apply("flavors: {none: {requires: [CUSTOM_GOLD]}}", "--wait", "60")
     assert (done.code, len(naps)) == (1, 1)
+
+
+@pytest.mark.parametrize("verb", ["plan", "apply"])
+def test_a_host_that_never_comes_is_named_before_it_is_waited_for(
+    trait_sched, monkeypatch, verb
+):
+    said, sleep = [], app.time.sleep
+
+    def recorded(seconds):
+        said.append(sys.stderr.getvalue())
+        sleep(seconds / 3)
+
+    monkeypatch.setattr(app.time, "sleep", recorded)
+    text = "traits: {CUSTOM_GOLD: {hosts: [cmp0e]}}"
+    done = trait_sched(verb, "w.yaml", "--wait", "1", w=text)
+    error = "w.yaml:2: no host matches 'cmp0e'; did you mean cmp03 or cmp02 or cmp01?\n"
+    # At once, and once; what is printed at the end is the error.
+    assert len(said) > 1
+    assert {*said} == {f"waits for hosts: {error}"}
+    assert (done.code, done.err) == (1, f"waits for hosts: {error}{error}")
 
 
 def test_what_is_not_named_stays_at_its_generation(apply, cloud):
