@@ -24,7 +24,7 @@ from osc_traitsched.views.traits import Table
 from osc_traitsched.views.wanted import comments, prose
 
 
-class ApplyWanted(wanted_args.Summed, write_args.Writer):
+class ApplyWanted(write_args.Writer, wanted_args.Summed):
     """Make a cloud as files want it, and leave alone what they do not name.
 
     What opens hosts or adds something comes first, what closes or takes away

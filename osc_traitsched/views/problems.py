@@ -272,7 +272,7 @@ def unprinted(error: OSError) -> str:
     reason = visible(error.strerror or type(error).__name__)
     return (
         f"the writes are carried out, but their rows can't be printed: {reason}; "
-        f"{AGAIN} shows them"
+        f"{AGAIN} shows what is left to do"
     )
 
 

@@ -10,9 +10,14 @@ import sys
 import pytest
 
 from tests.functional import shell
+from tests.functional.nova import Nova
 from tests.functional.test_progress import PROGRAM
 
 FULL = pathlib.Path("/dev/full")
+UNPRINTED = (
+    "the writes are carried out, but their rows can't be printed: No space left on "
+    "device; the same command again shows what is left to do\n"
+)
 
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="it is Linux's")
 
@@ -48,10 +53,19 @@ def test_a_write_that_can_t_be_printed_is_said_to_be_done(
     run = printing_to_a_full_disk(*command)
     assert "CUSTOM_GOLD" in placement.traits(host)
     assert run.returncode == 1
-    assert run.stderr == (
-        "the writes are carried out, but their rows can't be printed: No space left on "
-        "device; the same command again shows them\n"
-    )
+    assert run.stderr == UNPRINTED
+
+
+@pytest.mark.parametrize("kind", ["table", "json", "value"])
+def test_what_apply_writes_is_said_to_be_done(
+    printing_to_a_full_disk, placement, proxy, host, tmp_path, kind
+):
+    Nova(proxy, [("cmp01", host)], {})
+    text = "version: 1\ntraits: {CUSTOM_GOLD: {hosts: [cmp01]}}\n"
+    (tmp_path / "w.yaml").write_text(text, encoding="utf-8")
+    run = printing_to_a_full_disk("trait-sched", "apply", "w.yaml", "-f", kind)
+    assert "CUSTOM_GOLD" in placement.traits(host)
+    assert (run.returncode, run.stderr) == (1, UNPRINTED)
 
 
 def test_a_dry_run_that_can_t_be_printed_says_nothing_of_writes(
