@@ -11,19 +11,18 @@ from osc_traitsched.app.effects import check_effects, refusals
 from osc_traitsched.app.execute import foresee
 from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.requirers import check_requirers
-from osc_traitsched.app.servers import check_servers, read_misplaced
+from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.wanted_reading import read_wanted, with_mirror
+from osc_traitsched.app.wanted_servers import misplaced_servers
 from osc_traitsched.cloud import lookup, servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation import Effect
-from osc_traitsched.core.change.model import Change, Kind, Plan
+from osc_traitsched.core.change.model import Kind, Plan
 from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.change.stages import Staged, in_order
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted_by_nova
 from osc_traitsched.core.errors import NoProvider
-from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.wanted.claiming import claims_of
@@ -63,8 +62,9 @@ class WantedPlan:
     :ivar effects: of each flavor, as if the scheduler isolated aggregates
     :ivar isolates: the option by which the scheduler does that
     :ivar refusals: what speaks against carrying it out
-    :ivar misplaced: for each aggregate that is closed the servers that stay on the
-        other side than new ones would go, or why they can't be read
+    :ivar misplaced: for each aggregate that is closed, or that hosts join which it is
+        closed for, the servers that stay on the other side than new ones would go, or
+        why they can't be read
     :ivar missing: lines that take from an aggregate that is not there
     :ivar passed_over: images of other projects that require a trait which no host will
         have
@@ -218,7 +218,7 @@ def _judged(
         todo,
         effects=effects,
         refusals=tuple(against),
-        misplaced=_misplaced(cloud, plan, found),
+        misplaced=misplaced_servers(cloud, plan, found),
         passed_over=passed_over,
         unclear=unclear,
         has_private_flavors=lookup.lists_private_flavors(cloud),
@@ -237,43 +237,3 @@ def _servers_of_zones(
         return servers.counted(cloud, moving)
     except errors.CloudBroke as exc:
         return exc
-
-
-def _misplaced(
-    cloud: Cloud, plan: Plan, found: FoundCloud
-) -> dict[str, MisplacedServers | errors.CloudBroke]:
-    """Return the servers on the wrong side of each aggregate that is closed."""
-    nodes = (found.snapshot.nova or Nova()).by_service_host
-    closing = {}
-    for change in plan.changes:
-        is_aggregate = change.object.kind is Kind.AGGREGATE
-        names = isolated_by(_set(change), found.collation) if is_aggregate else {}
-        if names:
-            hosts = _hosts_after(plan, change)
-            roots = {node.uuid for host in hosts for node in nodes.get(host, ())}
-            closing[change.object.name] = read_misplaced(
-                cloud, tuple(names), roots, found.snapshot, found.holders
-            )
-    return closing
-
-
-def _hosts_after(plan: Plan, closing: Change) -> frozenset[str]:
-    """Return the hosts that an aggregate will have, as far as the plan can move them.
-
-    :param closing: what isolates the aggregate
-    """
-    hosts = closing.found.hosts
-    for each in plan.changes:
-        is_of_it = each.object.id == closing.object.id
-        if is_of_it and each.object.kind is Kind.AGGREGATE_HOSTS and not each.problem:
-            hosts = (hosts | each.added) - each.removed
-    return hosts
-
-
-def _set(change: Change) -> dict[str, str]:
-    """Return the keys that get a value, each with it."""
-    return {
-        key: value
-        for key, value in change.after.items()
-        if key in change.added and value is not None
-    }

@@ -53,7 +53,7 @@ def tell(todo: IsolationPlan, removing: bool) -> None:
         base.LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
     if todo.state.snapshot.unlisted:
         base.LOG.warning("%s", left_out.unlisted(todo.state.snapshot))
-    for line in words.misplaced(todo.names, todo.servers):
+    for line in words.misplaced(todo.servers):
         base.LOG.warning("%s", line)
     for line in effects.losses(todo.effects, todo.state.roots):
         base.LOG.warning("%s", line)

@@ -128,15 +128,14 @@ def project_filter() -> str:
     )
 
 
-def misplaced(names: Iterable[str], found: MisplacedServers | CloudBroke) -> list[str]:
+def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
     """Return lines on the servers that stay where no new one like them would go.
 
-    :param names: the traits that isolate
     :param found: the servers, or why they can't be read
     """
     if isinstance(found, CloudBroke):
         return [f"which servers exist can't be read ({problems.word(found)})"]
-    traits = listed(names)
+    traits = listed(found.traits)
     lines = (
         (found.inside, f"in the aggregate that do not require {traits}, and stay"),
         (found.outside, f"outside of the aggregate that require {traits}, and stay"),

@@ -119,12 +119,14 @@ class MisplacedServers:
     :ivar outside: those on other hosts with the traits that do
     :ivar unknown: those of which the compute API hides what their flavor requires
     :ivar without_image: others of which it can't be seen what their image requires
+    :ivar traits: those that isolate
     """
 
     inside: tuple[Server, ...] = ()
     outside: tuple[Server, ...] = ()
     unknown: tuple[Server, ...] = ()
     without_image: tuple[Server, ...] = ()
+    traits: tuple[str, ...] = ()
 
 
 NO_SERVERS = MisplacedServers()
@@ -139,7 +141,8 @@ def misplaced(
     :param inside: all servers in the aggregate
     :param outside: those on the other hosts that have the traits
     """
-    wanted, inside, outside = frozenset(names), tuple(inside), tuple(outside)
+    names, inside, outside = tuple(names), tuple(inside), tuple(outside)
+    wanted = frozenset(names)
     free = [s for s in (*inside, *outside) if not s.required >= wanted]
     return MisplacedServers(
         inside=tuple(
@@ -148,4 +151,5 @@ def misplaced(
         outside=tuple(s for s in outside if s.required >= wanted),
         unknown=tuple(s for s in free if s.of_flavor is None),
         without_image=without_image(s for s in free if s.of_flavor is not None),
+        traits=names,
     )

@@ -93,20 +93,12 @@ def told(
 ) -> list[str]:
     """Return lines on what a plan does to flavors, to servers, and to held hosts.
 
-    :param servers: of each aggregate that is closed
+    :param servers: of each aggregate that is closed, or that hosts join
     :param held: of each aggregate those of its hosts that are left as they are
     """
     lines = effects.losses(found)
     for name, misplaced in servers.items():
-        keys = sorted(
-            key
-            for (target, key), claim in claims.items()
-            if (target.kind, target.name) == (Kind.AGGREGATE, name)
-            and claim.value is not None
-            and key.startswith("trait:")
-        )
-        traits = [key[len("trait:") :] for key in keys]
-        said = isolation.misplaced(traits, misplaced)
+        said = isolation.misplaced(misplaced)
         lines += [f"aggregate {quoted(name)}: {each}" for each in said]
     changed = {t.name for t, _ in claims if t.kind is Kind.AGGREGATE}
     for name in sorted(changed & held.keys()):

@@ -432,6 +432,27 @@ def test_servers_are_on_the_side_where_their_hosts_go(apply, cloud, monkeypatch)
     ]
 
 
+def test_servers_on_hosts_that_join_a_closed_aggregate_are_told(
+    apply, cloud, monkeypatch
+):
+    golden, plain = {f"trait:{GOLD}": "required"}, {}
+    with_servers(
+        cloud,
+        monkeypatch,
+        cmp00={"old": plain},
+        cmp02={"plain": plain, "golden": golden},
+        cmp03={"golden-too": golden},
+    )
+    cloud.gives(GOLD, "cmp00", "cmp01", "cmp02", "cmp03")
+    cloud.aggregates["1"]["metadata"] = {f"trait:{GOLD}": "required"}
+    done = apply("aggregates: {gold: {hosts: [cmp01, cmp02]}}")
+    assert done.code == 0, done.err
+    assert [each for each in done.err.splitlines() if " and stay: " in each] == [
+        "aggregate 'gold': 1 server in the aggregate that do not require CUSTOM_GOLD, "
+        "and stay: 'plain' (plain-id, on cmp02)"
+    ]
+
+
 def test_what_loses_one_host_and_gains_another_is_told_both(apply, cloud):
     cloud.gives(SILVER, "cmp00")
     cloud.flavor("vip", CUSTOM_SILVER="required")

@@ -251,8 +251,9 @@ def test_servers_that_stay_on_the_other_side_are_counted_and_named():
         outside=(server("c"),),
         unknown=(server("d"),),
         without_image=(server("e"),),
+        traits=(GOLD,),
     )
-    assert words.misplaced([GOLD], found) == [
+    assert words.misplaced(found) == [
         f"2 servers in the aggregate that do not require {GOLD}, and stay: 'a' (a-id, "
         "on cmp00), 'b' (b-id, on cmp\\n01)",
         f"1 server outside of the aggregate that require {GOLD}, and stay: 'c' (c-id, "
@@ -262,12 +263,12 @@ def test_servers_that_stay_on_the_other_side_are_counted_and_named():
         "what the image requires can't be seen, since it was deleted or the server "
         "boots from a volume, of 1 server: 'e' (e-id, on cmp00)",
     ]
-    assert words.misplaced([GOLD], MisplacedServers()) == []
+    assert words.misplaced(MisplacedServers()) == []
 
 
 def test_it_says_why_servers_can_t_be_read():
     why = errors.CloudBroke("compute", "out of order", 500)
-    assert words.misplaced([GOLD], why) == [
+    assert words.misplaced(why) == [
         "which servers exist can't be read (compute: out of order (HTTP 500))"
     ]
 
