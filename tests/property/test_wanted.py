@@ -68,6 +68,8 @@ def clouds(draw):
         values = st.sampled_from(["required", "forbidden"])
         keys = draw(st.dictionaries(st.sampled_from(TRAITS), values))
         cloud.flavor(flavor, **keys)
+    required = draw(st.sets(st.sampled_from(TRAITS)))
+    cloud.picture("win", **dict.fromkeys(required, "required"))
     return cloud
 
 
@@ -103,6 +105,10 @@ def documents(draw):
             "forbids": [t for t in draw(SOME_TRAITS) if t not in requires],
             "absent": {"requires": no_more},
         }
+    if draw(st.booleans()):
+        requires, no_more = draw(apart(SOME_TRAITS))
+        entry = {"requires": requires, "absent": {"requires": no_more}}
+        document["images"] = {"win": entry}
     return document
 
 
@@ -146,6 +152,8 @@ def whole(cloud):
     for flavor in cloud.flavors.values():
         specs = flavor["extra_specs"].items()
         found.update({("flavor", flavor["name"], k): v for k, v in specs})
+    for image in cloud.images.values():
+        found.update({("image", image["name"], k): v for k, v in image.items()})
     return found
 
 
@@ -217,6 +225,8 @@ def test_what_is_applied_holds_and_what_is_not_named_stays():
         for unit in before.keys() | after.keys():
             if before.get(unit) != after.get(unit):
                 assert _is_named(unit, units, todo), (unit, text)
+        for host in HOSTS.keys() - {target.name for target, _ in todo.claims}:
+            assert cloud.generations[host] == start.generations[host], text
 
         # Killed after any number of writes, and applied again, it is the same.
         killed = copy.deepcopy(start)
@@ -261,6 +271,6 @@ def _is_named(unit, keys, todo):
         return name in names or unit[2] in names
     if kind == "host":
         return name in names and unit[2] in keys
-    if kind == "flavor":
+    if kind in ("flavor", "image"):
         return name in names and unit[2] in keys
     return name in names
