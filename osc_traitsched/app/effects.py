@@ -135,8 +135,9 @@ def foresee(
 ) -> tuple[Effect, ...]:
     """Read what decides about hosts, and find out what becomes of each flavor.
 
-    The number of requests does not grow with hosts: it is as ``evidence.gather`` says,
-    and up to 25 more for flavors that have no host with room.
+    Of flavors whose hosts no stage can change nothing is read or returned. The number
+    of requests does not grow with hosts: it is as ``evidence.gather`` says, and up to
+    25 more for flavors that have no host with room.
 
     :param clouds: as the cloud is now, then after each stage of a plan
     :raises CloudBroke: when Placement can't be read
@@ -145,6 +146,8 @@ def foresee(
     offers, unread = _offers(placement, every)
     failed = [unread.keys() & _amounts([row]) if unread else set() for row in every]
     rows = [row for row, amounts in zip(every, failed) if not amounts]
+    if not rows:
+        return tuple(_unknown(zip(every, failed), unread))
     facts = evidence.gather(
         placement,
         clouds[0].state.snapshot,

@@ -9,6 +9,7 @@ what Nova would ask.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 
 import openstack
@@ -23,6 +24,7 @@ from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.retry import Patience
 from osc_traitsched.core.change.isolation import (
     AggregateState,
+    Asked,
     Contradiction,
     Member,
     PredictedCloud,
@@ -298,6 +300,12 @@ class RealCloud:
                 pairs[key] = value
         bodies[change.object.id] = {**body, part: pairs} if part else pairs
 
+    def asked(self):
+        """Return each flavor, without an image and with each."""
+        flavors = (each["name"] for each in self.flavors.values())
+        images = (None, *(each["name"] for each in self.images.values()))
+        return {Asked(*each) for each in itertools.product(flavors, images)}
+
     def hosts(self, roots, cases):
         """Return the hosts that Placement gives for what is asked for."""
         answers = {}
@@ -339,15 +347,16 @@ def check(real, state, plan):
         effect.asked: effect
         for effect in foresee(real.cloud.placement, clouds, ISOLATING)
     }
-    named = {(asked.flavor, asked.image) for asked in foreseen}
-    assert len(named) == len(real.flavors) * (len(real.images) + 1)
     roots = {host.uuid for host in state.snapshot.hosts}
+    untouched = real.asked() - {Asked(each.flavor, each.image) for each in foreseen}
+    same = real.hosts(roots, untouched)
     found = real.hosts(roots, foreseen)
     assert {case: effect.now for case, effect in foreseen.items()} == found
     for number, stage in enumerate(plan.stages, 1):
         for change in stage:
             real.carry_out(change)
             found = real.hosts(roots, foreseen) if change.is_needed else found
+            assert real.hosts(roots, untouched) == same
             for case, effect in foreseen.items():
                 # What had a host has one, or was said to be left without.
                 assert found[case] or not effect.now or effect.leaves_no_host

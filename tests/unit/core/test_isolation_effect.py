@@ -16,7 +16,7 @@ from osc_traitsched.core.change.isolation import (
     request_matrix,
     unisolate_plan,
 )
-from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.model import Kind, Plan
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from tests.unit.core.isolated import (
@@ -158,11 +158,34 @@ def test_who_may_have_no_host_between_two_hosts_leaves_no_host_too():
 )
 def test_what_is_refused_has_no_host_and_is_not_asked_for(odd):
     found = cloud(odd)
-    clouds = predicted_stages(
-        PredictedCloud.now(found, ()), isolate_plan(found, [GOLD], (), (), ())
-    )
+    plan = isolate_plan(found, [GOLD], (), (), ())
+    clouds = predicted_stages(PredictedCloud.now(found, ()), plan)
     assert queries(request_matrix(clouds, ON)) == ()
-    assert counts(foreseen(found, Plan.of())["odd", None]) == [0]
+    assert set(counts(foreseen(found, plan)["odd", None])) == {0}
+
+
+def looked_at(kind, *flavors):
+    """Return the flavors that such changes of isolating by GOLD may concern."""
+    found = cloud(*flavors)
+    whole = isolate_plan(found, [GOLD], (), found.flavors[1:], ())
+    part = Plan.of([each for each in whole.changes if each.object.kind is kind])
+    assert part.has_changes
+    return {name for name, _ in foreseen(found, part)}
+
+
+@pytest.mark.parametrize("means", ["required", "forbidden"])
+def test_only_who_names_a_trait_is_looked_at_where_hosts_get_it(means):
+    golden = flavor("golden", **{f"trait:{GOLD}": means})
+    assert looked_at(Kind.PROVIDER_TRAITS, golden, flavor("other")) == {"golden"}
+
+
+def test_only_who_asks_for_other_things_is_looked_at_where_flavors_change():
+    assert looked_at(Kind.FLAVOR, flavor("small"), flavor("golden")) == {"golden"}
+
+
+def test_everybody_is_looked_at_where_providers_come_into_an_aggregate():
+    both = flavor("small"), flavor("golden")
+    assert looked_at(Kind.PROVIDER_AGGREGATES, *both) == {"small", "golden"}
 
 
 def test_a_flavor_that_forbids_a_new_trait_is_taken_once_there_is_one():

@@ -85,7 +85,7 @@ def request_matrix(
     """Return all that can be asked for, each with its request in every cloud.
 
     A zone, a project or a kind of images that never makes it another request is left
-    out.
+    out, and all of which no stage can change the hosts.
     """
     found: list[list[MatrixRow]] = []
     seen: dict[tuple[str, tuple[Text, ...]], list[MatrixRow]] = {}
@@ -96,7 +96,22 @@ def request_matrix(
             seen[row.asked.flavor, row.texts] = found[-1]
         else:
             equal.append(row)
-    return tuple(map(_joined, found))
+    return tuple(_joined(rows) for rows in found if _may_change(rows[0], clouds[-1]))
+
+
+def _may_change(row: MatrixRow, end: PredictedCloud) -> bool:
+    """Tell whether a plan may change the hosts that match a row.
+
+    A provider in another aggregate may share what it has with others than before,
+    whatever is asked for.
+
+    :param end: the cloud after the plan, with all that is changed on the way
+    """
+    if end.joined or end.left or len(set(row.texts)) > 1:
+        return True
+    clauses = (clause for query in queries([row]) for clause in query.clauses)
+    named = {c.name for c in clauses if isinstance(c, (Trait, RootTrait))}
+    return not named.isdisjoint(end.changed_traits)
 
 
 def _joined(rows: Sequence[MatrixRow]) -> MatrixRow:

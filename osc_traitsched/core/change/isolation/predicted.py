@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.isolation.state import CloudState
@@ -76,6 +77,11 @@ class PredictedCloud:
         """UUIDs of the providers that are not as they were read."""
         moves = (*self.joined.values(), *self.left.values())
         return frozenset(self.changes).union(*moves)
+
+    @functools.cached_property
+    def changed_traits(self) -> frozenset[str]:
+        """The traits that some provider got or lost so far."""
+        return frozenset(name for keys in self.changes.values() for name in keys)
 
     @property
     def places(self) -> tuple[object, ...]:
