@@ -26,7 +26,7 @@ from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.wanted.claiming import claims_of
-from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.hosts import Hosts
 from osc_traitsched.core.wanted.inventory import Inventory
@@ -118,9 +118,7 @@ def plan_wanted(
     :raises Mistakes: all lines that name what is not there, or can't be wanted
     :raises CloudBroke: when a service can't be read
     """
-    found = read_wanted(cloud, wanted, assumptions.collation)
-    hosts = Hosts(found.snapshot, wanted.groups, inventory)
-    claims = claims_of(wanted, found, hosts)
+    found, claims = _read(cloud, wanted, assumptions, inventory)
     sketch = draft(claims, found)
     servers_there = _servers_of_zones(cloud, sketch.staged, found)
     held = claims.held_hosts
@@ -131,6 +129,33 @@ def plan_wanted(
     missing = tuple(claims.missing)
     todo = WantedPlan(found, plan, sketch.claims, *counts, held, isolates, missing)
     return _judged(cloud, todo, sketch, assumptions) if plan.has_changes else todo
+
+
+@uncollected()
+def differing(
+    cloud: Cloud,
+    wanted: Wanted,
+    assumptions: SchedulerSettings,
+    inventory: Inventory | None = None,
+) -> Mapping[Unit, Claim]:
+    """Return each unit that is not as files want it; nothing is planned.
+
+    :raises Mistakes: as :func:`plan_wanted`
+    :raises CloudBroke: when a service can't be read
+    """
+    found, claims = _read(cloud, wanted, assumptions, inventory)
+    return draft(claims, found).claims
+
+
+def _read(
+    cloud: Cloud,
+    wanted: Wanted,
+    assumptions: SchedulerSettings,
+    inventory: Inventory | None,
+) -> tuple[FoundCloud, Claims]:
+    found = read_wanted(cloud, wanted, assumptions.collation)
+    hosts = Hosts(found.snapshot, wanted.groups, inventory)
+    return found, claims_of(wanted, found, hosts)
 
 
 def when_there(

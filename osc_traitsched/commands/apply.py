@@ -66,9 +66,9 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Plan, look ahead, and write."""
-        plan = self.planning(args)
+        planning = self.planning(args)
         rows = reviewed.read(args.reviewed) if args.reviewed else None
-        todo = wanted_args.when_there(args, plan)
+        todo = wanted_args.when_there(args, planning.plan)
         wanted_args.tell(todo)
         here = self.endpoint
         self._check(args, todo, rows, here)
@@ -80,7 +80,7 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
             trait_changes.check_removal, cloud, found, args.force
         )
         if todo.plan.has_changes:
-            self.afterwards = lambda: self._look_again(plan, removal)
+            self.afterwards = lambda: self._look_again(planning, removal)
         return self.summed(args, todo, found.outcomes, here)
 
     def _check(
@@ -114,17 +114,17 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
 
     def _look_again(
         self,
-        plan: Callable[[], WantedPlan],
+        planning: wanted_args.Planning,
         removal: Callable[[], trait_changes.Removal],
     ) -> None:
         """Say what others changed while it was written; the rows are printed by now."""
         if self.exit_code is ExitCode.DONE:
-            self._compare(plan)
+            self._compare(planning)
         self.tell_removal(removal())
 
-    def _compare(self, plan: Callable[[], WantedPlan]) -> None:
+    def _compare(self, planning: wanted_args.Planning) -> None:
         try:
-            left = plan().claims
+            left = planning.differing()
         except TraitSchedError as exc:
             base.LOG.error("%s", prose.not_read_again(exc))
             self.exit_code = ExitCode.ERROR

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import settings, wanted
@@ -13,6 +14,7 @@ from osc_traitsched.config.wanted import files
 from osc_traitsched.config.wanted import inventory as inventories
 from osc_traitsched.core.change.model import Outcome
 from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
+from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.views import left_out, problems, refusals
 from osc_traitsched.views.isolation import without_effect
@@ -83,13 +85,25 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", refusals.without_image(todo.unclear))
 
 
+@dataclasses.dataclass(frozen=True)
+class Planning:
+    """What reads the cloud anew, as it is then.
+
+    :ivar plan: plans that it is as the files want it
+    :ivar differing: returns what is not, and plans nothing
+    """
+
+    plan: Callable[[], WantedPlan]
+    differing: Callable[[], Mapping[Unit, Claim]]
+
+
 class Summed(base.Lister):
     """A command that counts what became of units before it prints the rows."""
 
     _sum = ""
 
-    def planning(self, args: argparse.Namespace) -> Callable[[], WantedPlan]:
-        """Return what plans that the cloud is as the files want it, as it is then.
+    def planning(self, args: argparse.Namespace) -> Planning:
+        """Read the files, and return what compares the cloud with them.
 
         :raises Mistakes: all that is wrong in the files
         :raises BadConfiguration: for an inventory that can't be read
@@ -103,7 +117,12 @@ class Summed(base.Lister):
             self.assumed = settings.of_cloud(cloud, sources)
             return wanted.plan_wanted(cloud, found, self.assumed, inventory)
 
-        return plan
+        def differing() -> Mapping[Unit, Claim]:
+            cloud = self.cloud()
+            assumptions = settings.of_cloud(cloud, sources)
+            return wanted.differing(cloud, found, assumptions, inventory)
+
+        return Planning(plan, differing)
 
     def summed(
         self,

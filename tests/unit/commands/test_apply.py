@@ -935,6 +935,24 @@ def test_others_that_change_it_meanwhile_are_not_overwritten_and_are_told(apply,
     )
 
 
+def test_what_others_changed_is_compared_and_not_planned_again(apply, cloud):
+    def rival():
+        cloud.takes(GOLD, "cmp01")
+        cloud.asked.clear()
+
+    cloud.rivals["golden-id"] = rival
+    done = apply(
+        """
+        traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp01]}}
+        flavors: {golden: {requires: [CUSTOM_GOLD]}}
+        """
+    )
+    assert (done.code, "not as wanted by now" in done.err) == (1, True)
+    assert ("os-aggregates",) in cloud.asked
+    # What flavors would find is not asked once more.
+    assert ("allocation_candidates",) not in cloud.asked
+
+
 def test_what_can_not_be_read_again_loses_no_row(apply, cloud):
     cloud.rivals[HOSTS["cmp00"]] = lambda: cloud.flavors.pop("golden-id")
     done = apply(
