@@ -25,6 +25,7 @@ from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
 from osc_traitsched.core.wanted.claiming import claims_of
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
@@ -35,7 +36,8 @@ from osc_traitsched.core.wanted.needs import with_needs
 from osc_traitsched.core.wanted.opening import while_open
 from osc_traitsched.core.wanted.planner import Draft, draft
 from osc_traitsched.core.wanted.problems import with_problems
-from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
+from osc_traitsched.core.wanted.refusals import AllReserved, NotReviewed, OtherCloud
+from osc_traitsched.core.wanted.reserved import Reserved, reserved
 from osc_traitsched.core.wanted.rest import takes_most
 from osc_traitsched.core.wanted.steps import Reviewed, steps_of
 from osc_traitsched.core.wanted.tenants import gone
@@ -68,6 +70,8 @@ class WantedPlan:
     :ivar missing: lines that take from an aggregate that is not there
     :ivar passed_over: images of other projects that require a trait which no host will
         have
+    :ivar filters: the host filters that the scheduler runs
+    :ivar reserved: what projects that no aggregate names lose by host filters
     :ivar unclear: the servers of which it is not known what they require
     :ivar has_private_flavors: the flavors are all that there are
     """
@@ -79,6 +83,7 @@ class WantedPlan:
     held: int
     held_hosts: frozenset[str]
     isolates: Setting
+    filters: Setting
     missing: tuple[Wrong, ...] = ()
     effects: tuple[Effect, ...] = ()
     refusals: tuple[errors.AnswerIsNo, ...] = ()
@@ -87,6 +92,7 @@ class WantedPlan:
     )
     passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
+    reserved: Reserved | None = None
     has_private_flavors: bool = True
 
     @property
@@ -125,9 +131,12 @@ def plan_wanted(
     marked = with_problems(sketch.staged, found, servers_there, held)
     plan = in_order(with_needs(while_open(marked, wanted, found), found))
     isolates = assumptions.setting(options.ISOLATION)
+    filters = assumptions.setting(options.ENABLED_FILTERS)
     counts = (sketch.as_wanted, sketch.held)
     missing = tuple(claims.missing)
-    todo = WantedPlan(found, plan, sketch.claims, *counts, held, isolates, missing)
+    todo = WantedPlan(
+        found, plan, sketch.claims, *counts, held, isolates, filters, missing
+    )
     return _judged(cloud, todo, sketch, assumptions) if plan.has_changes else todo
 
 
@@ -229,6 +238,10 @@ def _judged(
         *gone(sketch.claims, found),
         *refusals(effects),
     ]
+    taken = reserved(plan, found)
+    is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
+    if taken is not None and not taken.kept and not is_off:
+        against.append(AllReserved(taken.aggregates))
     passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
     try:
@@ -246,6 +259,7 @@ def _judged(
         misplaced=misplaced_servers(cloud, plan, found),
         passed_over=passed_over,
         unclear=unclear,
+        reserved=taken,
         has_private_flavors=lookup.lists_private_flavors(cloud),
     )
 

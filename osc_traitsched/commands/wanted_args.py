@@ -79,6 +79,8 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", left_out.unlisted(todo.found.snapshot))
     for line in prose.told(todo.effects, todo.misplaced, todo.claims, todo.held_inside):
         warn("%s", line)
+    if todo.reserved is not None:
+        warn("%s", prose.reserved(todo.reserved, todo.filters))
     if todo.passed_over:
         warn("%s", refusals.passed_over(todo.passed_over))
     if todo.unclear:

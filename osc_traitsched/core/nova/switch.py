@@ -9,7 +9,7 @@ from osc_traitsched.core.errors import NotInRelease
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.options import OPTIONS
-from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
 AZ = "az"
 
@@ -72,8 +72,12 @@ def az_is_on(assumptions: SchedulerSettings) -> bool:
 
 def has_filter(assumptions: SchedulerSettings, name: str) -> bool:
     """Tell whether a host filter is in the list of those that are on."""
-    filters = assumptions.value(options.ENABLED_FILTERS)
-    return isinstance(filters, tuple) and name in filters
+    return is_on(name, assumptions.setting(options.ENABLED_FILTERS))
+
+
+def is_on(name: str, filters: Setting) -> bool:
+    """Tell whether a host filter is in a list of them."""
+    return isinstance(filters.value, tuple) and name in filters.value
 
 
 def switched(wanted: Iterable[str], assumptions: SchedulerSettings) -> Switched:

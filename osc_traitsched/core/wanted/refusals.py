@@ -168,6 +168,17 @@ class GoneProject(errors.AnswerIsNo):
         self.project = project
 
 
+class AllReserved(errors.AnswerIsNo):
+    """No host would be left for projects that no aggregate names.
+
+    :ivar aggregates: the names of those that take the last hosts
+    """
+
+    def __init__(self, aggregates: tuple[str, ...]) -> None:
+        super().__init__(", ".join(aggregates))
+        self.aggregates = aggregates
+
+
 class OtherCloud(errors.AnswerIsNo):
     """A plan that was reviewed is of another cloud.
 

@@ -9,7 +9,10 @@ from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
+from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
 from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.reserved import Reserved
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.views import effects, isolation, problems
 from osc_traitsched.views.text import count, listed, quoted, visible
@@ -60,6 +63,27 @@ def differs_again(claims: Mapping[Unit, Claim]) -> str:
         f"{count(len(claims), 'unit')} of {listed(names)} {are} not as wanted by now: "
         "others changed them, or what is written has put more hosts into a group; "
         "trait-sched plan shows them, and the same command again writes them"
+    )
+
+
+def reserved(found: Reserved, filters: Setting) -> str:
+    """Return a line on what projects lose that no aggregate names.
+
+    :param filters: those that the scheduler runs
+    """
+    names = listed(map(quoted, found.aggregates), "aggregate")
+    total = count(found.lost + found.kept, "host")
+    lost = f"will lose {found.lost} of {total} and keep {found.kept or 'none'}"
+    if is_on(PROJECT_FILTER, filters):
+        return (
+            f"other projects than those of {names} {lost} ({PROJECT_FILTER}, which is "
+            "not counted in what is said of flavors)"
+        )
+    off = f"{PROJECT_FILTER} is off"
+    known = off if filters.given else f"nothing says that {PROJECT_FILTER} is on"
+    return (
+        f"{known} ({filters.source}): without it no project is kept out of {names}; "
+        f"with it other projects {lost}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.errors import Mistakes
+from osc_traitsched.core.nova.switch import PROJECT_FILTER
 from osc_traitsched.core.wanted import refusals
 from osc_traitsched.core.wanted.model import Place, Wrong
 from osc_traitsched.views import problems
@@ -131,6 +132,15 @@ def _(error: refusals.GoneProject) -> str:
     return (
         f"nothing written: {where}: Keystone has no project {error.project}, which "
         f"aggregate {name} would name; --force overrides this"
+    )
+
+
+@problems.word.register
+def _(error: refusals.AllReserved) -> str:
+    names = listed(map(quoted, error.aggregates), "aggregate")
+    return (
+        "nothing written: no host would be left for projects that no aggregate names, "
+        f"where {PROJECT_FILTER} keeps them out of {names}; --force overrides this"
     )
 
 

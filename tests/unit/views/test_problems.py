@@ -107,6 +107,7 @@ ERRORS = [
     of_wanted.TwoZones(("cmp1\n",), (("g\x1b", "z"),)),
     of_wanted.HeldHosts(("cmp1\n",), None, "z\n"),
     of_wanted.GoneProject(LINE, "g\x1b", "f" * 32),
+    of_wanted.AllReserved(("g\x1b",)),
     of_wanted.OtherCloud("p\n.json", "http://a\x1b", "http://b\n"),
     of_wanted.TakesMost(LINE, Kind.PROVIDER_TRAITS, "CUSTOM_X", 3, 4),
     of_wanted.NotReviewed("plan\n.json", ("add trait\x1b",), {"x\x1b": "i\n"}),

@@ -1,0 +1,77 @@
+"""Hosts that a plan takes from projects that no aggregate names."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.commands.test_apply import keystone
+from tests.unit.commands.test_plan import plan
+
+__all__ = ["plan"]
+
+DEMO, OTHER = "1" * 32, "2" * 32
+ON = ("--set", "filter_scheduler.enabled_filters=AggregateMultiTenancyIsolation")
+OFF = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
+SOME = f"aggregates: {{new: {{hosts: [cmp02], tenants: ['{DEMO}']}}}}"
+ALL = f"aggregates: {{new: {{hosts: ['*'], tenants: ['{DEMO}']}}}}"
+REFUSED = (
+    "nothing written: no host would be left for projects that no aggregate names, "
+    "where AggregateMultiTenancyIsolation keeps them out of aggregate 'new'; --force "
+    "overrides this"
+)
+
+
+@pytest.fixture(autouse=True)
+def projects(cloud, monkeypatch):
+    keystone(cloud, monkeypatch, DEMO, OTHER)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ON,
+            "other projects than those of aggregate 'new' will lose 1 of 4 hosts and "
+            "keep 3 (AggregateMultiTenancyIsolation, which is not counted in what is "
+            "said of flavors)\n",
+        ),
+        (
+            OFF,
+            "AggregateMultiTenancyIsolation is off (--set): without it no "
+            "project is kept out of aggregate 'new'; with it other projects will lose "
+            "1 of 4 hosts and keep 3\n",
+        ),
+        (
+            (),
+            "nothing says that AggregateMultiTenancyIsolation is on (the default of "
+            "2024.2): without it no project is kept out of aggregate 'new'; with it "
+            "other projects will lose 1 of 4 hosts and keep 3\n",
+        ),
+    ],
+)
+def test_hosts_that_other_projects_lose_are_told(plan, options, said):
+    found = plan(SOME, *options)
+    assert (found.code, found.err) == (0, said)
+
+
+@pytest.mark.parametrize("options", [ON, ()])
+def test_that_other_projects_keep_no_host_is_refused(plan, options):
+    found = plan(ALL, *options)
+    assert (found.code, found.err.splitlines()[-1]) == (5, REFUSED)
+
+
+def test_a_filter_that_is_known_to_be_off_is_in_the_way_of_nothing(plan):
+    assert plan(ALL, *OFF).code == 0
+
+
+def test_the_last_hosts_that_join_an_aggregate_with_projects_are_lost(plan, cloud):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": OTHER}
+    found = plan("aggregates: {gold: {hosts: [cmp02, cmp03]}}", *ON)
+    assert found.code == 5
+    assert "will lose 2 of 2 hosts and keep none" in found.err
+
+
+def test_hosts_that_a_project_has_already_are_lost_to_nobody(plan, cloud):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": OTHER}
+    text = f"aggregates: {{new: {{hosts: [cmp00], tenants: ['{DEMO}']}}}}"
+    assert plan(text).err == ""
