@@ -67,7 +67,7 @@ class WantedPlan:
     :ivar misplaced: for each aggregate that is closed, or that hosts join which it is
         closed for, the servers that stay on the other side than new ones would go, or
         why they can't be read
-    :ivar missing: lines that take from an aggregate that is not there
+    :ivar missing: lines that take from an aggregate, or a project, that is not there
     :ivar passed_over: images of other projects that require a trait which no host will
         have
     :ivar filters: the host filters that the scheduler runs

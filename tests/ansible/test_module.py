@@ -47,18 +47,18 @@ def test_check_mode_plans_and_a_run_applies(module):
     given = params(cloud="a", path=["b", "c"], undo="d", wait=9, force=True)
     named = ["--os-cloud", "a", "trait-sched"]
     assert module.arguments_of(given, is_check=True) == [
-        *(*named, "plan", "-f", "json", "b", "c")
+        *(*named, "plan", "-f", "json", "--", "b", "c")
     ]
     assert module.arguments_of(given, is_check=False) == [
         *(*named, "apply", "-f", "json"),
-        *("--undo", "d", "--wait", "9", "--force", "b", "c"),
+        *("--undo", "d", "--wait", "9", "--force", "--", "b", "c"),
     ]
 
 
 def test_a_document_comes_on_standard_input(module):
     given = params(state={"version": 1}, inventory="e")
     assert module.arguments_of(given, is_check=True) == [
-        *("trait-sched", "plan", "-f", "json", "--inventory", "e", "-")
+        *("trait-sched", "plan", "-f", "json", "--inventory", "e", "--", "-")
     ]
 
 

@@ -242,7 +242,7 @@ def arguments_of(params, is_check):
         found += ["--undo", params["undo"]] if params["undo"] else []
         found += ["--wait", str(params["wait"])] if params["wait"] > 0 else []
         found += ["--force"] if params["force"] else []
-    return found + (params["path"] or ["-"])
+    return [*found, "--", *(params["path"] or ["-"])]
 
 
 def named(text, places):

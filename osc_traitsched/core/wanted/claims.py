@@ -33,7 +33,7 @@ class Claims:
     :ivar held: those of hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar mistakes: units that two lines want to be different
-    :ivar missing: lines that take from an aggregate that is not there
+    :ivar missing: lines that take from an aggregate, or a project, that is not there
     """
 
     def __init__(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
 import functools
 from collections.abc import Mapping
 
@@ -12,6 +13,8 @@ from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Holding, Members, Nova
 from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.wanted.model import is_name
+from osc_traitsched.core.wanted.refusals import NoNewName
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +58,19 @@ class FoundCloud(CloudState):
             if any(key.startswith(TENANT_KEY) for key in body["metadata"])
             or isolated_by(body["metadata"], self.collation)
         )
+
+    def no_new_aggregate(self, name: str) -> NoNewName | None:
+        """Return why no aggregate is made with a name that none has; None if one is.
+
+        It may be meant as the UUID of others or as a pattern, which names none here.
+        """
+        meant = sorted(
+            body["name"]
+            for body in self.aggregates
+            if body["uuid"] == name or fnmatch.fnmatchcase(body["name"], name)
+        )
+        is_wrong = meant or not is_name(name)
+        return NoNewName(name, tuple(meant)) if is_wrong else None
 
     def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:
         """Return the hosts of an aggregate that a trait isolates by halves.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from osc_traitsched.core.errors import BadQuestion, TraitSchedError
@@ -32,14 +33,34 @@ def is_trait(name: str) -> bool:
 MOST_LETTERS = 255
 
 
+#: The first letter that no name of the API can have: emojis come after it.
+_BEYOND_NAMES = 0xFFFF
+
+
+def is_name(name: str) -> bool:
+    """Tell whether Nova lets an aggregate be made with such a name.
+
+    nova/api/validation/parameter_types.py, ``name``
+    """
+    is_clean = name == name.strip() and all(map(_is_in_names, name))
+    return is_clean and 0 < len(name) <= MOST_LETTERS
+
+
+def _is_in_names(letter: str) -> bool:
+    category = unicodedata.category(letter)
+    # Nova's Python may know letters that this one has not heard of.
+    is_known_bad = category[0] == "C" and category != "Cn"
+    is_line = category in ("Zl", "Zp")
+    return ord(letter) < _BEYOND_NAMES and not is_known_bad and not is_line
+
+
 def is_zone(name: str) -> bool:
     """Tell whether Nova lets an aggregate be made with such a zone.
 
     nova/api/validation/parameter_types.py, ``az_name``. Later it takes others as well,
     and nobody can ask for those.
     """
-    is_clean = name.isprintable() and name == name.strip() and ":" not in name
-    return is_clean and 0 < len(name) <= MOST_LETTERS
+    return is_name(name) and ":" not in name
 
 
 @dataclasses.dataclass(frozen=True)

@@ -47,6 +47,19 @@ class NoCompute(errors.BadQuestion):
         self.provider = provider
 
 
+class NoNewName(errors.BadQuestion):
+    """An aggregate that is not there, and can't be made or is not meant to be.
+
+    :ivar meant: the names of aggregates that are there and may be meant, by a UUID or a
+        pattern; none where Nova takes no such name
+    """
+
+    def __init__(self, name: str, meant: tuple[str, ...]) -> None:
+        super().__init__(name)
+        self.name = name
+        self.meant = meant
+
+
 class NoInventory(errors.BadQuestion):
     """A group of an inventory, and no inventory was named."""
 

@@ -41,6 +41,8 @@ def claim(
         )
         if not isinstance(known, str) and not is_gone:
             yield Wrong(wish.value.place, known)
+        elif not isinstance(known, str) and _takes_nothing(wish.value.text, metadata):
+            claims.missing.append(Wrong(wish.value.place, known))
         # A project that Keystone no longer has goes by the ID that is written.
         ids[wish.value.text] = known if isinstance(known, str) else wish.value.text
     inside = {ids[w.value.text]: w.value.place for w in wishes if not w.absent}
@@ -69,6 +71,11 @@ def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProjec
             for project in projects_of(claim.value):
                 if isinstance(found.projects.get(project), NothingMatches):
                     yield GoneProject(claim.place, target.name, project)
+
+
+def _takes_nothing(project: str, metadata: Mapping[str, str]) -> bool:
+    """Tell whether a name is no project's that an aggregate could name, or did."""
+    return not _ID.fullmatch(project) and project not in projects_in(metadata)
 
 
 def _is_about(section: str, name: str, target: Object) -> bool:

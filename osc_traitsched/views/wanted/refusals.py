@@ -54,6 +54,17 @@ def _(error: refusals.NoCompute) -> str:
 
 
 @problems.word.register
+def _(error: refusals.NoNewName) -> str:
+    if error.meant:
+        meant = listed(map(quoted, error.meant), "aggregate")
+        return f"{quoted(error.name)} is no name; name {meant} exactly as it is called"
+    return (
+        f"Nova takes no aggregate {quoted(error.name)}: a name has letters that can be "
+        "printed, no emojis, and neither begins nor ends with a space"
+    )
+
+
+@problems.word.register
 def _(error: refusals.NoInventory) -> str:
     return "a group of an inventory needs --inventory FILE"
 

@@ -210,6 +210,31 @@ def test_an_aggregate_to_take_from_that_is_not_there_is_told_and_as_wanted(plan)
     )
 
 
+def test_a_project_to_take_away_that_is_not_there_is_told(plan, cloud):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": "odd"}
+    found = plan("aggregates: {gold: {absent: {tenants: [odd, '*']}}}")
+    assert [row[3:5] for row in rows(found)] == [("filter_tenant_id", None)]
+    told = "nothing to take away: w.yaml:2: no project matches '*'"
+    assert (found.code, found.err.splitlines()) == (0, [told])
+
+
+@pytest.mark.parametrize("name", [" new", "new ", r"a\x1bb", r"\U0001f600", r"a\Lb"])
+def test_an_aggregate_that_nova_takes_by_no_such_name_is_a_mistake(plan, name):
+    found = plan(f'aggregates: {{"{name}": {{hosts: [cmp00]}}}}')
+    assert (found.code, found.out) == (1, "")
+    assert found.err.startswith("w.yaml:2: Nova takes no aggregate ")
+
+
+@pytest.mark.parametrize("name", ["g*", "a0000001-0000-4000-8000-000000000000"])
+def test_an_aggregate_goes_by_its_exact_name(plan, name):
+    found = plan(f"aggregates: {{'{name}': {{hosts: [cmp00]}}}}")
+    assert (found.code, found.err) == (
+        1,
+        f"w.yaml:2: '{name}' is no name; name aggregate 'gold' exactly as it is "
+        "called\n",
+    )
+
+
 def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud):
     cloud.aggregates["1"]["metadata"] = {
         "filter_tenant_id": "p1",

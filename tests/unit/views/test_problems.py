@@ -97,6 +97,8 @@ ERRORS = [
     of_wanted.NotToTake("HW_X"),
     of_wanted.SaysWhatItIs("CUSTOM_X"),
     of_wanted.NoCompute("card\n"),
+    of_wanted.NoNewName("x\x1b", ()),
+    of_wanted.NoNewName("x*\x1b", ("xy\n",)),
     of_wanted.NoInventory(),
     of_wanted.OnlyNobody("g\x1b"),
     of_wanted.RequiredInGroup("f\x1b", "id\n", "trait1\n:CUSTOM_X"),
