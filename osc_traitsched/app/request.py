@@ -19,7 +19,7 @@ from osc_traitsched.cloud import (
 )
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import device_profile as config_profiles
-from osc_traitsched.core.errors import NotForProject, Refusal
+from osc_traitsched.core.errors import BadUsage, NotForProject, Refusal
 from osc_traitsched.core.nova import images
 from osc_traitsched.core.nova.filter import hints
 from osc_traitsched.core.nova.filter.state import ServerGroup
@@ -169,8 +169,14 @@ def placed(
 ) -> Question:
     """Return the question with hints and group, and where the servers of both are.
 
+    :raises BadUsage: for a hint with which Nova asks Placement nothing
     :raises CloudBroke: when Nova can't be read
     """
+    if hints.is_taken_for_rebuild(given, found.assumptions.release):
+        raise BadUsage(
+            f"the hint {hints.REBUILD_HINT} is Nova's own, and before 2025.1 "
+            "nova-scheduler asks Placement nothing when a user gives it; leave it out"
+        )
     named = [uuid for hint in hints.OF_SERVERS for uuid in given.get(hint, ())]
     members = group.members if group else frozenset()
     found_at = server_groups.whereabouts(cloud, [*named, *members])

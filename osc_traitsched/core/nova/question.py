@@ -10,8 +10,13 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options, request
-from osc_traitsched.core.nova.filter.hints import OF_SERVERS, misshapen, passed_on
-from osc_traitsched.core.nova.filter.judging import REBUILD, REBUILD_HINT
+from osc_traitsched.core.nova.filter.hints import (
+    OF_SERVERS,
+    REBUILD,
+    REBUILD_HINT,
+    misshapen,
+    passed_on,
+)
 from osc_traitsched.core.nova.filter.state import RequestSpec, ServerGroup
 from osc_traitsched.core.nova.move import CHECKED_AGAIN, Kind, Move
 from osc_traitsched.core.nova.own import OwnAnswers
@@ -157,7 +162,10 @@ class Question:
             server,
             flavor_name=str(self.flavor.get("name", "")),
             image_id=str(image.get("id", "")),
-            hints={**passed_on(self.hints), **self._check_type},
+            hints={
+                **passed_on(self.hints, self.assumptions.release),
+                **self._check_type,
+            },
             group=self.group,
             instance_uuid=None if self.move is None else self.move.server,
             remote_address=self.remote_address,

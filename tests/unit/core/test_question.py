@@ -38,7 +38,14 @@ def test_the_filters_see_flavor_image_and_project_of_a_question():
     assert dataclasses.replace(from_volume, image=None).spec().image_id == ""
 
 
-def test_hints_that_nova_gives_to_itself_are_not_passed_on():
-    hints = {"_nova_check_type": ("rebuild",), "reservation": ("r1",)}
-    asked = dataclasses.replace(question(), hints=hints)
-    assert asked.spec().hints == {"reservation": ("r1",)}
+@pytest.mark.parametrize(
+    ("release", "passed_on"),
+    [(30, {"_nova_other", "reservation"}), (31, {"reservation"})],
+)
+def test_hints_that_nova_gives_to_itself_are_not_passed_on_from_2025_1_on(
+    release, passed_on
+):
+    hints = {"_nova_other": ("1",), "reservation": ("r1",)}
+    settings = SchedulerSettings(release=release)
+    asked = dataclasses.replace(question(), hints=hints, assumptions=settings)
+    assert asked.spec().hints.keys() == passed_on

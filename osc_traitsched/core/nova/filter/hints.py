@@ -23,8 +23,11 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 SAME_HOST, DIFFERENT_HOST = "same_host", "different_host"
 NEAR_ADDRESS, PREFIX = "build_near_host_ip", "cidr"
-# What begins the hints that Nova gives to itself.
-_INTERNAL = "_nova"
+#: The hint with which filters judge the host of a rebuild, and its value.
+REBUILD_HINT, REBUILD = "_nova_check_type", ("rebuild",)
+# What begins the hints that Nova gives to itself, and the first release whose nova-api
+# takes them from nobody else.
+_INTERNAL, _KEPT_FROM_USERS = "_nova", 31
 #: The hints whose values are UUIDs of servers.
 OF_SERVERS = (SAME_HOST, DIFFERENT_HOST)
 _DEFAULT_PREFIX = "/24"
@@ -53,12 +56,24 @@ def misshapen(hints: Mapping[str, Sequence[str]]) -> str | None:
     return None
 
 
-def passed_on(hints: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+def passed_on(
+    hints: Mapping[str, tuple[str, ...]], release: int
+) -> dict[str, tuple[str, ...]]:
     """Return the hints that nova-api passes on: not those that Nova alone may give.
 
-    nova/compute/api.py, ``create``
+    Before 2025.1 it passes on all (nova/compute/api.py, ``create``).
     """
+    if release < _KEPT_FROM_USERS:
+        return dict(hints)
     return {k: values for k, values in hints.items() if not k.startswith(_INTERNAL)}
+
+
+def is_taken_for_rebuild(hints: Mapping[str, tuple[str, ...]], release: int) -> bool:
+    """Tell whether nova-scheduler asks Placement nothing for the sake of a user's hint.
+
+    nova/scheduler/manager.py, ``select_destinations``
+    """
+    return passed_on(hints, release).get(REBUILD_HINT) == REBUILD
 
 
 def _is_uuid(text: str) -> bool:

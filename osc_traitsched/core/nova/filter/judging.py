@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from osc_traitsched.core.errors import FiltersNotInRelease
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.answer import PASSES, Answer, Unknown
+from osc_traitsched.core.nova.filter.hints import REBUILD, REBUILD_HINT
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
 from osc_traitsched.core.nova.filter.table import AGGREGATES, FILTERS, HostFilter
 from osc_traitsched.core.nova.removed_filters import is_removed
@@ -15,8 +16,6 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: What is not visible of a filter that is none of Nova's.
 OWN_FILTER = Unknown("own filter")
-#: The hint with which filters judge the host of a rebuild, and its value.
-REBUILD_HINT, REBUILD = "_nova_check_type", ("rebuild",)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.nova.filter.hints import misshapen
+from osc_traitsched.core.nova.filter.hints import is_taken_for_rebuild, misshapen
 from tests.unit.core.filter.asked import host, says, spec
 
 SAME, DIFFERENT = "SameHostFilter", "DifferentHostFilter"
@@ -102,3 +102,18 @@ SERVER = "5e000000-0000-4000-8000-000000000001"
 )
 def test_nova_api_takes_hints_of_its_own_in_their_shape_only(hints, wrong):
     assert misshapen(hints) == wrong
+
+
+@pytest.mark.parametrize(
+    ("release", "values", "taken"),
+    [
+        (30, ("rebuild",), True),
+        (31, ("rebuild",), False),
+        (30, ("rebuild", "rebuild"), False),
+        (30, ("other",), False),
+    ],
+)
+def test_a_user_can_ask_for_the_filters_of_a_rebuild_until_2024_2(
+    release, values, taken
+):
+    assert is_taken_for_rebuild({"_nova_check_type": values}, release) is taken
