@@ -18,19 +18,8 @@ from osc_traitsched.core.wanted import requirements, tenants
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.hosts import Hosts
-from osc_traitsched.core.wanted.model import (
-    Only,
-    Part,
-    Text,
-    Wanted,
-    Wish,
-    Wrong,
-)
-from osc_traitsched.core.wanted.refusals import (
-    NotToTake,
-    OnlyNobody,
-    SaysWhatItIs,
-)
+from osc_traitsched.core.wanted.model import Only, Part, Text, Wanted, Wish, Wrong
+from osc_traitsched.core.wanted.refusals import NotToTake, OnlyNobody, SaysWhatItIs
 
 #: What a new aggregate is called until Nova has given it an ID.
 _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")
