@@ -137,9 +137,9 @@ def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
         return [f"which servers exist can't be read ({problems.word(found)})"]
     traits = listed(found.traits)
     lines = (
-        (found.inside, f"in the aggregate that do not require {traits}, and stay"),
-        (found.outside, f"outside of the aggregate that require {traits}, and stay"),
-        (found.unknown, "of which the compute API does not show what they require"),
+        (found.inside, f"in the aggregate not requiring {traits}, left there"),
+        (found.outside, f"outside of the aggregate requiring {traits}, left there"),
+        (found.unknown, "with requirements that the compute API does not show"),
     )
     said = [
         f"{count(len(servers), 'server')} {which}: "

@@ -755,7 +755,7 @@ def test_isolating_names_the_servers_that_stay_on_the_other_side(
     for boot in boots:
         make.after(make.delete, boot)
     run = openstack(*ISOLATE, "--dry-run")
-    assert f"2 servers in the aggregate that do not require {GOLD}, and stay" in run.err
+    assert f"2 servers in the aggregate not requiring {GOLD}, left there" in run.err
     assert {b.server for b in boots if b.server in run.err} == {
         b.server for b in boots if b.host in INSIDE
     }

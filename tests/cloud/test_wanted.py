@@ -401,6 +401,22 @@ def test_nova_refuses_what_a_row_says_it_does(
     assert admin.compute.post(path, json=body).status_code == status
 
 
+def test_a_server_on_a_host_that_joins_a_closed_aggregate_is_told(
+    make, openstack, write
+):
+    make.traits(PINNED, "cmp00")
+    boot = make.boot(make.flavor("small"), make.image("raw"), host="cmp01")
+    make.after(make.delete, boot)
+    make.aggregate("pinned", "cmp00", **REQUIRED)
+    joining = "aggregates: {pinned: {hosts: [cmp00, cmp01]}}"
+    found = openstack("plan", write(f"version: 1\n{joining}\n"), "-f", "json")
+    assert [row["key"] for row in found.json] == ["cmp01"]
+    assert (
+        f"aggregate 'pinned': 1 server in the aggregate not requiring {PINNED}, left "
+        f"there: 'asked' ({boot.server}, on cmp01)"
+    ) in found.err.splitlines()
+
+
 def test_a_rival_that_takes_a_trait_back_is_told(
     scene, make, openstack, write, proxied, admin
 ):

@@ -421,11 +421,11 @@ def test_servers_are_on_the_side_where_their_hosts_go(apply, cloud, monkeypatch)
         f"new: {{{isolated}, hosts: [cmp02]}}}}"
     )
     assert done.code == 0, done.err
-    inside = "in the aggregate that do not require CUSTOM_GOLD, and stay"
-    outside = "outside of the aggregate that require CUSTOM_GOLD, and stay"
+    inside = "in the aggregate not requiring CUSTOM_GOLD, left there"
+    outside = "outside of the aggregate requiring CUSTOM_GOLD, left there"
     leaving = "'leaving-golden' (leaving-golden-id, on cmp01)"
     joining = "'joining-golden' (joining-golden-id, on cmp02)"
-    assert [each for each in done.err.splitlines() if " and stay: " in each] == [
+    assert [each for each in done.err.splitlines() if ", left there: " in each] == [
         f"aggregate 'gold': 2 servers {outside}: {leaving}, {joining}",
         f"aggregate 'new': 1 server {inside}: 'joining' (joining-id, on cmp02)",
         f"aggregate 'new': 1 server {outside}: {leaving}",
@@ -447,9 +447,9 @@ def test_servers_on_hosts_that_join_a_closed_aggregate_are_told(
     cloud.aggregates["1"]["metadata"] = {f"trait:{GOLD}": "required"}
     done = apply("aggregates: {gold: {hosts: [cmp01, cmp02]}}")
     assert done.code == 0, done.err
-    assert [each for each in done.err.splitlines() if " and stay: " in each] == [
-        "aggregate 'gold': 1 server in the aggregate that do not require CUSTOM_GOLD, "
-        "and stay: 'plain' (plain-id, on cmp02)"
+    assert [each for each in done.err.splitlines() if ", left there: " in each] == [
+        "aggregate 'gold': 1 server in the aggregate not requiring CUSTOM_GOLD, left "
+        "there: 'plain' (plain-id, on cmp02)"
     ]
 
 

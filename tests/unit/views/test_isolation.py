@@ -254,11 +254,11 @@ def test_servers_that_stay_on_the_other_side_are_counted_and_named():
         traits=(GOLD,),
     )
     assert words.misplaced(found) == [
-        f"2 servers in the aggregate that do not require {GOLD}, and stay: 'a' (a-id, "
+        f"2 servers in the aggregate not requiring {GOLD}, left there: 'a' (a-id, "
         "on cmp00), 'b' (b-id, on cmp\\n01)",
-        f"1 server outside of the aggregate that require {GOLD}, and stay: 'c' (c-id, "
+        f"1 server outside of the aggregate requiring {GOLD}, left there: 'c' (c-id, "
         "on cmp00)",
-        "1 server of which the compute API does not show what they require: 'd' (d-id, "
+        "1 server with requirements that the compute API does not show: 'd' (d-id, "
         "on cmp00)",
         "what the image requires can't be seen, since it was deleted or the server "
         "boots from a volume, of 1 server: 'e' (e-id, on cmp00)",
