@@ -425,7 +425,7 @@ def test_servers_are_on_the_side_where_their_hosts_go(apply, cloud, monkeypatch)
     outside = "outside of the aggregate requiring CUSTOM_GOLD, left there"
     leaving = "'leaving-golden' (leaving-golden-id, on cmp01)"
     joining = "'joining-golden' (joining-golden-id, on cmp02)"
-    assert [each for each in done.err.splitlines() if ", left there: " in each] == [
+    assert stays(done) == [
         f"aggregate 'gold': 2 servers {outside}: {leaving}, {joining}",
         f"aggregate 'new': 1 server {inside}: 'joining' (joining-id, on cmp02)",
         f"aggregate 'new': 1 server {outside}: {leaving}",
@@ -433,7 +433,7 @@ def test_servers_are_on_the_side_where_their_hosts_go(apply, cloud, monkeypatch)
 
 
 def test_servers_on_hosts_that_join_a_closed_aggregate_are_told(
-    apply, cloud, monkeypatch
+    apply, trait_sched, cloud, monkeypatch
 ):
     golden, plain = {f"trait:{GOLD}": "required"}, {}
     with_servers(
@@ -441,15 +441,46 @@ def test_servers_on_hosts_that_join_a_closed_aggregate_are_told(
         monkeypatch,
         cmp00={"old": plain},
         cmp02={"plain": plain, "golden": golden},
-        cmp03={"golden-too": golden},
+        cmp03={"plain-too": plain, "golden-too": golden},
     )
     cloud.gives(GOLD, "cmp00", "cmp01", "cmp02", "cmp03")
     cloud.aggregates["1"]["metadata"] = {f"trait:{GOLD}": "required"}
-    done = apply("aggregates: {gold: {hosts: [cmp01, cmp02]}}")
+    trait_sched("plan", "one.yaml", one="aggregates: {gold: {hosts: [cmp02]}}")
+    asked_for_one = cloud.asked.count(("images",))
+    cloud.asked.clear()
+    done = apply("aggregates: {gold: {hosts: [cmp01, cmp02, cmp03]}}", "--force")
     assert done.code == 0, done.err
-    assert [each for each in done.err.splitlines() if ", left there: " in each] == [
-        "aggregate 'gold': 1 server in the aggregate not requiring CUSTOM_GOLD, left "
-        "there: 'plain' (plain-id, on cmp02)"
+    assert stays(done) == [
+        "aggregate 'gold': 2 servers in the aggregate not requiring CUSTOM_GOLD, left "
+        "there: 'plain' (plain-id, on cmp02), 'plain-too' (plain-too-id, on cmp03)"
+    ]
+    assert cloud.asked.count(("images",)) == asked_for_one
+
+
+def stays(done):
+    return [each for each in done.err.splitlines() if ", left there: " in each]
+
+
+def test_servers_on_joining_hosts_need_what_isolates_already_and_what_comes(
+    apply, cloud, monkeypatch
+):
+    gold, silver = ({f"trait:{name}": "required"} for name in (GOLD, SILVER))
+    with_servers(
+        cloud,
+        monkeypatch,
+        cmp00={"both": {**gold, **silver}},
+        cmp02={"silver": silver},
+        cmp03={"silver-outside": silver},
+    )
+    cloud.gives(GOLD, *HOSTS)
+    cloud.gives(SILVER, *HOSTS)
+    cloud.aggregates["1"]["metadata"] = {**gold}
+    isolated = "isolated_for: [CUSTOM_GOLD, CUSTOM_SILVER]"
+    done = apply(f"aggregates: {{gold: {{{isolated}, hosts: [cmp02]}}}}")
+    assert done.code == 0, done.err
+    assert stays(done) == [
+        "aggregate 'gold': 1 server in the aggregate not requiring CUSTOM_GOLD, "
+        "CUSTOM_SILVER, left there: 'silver' (silver-id, on cmp02)"
     ]
 
 
