@@ -26,6 +26,7 @@ from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
+from osc_traitsched.core.wanted.agreed import not_reviewed
 from osc_traitsched.core.wanted.claiming import claims_of
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
@@ -39,7 +40,7 @@ from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.core.wanted.refusals import AllReserved, NotReviewed, OtherCloud
 from osc_traitsched.core.wanted.reserved import Reserved, reserved
 from osc_traitsched.core.wanted.rest import takes_most
-from osc_traitsched.core.wanted.steps import Reviewed, steps_of
+from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.core.wanted.tenants import gone
 from osc_traitsched.core.wanted.zones import zone_steps
 
@@ -214,13 +215,7 @@ def unreviewed(
     if others:
         return OtherCloud(path, min(others), here)
     steps = steps_of(foresee(todo.plan).outcomes, todo.claims, todo.found)
-    reviewed = Reviewed(rows)
-    found = [each for each in steps if not reviewed.has(each)]
-    renewed = {
-        each.object: str(each.id) for each in found if reviewed.has_namesake(each)
-    }
-    lines = (f"{each.change} {each.step} {each.object} {each.key}" for each in found)
-    return NotReviewed(path, lines, renewed) if found else None
+    return not_reviewed(path, rows, steps, todo.found)
 
 
 def _judged(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Kind
@@ -228,13 +228,24 @@ class NotReviewed(errors.AnswerIsNo):
     """Steps that are not in the plan that was reviewed.
 
     :ivar steps: one line each
-    :ivar renewed: objects that have another ID than in that plan, with the one of now
+    :ivar failing: lines on others, which that plan says to fail, or to wait for one
+        that does
+    :ivar renewed: names of objects that have another ID than in that plan, with it
+    :ivar taken: names of aggregates that the plan was to make, and that have by now
+        more than it gives them
     """
 
     def __init__(
-        self, path: str, steps: Iterable[str], renewed: Mapping[str, str]
+        self,
+        path: str,
+        steps: Iterable[str],
+        failing: Iterable[str] = (),
+        renewed: Iterable[tuple[str, str]] = (),
+        taken: Iterable[str] = (),
     ) -> None:
         self.path = path
         self.steps = tuple(steps)
-        self.renewed = renewed
-        super().__init__("; ".join(self.steps))
+        self.failing = tuple(failing)
+        self.renewed = tuple(dict.fromkeys(renewed))
+        self.taken = tuple(dict.fromkeys(taken))
+        super().__init__("; ".join((*self.steps, *self.failing)))

@@ -1,13 +1,11 @@
-"""The steps of a plan, one a unit: what is shown, and what is reviewed."""
+"""The steps of a plan, one a unit, as they are shown and reviewed."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
-from osc_traitsched.core.change.model import Change, Kind, Outcome, Status, Value
+from osc_traitsched.core.change.model import Change, Kind, Outcome, Value
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 
@@ -94,39 +92,3 @@ def _step(change: Change, found: FoundCloud) -> str:
     # A host without a provider is one; a root that shares what it has is none.
     is_host = provider is None or found.snapshot.is_host(provider)
     return "host" if is_host else "provider"
-
-
-@dataclasses.dataclass(frozen=True)
-class Reviewed:
-    """The steps of a plan that was reviewed.
-
-    What was deleted and made anew under its name is something else than was reviewed.
-    An aggregate that the plan itself makes has no ID in it, and is known by its name.
-
-    :ivar rows: those of the plan
-    """
-
-    rows: Iterable[Mapping[str, Any]]
-
-    def has(self, step: Step) -> bool:
-        """Tell whether somebody has agreed to a step."""
-        nameless = dataclasses.replace(step, id=None)
-        return not self._steps.isdisjoint((step.identity, nameless.identity))
-
-    def has_namesake(self, step: Step) -> bool:
-        """Tell whether the step was reviewed of another object with this name."""
-        return dataclasses.replace(step, id=None).identity in self._without_ids
-
-    @functools.cached_property
-    def _steps(self) -> frozenset[tuple[Value, ...]]:
-        # What the plan says can't be done was not agreed to.
-        agreed = (r for r in self.rows if r.get("status") != Status.FAILED.value)
-        return frozenset(map(_identity, agreed))
-
-    @functools.cached_property
-    def _without_ids(self) -> frozenset[tuple[Value, ...]]:
-        return frozenset(_identity({**row, "id": None}) for row in self.rows)
-
-
-def _identity(row: Mapping[str, Any]) -> tuple[Value, ...]:
-    return tuple(row.get(name) for name in IDENTITY)

@@ -346,7 +346,46 @@ def test_what_a_reviewed_plan_said_to_fail_was_not_agreed_to(
     cloud.traits["cmp03"] = traits
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, [])
-    assert "p.json does not have add host cmp03 CUSTOM_GOLD" in done.err
+    assert done.err.splitlines()[-1] == (
+        "nothing written: p.json says that add host cmp03 CUSTOM_GOLD fails, or waits "
+        "for what fails; review a new plan"
+    )
+
+
+def test_a_row_that_fails_as_reviewed_is_of_the_same_object(
+    apply, plan, cloud, tmp_path
+):
+    cloud.aggregates["1"]["metadata"] = {"availability_zone": "az1"}
+    second(cloud, "cmp02", availability_zone="az2")
+    text = "aggregates: {gold: {hosts: [cmp02, cmp03]}}"
+    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
+    found = plan()
+    assert [row["status"] for row in found.json] == ["failed", "would change"]
+    (tmp_path / "p.json").write_text(found.out, encoding="utf-8")
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, cloud.written) == (5, [])
+    assert done.err.splitlines()[-1] == (
+        "nothing written: p.json says that add member gold cmp02 fails, or waits for "
+        "what fails; review a new plan"
+    )
+
+
+def test_a_flavor_and_an_aggregate_of_one_name_that_were_made_anew_are_both_named(
+    apply, plan, cloud, tmp_path
+):
+    cloud.flavor("gold")
+    cloud.gives(GOLD, "cmp00")
+    text = (
+        "aggregates: {gold: {hosts: [cmp02]}}\n"
+        "flavors: {gold: {requires: [CUSTOM_GOLD]}}"
+    )
+    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
+    (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
+    _anew(cloud.aggregates, "1", "8")
+    _anew(cloud.flavors, "gold-id", "9")
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, cloud.written) == (5, []), done.err
+    assert "('gold' is now 8, 'gold' is now 9, and was something else)" in done.err
 
 
 def test_an_undo_file_leads_back_to_a_project_that_is_gone_if_forced(
@@ -576,6 +615,34 @@ def test_an_aggregate_that_the_reviewed_plan_made_by_halves_is_gone_on_with(
     assert apply("aggregates: {new: {hosts: [cmp00]}}").code == 0
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, [row["key"] for row in done.json]) == (0, ["cmp01"]), done.err
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"hosts": ["cmp03"]},
+        {"metadata": {"availability_zone": "az9"}},
+        {"metadata": {"filter_tenant_id": "2" * 32}},
+    ],
+)
+def test_an_aggregate_that_others_made_with_more_is_not_the_reviewed_one(
+    apply, plan, cloud, tmp_path, body
+):
+    text = "aggregates: {new: {isolated_for: [CUSTOM_GOLD], hosts: [cmp00]}}"
+    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
+    (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
+    cloud.gives(GOLD, "cmp00", "cmp03")
+    second(cloud, "cmp00")
+    cloud.aggregates["2"].update(name="new", **body)
+    done = apply(text, "--reviewed", "p.json")
+    assert (done.code, cloud.written) == (5, []), done.err
+    assert done.err.splitlines()[-1].endswith(
+        "add aggregate new trait:CUSTOM_GOLD ('new' is there by now, and has more than "
+        "that plan gives it); review a new plan"
+    )
+    cloud.aggregates["2"].update(hosts=["cmp00"], metadata={})
+    done = apply(text, "--reviewed", "p.json")
+    assert done.code == 0, done.err
 
 
 def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
