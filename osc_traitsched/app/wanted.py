@@ -37,8 +37,8 @@ from osc_traitsched.core.wanted.needs import with_needs
 from osc_traitsched.core.wanted.opening import while_open
 from osc_traitsched.core.wanted.planner import Draft, draft
 from osc_traitsched.core.wanted.problems import with_problems
-from osc_traitsched.core.wanted.refusals import AllReserved, NotReviewed, OtherCloud
-from osc_traitsched.core.wanted.reserved import Reserved, reserved
+from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
+from osc_traitsched.core.wanted.reserved import Reserved, reserved, without_host
 from osc_traitsched.core.wanted.rest import takes_most
 from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.core.wanted.tenants import gone
@@ -72,7 +72,7 @@ class WantedPlan:
     :ivar passed_over: images of other projects that require a trait which no host will
         have
     :ivar filters: the host filters that the scheduler runs
-    :ivar reserved: what projects that no aggregate names lose by host filters
+    :ivar reserved: what projects lose by host filters
     :ivar unclear: the servers of which it is not known what they require
     :ivar has_private_flavors: the flavors are all that there are
     """
@@ -235,8 +235,8 @@ def _judged(
     ]
     taken = reserved(plan, found)
     is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
-    if taken is not None and not taken.kept and not is_off:
-        against.append(AllReserved(taken.aggregates))
+    if taken is not None and not is_off:
+        against.extend(without_host(taken))
     passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
     try:

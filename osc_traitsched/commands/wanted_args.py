@@ -79,7 +79,7 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", left_out.unlisted(todo.found.snapshot))
     for line in prose.told(todo.effects, todo.misplaced, todo.claims, todo.held_inside):
         warn("%s", line)
-    if todo.reserved is not None:
+    if todo.reserved is not None and todo.reserved.lost:
         warn("%s", prose.reserved(todo.reserved, todo.filters))
     if todo.passed_over:
         warn("%s", refusals.passed_over(todo.passed_over))

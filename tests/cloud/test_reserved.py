@@ -40,8 +40,8 @@ def test_all_hosts_go_to_a_project_only_with_force(cloud, tmp_path):
         some = run("apply", "cmp00")
         assert some.code == 0, some.err
         assert (
-            "other projects than those of aggregate 'ours' will lose 1 of 2 hosts and "
-            "keep 1 (AggregateMultiTenancyIsolation"
+            "projects that no aggregate names will lose 1 of 2 hosts and keep 1, by "
+            "aggregate 'ours' (AggregateMultiTenancyIsolation"
         ) in some.err
         assert boots() == "cmp01"
         refused = run("apply", "'*'")

@@ -192,6 +192,17 @@ class AllReserved(errors.AnswerIsNo):
         self.aggregates = aggregates
 
 
+class NoHostForProjects(errors.AnswerIsNo):
+    """No host would be left for projects that an aggregate names, or did.
+
+    :ivar projects: their IDs
+    """
+
+    def __init__(self, projects: tuple[str, ...]) -> None:
+        super().__init__(", ".join(projects))
+        self.projects = projects
+
+
 class OtherCloud(errors.AnswerIsNo):
     """A plan that was reviewed is of another cloud.
 

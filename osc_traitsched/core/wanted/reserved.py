@@ -2,81 +2,95 @@
 
 Only the host filter AggregateMultiTenancyIsolation keeps others out of such an
 aggregate (nova/scheduler/filters/aggregate_multitenancy_isolation.py), and Placement
-knows nothing of it.
+knows nothing of it. A host takes all projects that any of its aggregates names.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.change.model import Kind, Plan
+from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
-from osc_traitsched.core.inventory.tenant_keys import projects_of
+from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.wanted.afterwards import (
+    Aggregate,
+    Aggregates,
+    afterwards,
+    as_found,
+)
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.refusals import AllReserved, NoHostForProjects
 
 
 @dataclasses.dataclass(frozen=True)
 class Reserved:
-    """What becomes of the hosts of projects that no aggregate names.
+    """What becomes of the hosts that projects may use.
 
-    :ivar aggregates: the names of those that take hosts from them
-    :ivar lost: how many hosts they lose
+    :ivar aggregates: the names of those that take hosts from projects that no aggregate
+        names
+    :ivar lost: how many hosts these projects lose
+    :ivar gained: how many others they get
     :ivar kept: how many they keep
+    :ivar projects: the IDs of projects that an aggregate names, before or after, and
+        that lose all hosts
     """
 
     aggregates: tuple[str, ...]
     lost: int
+    gained: int
     kept: int
-
-
-@dataclasses.dataclass
-class _Aggregate:
-    name: str
-    hosts: set[str]
-    keys: dict[str, str]
-
-    @property
-    def is_reserved(self) -> bool:
-        return any(
-            projects_of(value)
-            for key, value in self.keys.items()
-            if key.startswith(TENANT_KEY)
-        )
+    projects: tuple[str, ...]
 
 
 def reserved(plan: Plan, found: FoundCloud) -> Reserved | None:
-    """Return what projects that no aggregate names lose by a plan; None for nothing."""
-    aggregates = {
-        str(body["id"]): _Aggregate(
-            body["name"], set(body["hosts"]), dict(body["metadata"])
-        )
-        for body in found.aggregates
-    }
+    """Return what a plan takes from projects; None for nothing."""
     computes = frozenset((found.snapshot.nova or Nova()).by_service_host)
-    before = computes - _hosts(aggregates.values())
-    _carry_out(plan, aggregates)
-    lost = before & _hosts(aggregates.values())
-    if not lost:
+    was, now = as_found(found), afterwards(plan, found)
+    before, after = computes - _taken(was), computes - _taken(now)
+    lost = before - after
+    theirs, then = _of_projects(was), _of_projects(now)
+    projects = tuple(
+        project
+        for project in sorted(theirs.keys() | then.keys())
+        if computes & (before | theirs.get(project, frozenset()))
+        and not computes & (after | then.get(project, frozenset()))
+    )
+    if not lost and not projects:
         return None
-    closed = (a for a in aggregates.values() if a.is_reserved and a.hosts & lost)
-    kept = computes - _hosts(aggregates.values())
-    return Reserved(tuple(sorted(a.name for a in closed)), len(lost), len(kept))
+    taking = (a for a in now.values() if _is_reserved(a) and a.hosts & lost)
+    return Reserved(
+        aggregates=tuple(sorted(each.name for each in taking)),
+        lost=len(lost),
+        gained=len(after - before),
+        kept=len(before & after),
+        projects=projects,
+    )
 
 
-def _hosts(aggregates: Iterable[_Aggregate]) -> frozenset[str]:
+def without_host(found: Reserved) -> Iterator[AnswerIsNo]:
+    """Yield why projects would have no host any more."""
+    if found.lost and not found.kept and not found.gained:
+        yield AllReserved(found.aggregates)
+    if found.projects:
+        yield NoHostForProjects(found.projects)
+
+
+def _is_reserved(aggregate: Aggregate) -> bool:
+    return any(key.startswith(TENANT_KEY) for key in aggregate.metadata)
+
+
+def _taken(aggregates: Aggregates) -> frozenset[str]:
     """Return the hosts that some projects have to themselves."""
-    return frozenset(h for each in aggregates if each.is_reserved for h in each.hosts)
+    taken = (each.hosts for each in aggregates.values() if _is_reserved(each))
+    return frozenset().union(*taken)
 
 
-def _carry_out(plan: Plan, aggregates: dict[str, _Aggregate]) -> None:
-    for change in plan.changes:
-        identity, kind = change.object.id, change.object.kind
-        if kind is Kind.NEW_AGGREGATE:
-            aggregates[identity] = _Aggregate(change.object.name, set(), {})
-        elif change.problem is None and kind is Kind.AGGREGATE:
-            there = aggregates[identity]
-            there.keys = {k: str(v) for k, v in change.applied_to(there.keys).items()}
-        elif change.problem is None and kind is Kind.AGGREGATE_HOSTS:
-            there = aggregates[identity]
-            there.hosts = (there.hosts | change.added) - change.removed
+def _of_projects(aggregates: Aggregates) -> Mapping[str, frozenset[str]]:
+    """Return the hosts of the aggregates that name a project, by its ID."""
+    hosts: dict[str, frozenset[str]] = {}
+    for each in aggregates.values():
+        for project in projects_in(each.metadata):
+            hosts[project] = hosts.get(project, frozenset()) | each.hosts
+    return hosts

@@ -72,18 +72,22 @@ def reserved(found: Reserved, filters: Setting) -> str:
     :param filters: those that the scheduler runs
     """
     names = listed(map(quoted, found.aggregates), "aggregate")
+    gained = f"gain {count(found.gained, 'other host')}, " if found.gained else ""
     total = count(found.lost + found.kept, "host")
-    lost = f"will lose {found.lost} of {total} and keep {found.kept or 'none'}"
+    lost = (
+        f"projects that no aggregate names will {gained}lose {found.lost} of {total} "
+        f"and keep {found.kept or 'none'}"
+    )
     if is_on(PROJECT_FILTER, filters):
         return (
-            f"other projects than those of {names} {lost} ({PROJECT_FILTER}, which is "
-            "not counted in what is said of flavors)"
+            f"{lost}, by {names} ({PROJECT_FILTER}, which is not counted in what is "
+            "said of flavors)"
         )
     off = f"{PROJECT_FILTER} is off"
     known = off if filters.given else f"nothing says that {PROJECT_FILTER} is on"
     return (
         f"{known} ({filters.source}): without it no project is kept out of {names}; "
-        f"with it other projects {lost}"
+        f"with it {lost}"
     )
 
 

@@ -156,6 +156,15 @@ def _(error: refusals.AllReserved) -> str:
 
 
 @problems.word.register
+def _(error: refusals.NoHostForProjects) -> str:
+    projects = listed(map(visible, error.projects), "project")
+    return (
+        f"nothing written: no host would be left for {projects}: {PROJECT_FILTER} "
+        "reserves all of them for others; --force overrides this"
+    )
+
+
+@problems.word.register
 def _(error: refusals.OtherCloud) -> str:
     reviewed, here = visible(error.reviewed), visible(error.here)
     return (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.test_apply import keystone
+from tests.unit.commands.test_apply import keystone, second
 from tests.unit.commands.test_plan import plan
 
 __all__ = ["plan"]
@@ -31,21 +31,21 @@ def projects(cloud, monkeypatch):
     [
         (
             ON,
-            "other projects than those of aggregate 'new' will lose 1 of 4 hosts and "
-            "keep 3 (AggregateMultiTenancyIsolation, which is not counted in what is "
-            "said of flavors)\n",
+            "projects that no aggregate names will lose 1 of 4 hosts and keep 3, by "
+            "aggregate 'new' (AggregateMultiTenancyIsolation, which is not counted in "
+            "what is said of flavors)\n",
         ),
         (
             OFF,
             "AggregateMultiTenancyIsolation is off (--set): without it no "
-            "project is kept out of aggregate 'new'; with it other projects will lose "
-            "1 of 4 hosts and keep 3\n",
+            "project is kept out of aggregate 'new'; with it projects that no "
+            "aggregate names will lose 1 of 4 hosts and keep 3\n",
         ),
         (
             (),
             "nothing says that AggregateMultiTenancyIsolation is on (the default of "
             "2024.2): without it no project is kept out of aggregate 'new'; with it "
-            "other projects will lose 1 of 4 hosts and keep 3\n",
+            "projects that no aggregate names will lose 1 of 4 hosts and keep 3\n",
         ),
     ],
 )
@@ -75,3 +75,46 @@ def test_hosts_that_a_project_has_already_are_lost_to_nobody(plan, cloud):
     cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": OTHER}
     text = f"aggregates: {{new: {{hosts: [cmp00], tenants: ['{DEMO}']}}}}"
     assert plan(text).err == ""
+
+
+def test_hosts_that_projects_gain_are_not_those_that_they_keep(plan, cloud):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": OTHER}
+    found = plan(
+        f"aggregates: {{gold: {{absent: {{tenants: ['{OTHER}']}}}}, "
+        f"new: {{hosts: [cmp02], tenants: ['{OTHER}']}}}}",
+        *ON,
+    )
+    assert found.code == 0
+    told = "will gain 2 other hosts, lose 1 of 2 hosts and keep 1, by aggregate 'new'"
+    assert told in found.err
+
+
+def test_hosts_that_come_are_enough_for_those_that_keep_none(plan, cloud):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": OTHER}
+    found = plan(
+        f"aggregates: {{gold: {{absent: {{tenants: ['{OTHER}']}}}}, "
+        f"new: {{hosts: [cmp02, cmp03], tenants: ['{OTHER}']}}}}",
+        *ON,
+    )
+    assert found.code == 0
+    assert "will gain 2 other hosts, lose 2 of 2 hosts and keep none" in found.err
+
+
+@pytest.mark.parametrize(("options", "code"), [(ON, 5), ((), 5), (OFF, 0)])
+def test_a_project_that_loses_its_last_aggregate_is_not_left_without_a_host(
+    plan, cloud, options, code
+):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": OTHER}
+    second(cloud, "cmp02", "cmp03", filter_tenant_id=DEMO)
+    move = f"tenants: ['{DEMO}'], absent: {{tenants: ['{OTHER}']}}"
+    found = plan(f"aggregates: {{gold: {{{move}}}}}", *options)
+    said = f"no host would be left for project {OTHER}"
+    assert (found.code, said in found.err) == (code, code == 5)
+
+
+def test_a_project_that_others_hosts_are_open_to_keeps_one(plan, cloud):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": OTHER}
+    second(cloud, "cmp02", filter_tenant_id=DEMO)
+    move = f"tenants: ['{DEMO}'], absent: {{tenants: ['{OTHER}']}}"
+    found = plan(f"aggregates: {{gold: {{{move}}}}}", *ON)
+    assert (found.code, found.err) == (0, "")

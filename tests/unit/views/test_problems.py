@@ -110,6 +110,7 @@ ERRORS = [
     of_wanted.HeldHosts(("cmp1\n",), None, "z\n"),
     of_wanted.GoneProject(LINE, "g\x1b", "f" * 32),
     of_wanted.AllReserved(("g\x1b",)),
+    of_wanted.NoHostForProjects(("p\x1b",)),
     of_wanted.OtherCloud("p\n.json", "http://a\x1b", "http://b\n"),
     of_wanted.TakesMost(LINE, Kind.PROVIDER_TRAITS, "CUSTOM_X", 3, 4),
     of_wanted.NotReviewed(
