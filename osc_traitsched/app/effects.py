@@ -23,7 +23,6 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.errors import CloudBroke, PlacementRefuses, TraitSchedError
-from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
@@ -93,7 +92,7 @@ def _usable(
     use yet can be given to any.
     """
     folded = assumptions.collation.folded
-    named = isolation.named_projects(state.snapshot.nova or Nova(), assumptions)
+    named = isolation.named_projects(state.aggregates, assumptions)
     private = {
         body["name"]: body
         for body in state.flavors

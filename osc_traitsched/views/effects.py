@@ -130,13 +130,15 @@ def _each_circumstance(asked: Asked) -> Iterator[str]:
 
 @problems.word.register
 def _(error: LeavesNoHost) -> str:
-    for_good = [each for each in error.effects if each.ever.becomes_empty]
-    for_now = [each for each in error.effects if not each.ever.becomes_empty]
-    reasons = []
-    if for_good:
-        reasons.append(f"no host would be left for {_stranded(for_good)}")
-    if for_now:
-        reasons.append(f"no host with room would be left for {_stranded(for_now)}")
+    for_good = [e for e in error.effects if e.ever.becomes_empty and not e.ever.then]
+    on_the_way = [e for e in error.effects if e.ever.becomes_empty and e.ever.then]
+    for_now = [e for e in error.effects if not e.ever.becomes_empty]
+    kinds = (
+        (for_good, "no host would be left"),
+        (on_the_way, "for a moment no host would be left"),
+        (for_now, "no host with room would be left"),
+    )
+    reasons = [f"{what} for {_stranded(found)}" for found, what in kinds if found]
     return f"nothing written: {'; '.join(reasons)}; --force overrides this"
 
 

@@ -20,7 +20,8 @@ OLDER = tuple(release for release in RELEASES.values() if release != NEWEST)
 def main(arguments: Sequence[str], releases: Sequence[Release] = OLDER) -> int:
     """Print what came of each release, and name those that no Python is found for.
 
-    Returns the highest exit status; a release that is not run has none.
+    Returns the highest exit status, or the number of the signal that ended a run; a
+    release that is not run has none.
     """
     found = [release for release in releases if release.pythons.find()]
     codes = [0]
@@ -31,7 +32,7 @@ def main(arguments: Sequence[str], releases: Sequence[Release] = OLDER) -> int:
         for release, done in zip(found, runs):
             _say(f"what came of {release.name}")
             print(done.stdout, end="", flush=True)
-            codes.append(done.returncode)
+            codes.append(abs(done.returncode))
     for release in releases:
         if release not in found:
             _say(f"NOT RUN on {release.name}: {release.pythons.lacking()}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
+import sys
 
 import pytest
 
@@ -42,3 +44,13 @@ def test_the_exit_status_is_that_of_the_release_that_fails(
     # Of wrong options pytest says so at once, and ends with 4.
     assert short.main(["--no-such-option"], [NEWEST, LACKING]) == 4
     assert "unrecognized arguments: --no-such-option" in capfd.readouterr().out
+
+
+def test_a_run_that_is_killed_is_a_failure(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\nkill -9 $$\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    assert short.main([], [NEWEST, LACKING]) == 9

@@ -23,6 +23,7 @@ from tests.unit.core.isolated import (
     AGGREGATE,
     GOLD,
     SILVER,
+    SSD,
     aggregate,
     flavor,
     host,
@@ -144,6 +145,30 @@ def test_who_may_have_no_host_between_two_hosts_leaves_no_host_too():
     (course,) = courses(clouds, request_matrix(clouds, ON), now)
     assert (course.now, course.then) == ({"h1-uuid"}, {"h2-uuid"})
     assert course.becomes_empty
+
+
+def test_who_uses_what_a_pool_shares_loses_its_hosts_with_the_pools_trait():
+    fast = {**flavor("fast", **{f"trait:{SSD}": "required"}), "disk": 1}
+    found = state(host("h1"), host("nfs", SSD), flavors=[fast])
+    providers = dataclasses.replace(found.snapshot, sharing=frozenset({"nfs-uuid"}))
+    found = dataclasses.replace(
+        found, snapshot=providers, classes=found.classes | {"DISK_GB"}
+    )
+    now = PredictedCloud.now(found, ())
+    clouds = (now, dataclasses.replace(now, changes={"nfs-uuid": {SSD: None}}))
+    h1 = frozenset({"h1-uuid"})
+    read = dataclasses.replace(
+        facts(found),
+        traits={"nfs-uuid": frozenset({SSD})},
+        offers={
+            ("VCPU", 1): h1,
+            ("MEMORY_MB", 1): h1,
+            ("DISK_GB", 1): frozenset({"nfs-uuid"}),
+        },
+        shared={"nfs-uuid": h1},
+    )
+    (course,) = courses(clouds, request_matrix(clouds, ON), read)
+    assert (course.now, course.then) == (h1, frozenset())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.snapshot import Aggregate, Nova
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Members, Nova
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.question import Body
@@ -29,6 +29,8 @@ class Context:
     project: str | None = None
     outside: frozenset[str] = frozenset()
 
+
+_NOBODY: frozenset[str] = frozenset()
 
 #: Of a server that may be in any zone, of a project that no aggregate names.
 ANYWHERE = Context()
@@ -53,14 +55,19 @@ def contexts(
     """Return the contexts that can differ in what a plan does, :data:`ANYWHERE` first.
 
     A zone, or a project's aggregate, none of whose hosts the plan touches is as it was.
+    Zones and projects that are named on the way are among them.
 
     :param clouds: as the cloud is now, then after each stage of the plan
     :returns: those of the same aggregates together: Nova makes the same of them
     """
     nova = clouds[0].state.snapshot.nova or Nova()
     touched = _touched(clouds)
-    zones = (_anywhere(nova), *_zones(nova, assumptions))
-    projects = (_anywhere(nova), *_projects(nova, assumptions))
+    members = _members(clouds)
+    bodies = [body for cloud in clouds for body in cloud.aggregates]
+    zones = (_anywhere(nova), *_zones(nova, bodies, members, assumptions))
+    named = _of_projects(bodies, assumptions)
+    theirs = _by_aggregates(named, members, assumptions.collation)
+    projects = (_anywhere(nova), *theirs)
     found = (
         tuple(
             Context(zone, project, some.outside)
@@ -77,89 +84,115 @@ def _anywhere(nova: Nova) -> _Alike:
 
 
 def _touched(clouds: Sequence[PredictedCloud]) -> frozenset[str]:
-    """Return the roots that the plan changes, and those of the aggregate it is about.
+    """Return the roots that the plan changes, and those of the aggregates it is about.
 
     A flavor that comes to require a trait leaves other hosts behind as well: that is
-    what it is named for.
+    what it is named for. What others share may be used by any host.
     """
-    state = clouds[0].state
+    state, members = clouds[0].state, _members(clouds)
     changed = {uuid for each in clouds for uuid in each.touched}
+    if changed & state.snapshot.sharing:
+        return frozenset(host.uuid for host in state.snapshot.hosts)
+    about = (members[uuid] for uuid in _with_other_metadata(clouds))
+    concerned = changed.union(state.members_concerned, *about)
     by_uuid = state.snapshot.by_uuid
-    roots = (by_uuid[u].root for u in changed | state.members_concerned if u in by_uuid)
-    return frozenset(roots)
+    return frozenset(by_uuid[uuid].root for uuid in concerned if uuid in by_uuid)
 
 
-def _zones(nova: Nova, assumptions: SchedulerSettings) -> Iterator[_Alike]:
+def _with_other_metadata(clouds: Sequence[PredictedCloud]) -> frozenset[str]:
+    """Return the UUIDs of the aggregates whose metadata a stage changes."""
+    found: dict[str, list[object]] = {}
+    for cloud in clouds:
+        for body in cloud.aggregates:
+            found.setdefault(body["uuid"], []).append(body["metadata"])
+    return frozenset(
+        uuid for uuid, each in found.items() if each != each[:1] * len(each)
+    )
+
+
+def _members(clouds: Sequence[PredictedCloud]) -> Members:
+    """Return for each aggregate the UUIDs of the nodes that are in it at some stage."""
+    nova = clouds[0].state.snapshot.nova or Nova()
+    return {
+        body["uuid"]: nova.members.get(body["uuid"], _NOBODY).union(
+            *(cloud.joined.get(body["uuid"], _NOBODY) for cloud in clouds)
+        )
+        for body in clouds[-1].aggregates
+    }
+
+
+def _zones(
+    nova: Nova,
+    bodies: Iterable[Body],
+    members: Members,
+    assumptions: SchedulerSettings,
+) -> Iterator[_Alike]:
     """Yield the zones; nobody can ask for one with a colon."""
     if not az_is_on(assumptions):
         return
     equal = assumptions.collation.equal
     named = [
-        (value, aggregate)
-        for aggregate in nova.aggregates
-        for key, value in aggregate.metadata.items()
+        (value, body["uuid"])
+        for body in bodies
+        for key, value in body["metadata"].items()
         if equal(key, ZONE_KEY)
     ]
     can_be_asked_for = ((v, a) for v, a in named if v and ":" not in v)
-    yield from _by_aggregates(can_be_asked_for, nova, assumptions.collation)
+    yield from _by_aggregates(can_be_asked_for, members, assumptions.collation)
     if has_filter(assumptions, AZ_FILTER):
-        yield from _default_zone(named, nova)
+        yield from _default_zone(nova, {uuid for _, uuid in named}, members)
 
 
 def _default_zone(
-    named: Iterable[tuple[str, Aggregate]], nova: Nova
+    nova: Nova, aggregates: Iterable[str], members: Members
 ) -> Iterator[_Alike]:
     """Yield the zone of the nodes that are in no zone's aggregate.
 
     To Placement it is no zone at all, but the filter knows it
     (nova/scheduler/filters/availability_zone_filter.py, up to 27).
     """
-    uuids = frozenset(aggregate.uuid for _, aggregate in named)
+    uuids = frozenset(aggregates)
     everywhere = _anywhere(nova).nodes
     if uuids:
-        yield _Alike((None,), everywhere - _nodes(nova, uuids), uuids)
-
-
-def _projects(nova: Nova, assumptions: SchedulerSettings) -> Iterator[_Alike]:
-    named = _of_projects(nova, assumptions)
-    yield from _by_aggregates(named, nova, assumptions.collation)
+        yield _Alike((None,), everywhere - _nodes(members, uuids), uuids)
 
 
 def _of_projects(
-    nova: Nova, assumptions: SchedulerSettings
-) -> Iterator[tuple[str, Aggregate]]:
-    """Yield the projects' aggregates; a value that lists several is none's ID."""
-    if assumptions.value(options.TENANT):
-        for aggregate in nova.aggregates:
-            for value in aggregate.projects.values():
-                if value and "," not in value:
-                    yield value, aggregate
+    bodies: Iterable[Body], assumptions: SchedulerSettings
+) -> Iterator[tuple[str, str]]:
+    """Yield projects and their aggregates; a value that lists several is none's ID."""
+    for body in bodies if assumptions.value(options.TENANT) else ():
+        for key, value in body["metadata"].items():
+            if key.startswith(TENANT_KEY) and value and "," not in value:
+                yield value, body["uuid"]
 
 
-def named_projects(nova: Nova, assumptions: SchedulerSettings) -> frozenset[str]:
+def named_projects(
+    aggregates: Iterable[Body], assumptions: SchedulerSettings
+) -> frozenset[str]:
     """Return the IDs, as the database folds them, of projects that aggregates name."""
-    named = _of_projects(nova, assumptions)
+    named = _of_projects(aggregates, assumptions)
     return frozenset(assumptions.collation.folded(value) for value, _ in named)
 
 
 def _by_aggregates(
-    named: Iterable[tuple[str, Aggregate]], nova: Nova, collation: Collation
+    named: Iterable[tuple[str, str]], members: Members, collation: Collation
 ) -> Iterator[_Alike]:
     """Yield the names of the same aggregates together, of equal names the first."""
     spelled: dict[str, str] = {}
     aggregates: dict[str, set[str]] = {}
     for each, aggregate in named:
         name = spelled.setdefault(collation.folded(each), each)
-        aggregates.setdefault(name, set()).add(aggregate.uuid)
+        aggregates.setdefault(name, set()).add(aggregate)
     alike: dict[frozenset[str], list[str]] = {}
     for name, uuids in aggregates.items():
         alike.setdefault(frozenset(uuids), []).append(name)
     for key, names in alike.items():
-        yield _Alike(tuple(names), _nodes(nova, key))
+        yield _Alike(tuple(names), _nodes(members, key))
 
 
-def _nodes(nova: Nova, aggregates: Iterable[str]) -> frozenset[str]:
-    return frozenset[str]().union(*(nova.members[uuid] for uuid in aggregates))
+def _nodes(members: Members, aggregates: Iterable[str]) -> frozenset[str]:
+    return _NOBODY.union(*(members[uuid] for uuid in aggregates))
 
 
 def image_kinds(

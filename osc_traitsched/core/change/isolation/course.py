@@ -139,10 +139,13 @@ def _course(
     return Course(hosts, tuple(same.setdefault(each, each) for each in both))
 
 
-def _changed(clouds: Iterable[PredictedCloud], facts: Facts) -> tuple[Provider, ...]:
-    """Return the hosts in whose trees the clouds differ."""
+def _changed(clouds: Sequence[PredictedCloud], facts: Facts) -> tuple[Provider, ...]:
+    """Return the hosts in whose trees the clouds differ, or in what others share."""
     by_uuid = facts.snapshot.by_uuid
     changed = {uuid for each in clouds for uuid in each.touched}
+    if pools := changed & facts.shared.keys():
+        seen = (cloud.seen(facts).shared for cloud in clouds)
+        changed.update(*(shared[pool] for shared in seen for pool in pools))
     roots = {by_uuid[uuid].root for uuid in changed if uuid in by_uuid}
     return tuple(host for host in facts.snapshot.hosts if host.uuid in roots)
 

@@ -171,6 +171,7 @@ class _Asking:
         self._clouds = clouds
         self._assumptions = assumptions
         self._deciding = [_deciding(cloud, assumptions) for cloud in clouds]
+        self._zones = [_zones(each, assumptions) for each in self._deciding]
         # By which of the clouds have the same aggregates.
         self._alike = list(map(self._deciding.index, self._deciding))
         self._known: dict[tuple[object, ...], Request | None] = {}
@@ -204,9 +205,17 @@ class _Asking:
                 zone=context.zone,
                 project=context.project or _NO_PROJECT,
             )
-            request = _request(question)
+            request = _request(question) if self._is_zone(context, number) else None
             self._known[key] = request and _outside(request, context.outside)
         return self._known[key]
+
+    def _is_zone(self, context: Context, number: int) -> bool:
+        """Tell whether there is such a zone; nova-api refuses servers of another.
+
+        nova/compute/api.py, ``API.create``.
+        """
+        folded = self._assumptions.collation.folded
+        return context.zone is None or folded(context.zone) in self._zones[number]
 
 
 def _deciding(
@@ -223,6 +232,19 @@ def _deciding(
             or names_trait(key, collation)
             for key in body["metadata"]
         )
+    )
+
+
+def _zones(
+    aggregates: Iterable[Body], assumptions: SchedulerSettings
+) -> frozenset[str]:
+    """Return the names of the zones that there are, as the database folds them."""
+    collation = assumptions.collation
+    return frozenset(
+        collation.folded(value)
+        for body in aggregates
+        for key, value in body["metadata"].items()
+        if collation.equal(key, ZONE_KEY)
     )
 
 

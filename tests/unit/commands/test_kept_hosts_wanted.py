@@ -1,0 +1,80 @@
+"""plan and the hosts that flavors have to keep, by zone and by project and on the way.
+
+All of these change metadata alone: hosts have what they need since yesterday.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.commands.test_apply import keystone
+from tests.unit.commands.test_kept_hosts import BOTH, PROJECTS, aggregate
+from tests.unit.commands.test_plan import GOLD, plan
+
+__all__ = ["plan"]
+
+DEMO, OTHER = "1" * 32, "2" * 32
+CLOSED = "aggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}"
+
+
+@pytest.fixture(autouse=True)
+def gold(cloud, monkeypatch):
+    """All hosts of gold have its trait, and Placement has them in it."""
+    keystone(cloud, monkeypatch, DEMO, OTHER)
+    cloud.gives(GOLD, *BOTH)
+    cloud.mirror[cloud.aggregates["1"]["uuid"]] = set(BOTH)
+
+
+def test_closing_the_hosts_of_a_zone_is_refused(plan, cloud):
+    aggregate(cloud, BOTH, availability_zone="az1")
+    found = plan(CLOSED)
+    assert found.code == 5
+    assert (
+        "no host would be left for flavors 'golden', 'small' in zone 'az1'" in found.err
+    )
+
+
+def test_closing_the_hosts_of_a_project_is_refused(plan, cloud):
+    aggregate(cloud, BOTH, filter_tenant_id=OTHER)
+    assert plan(CLOSED).code == 0
+    found = plan(CLOSED, *PROJECTS)
+    assert found.code == 5
+    assert f"'golden', 'small' for project '{OTHER}'" in found.err
+
+
+def test_closing_other_hosts_is_not(plan, cloud):
+    aggregate(cloud, ("cmp02", "cmp03"), availability_zone="az1")
+    assert plan(CLOSED).code == 0
+
+
+@pytest.mark.parametrize("zone", ["az2", "AZ1"])
+def test_a_zone_that_gets_another_name_leaves_nobody_who_asks_for_it_a_host(
+    plan, cloud, zone
+):
+    aggregate(cloud, BOTH, availability_zone="az1")
+    found = plan(f"aggregates: {{other: {{zone: {zone}}}}}")
+    assert found.code == (0 if zone == "AZ1" else 5)
+    assert ("'golden', 'small' in zone 'az1'" in found.err) is (zone == "az2")
+
+
+def test_a_project_that_is_named_now_first_keeps_a_host_of_each_flavor(plan, cloud):
+    # Nova sends the servers of a project to the aggregates that name it alone.
+    cloud.flavors = {}
+    cloud.flavor("golden", **{GOLD: "required"})
+    aggregate(cloud, ("cmp02",))
+    text = f"aggregates: {{other: {{tenants: ['{DEMO}']}}}}"
+    assert plan(text).code == 0
+    found = plan(text, *PROJECTS)
+    assert found.code == 5
+    assert f"flavor 'golden' for project '{DEMO}'" in found.err
+
+
+def test_a_flavor_that_goes_to_other_hosts_has_none_in_between(plan, cloud):
+    # It requires both traits for a moment: it is never open to the hosts of neither.
+    cloud.flavors = {}
+    cloud.flavor("vip", **{GOLD: "required"})
+    cloud.gives("CUSTOM_SILVER", "cmp02")
+    asked = "requires: [CUSTOM_SILVER], absent: {requires: [CUSTOM_GOLD]}"
+    found = plan(f"flavors: {{vip: {{{asked}}}}}")
+    assert found.code == 5
+    assert "for a moment no host would be left for flavor 'vip'" in found.err
