@@ -57,8 +57,9 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         parser.add_argument(
             "--force",
             action="store_true",
-            help="write even if flavors or servers would have no host, or only takes "
-            "from most",
+            help="write even if flavors, servers or projects would have no host, if "
+            "something requires a trait that no host would have, if any of that can't "
+            "be read, if a project is gone, or if only takes from most",
         )
         write_args.add_jobs(parser)
         parser.set_defaults(dry_run=False, exit_code=False)

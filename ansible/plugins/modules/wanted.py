@@ -62,8 +62,10 @@ options:
     default: 0
   force:
     description:
-      - Write even if a flavor or a server would have no host, or if C(only) takes
-        something from most that have it.
+      - Write even if a flavor, a server or a project would have no host, or if
+        something requires a trait that no host would have.
+      - Write as well if any of that can't be read, if an aggregate would name a project
+        that is gone, or if C(only) takes something from most that have it.
     type: bool
     default: false
 attributes:
