@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import itertools
 import math
 import queue
 import signal
@@ -21,7 +22,7 @@ from osc_traitsched.core.change.model import (
     Outcome,
     Plan,
     Status,
-    foreseen,
+    foreseen_stages,
     may_begin,
     not_done,
 )
@@ -68,7 +69,7 @@ class Execution:
 
 def foresee(plan: Plan) -> Execution:
     """Return what a dry run says of a plan; nothing is written."""
-    return Execution(tuple(map(foreseen, plan.changes)))
+    return Execution(tuple(itertools.chain.from_iterable(foreseen_stages(plan))))
 
 
 Watch = Callable[[Outcome], object]
@@ -107,9 +108,8 @@ def run(
     outcomes: list[Outcome] = []
     with running.interruptible():
         for stage in plan.stages:
-            in_doubt = [each for each in outcomes if not each.is_as_wanted]
             goes_on = not patience.stopped.is_set()
-            may = [goes_on and may_begin(change, in_doubt) for change in stage]
+            may = [goes_on and each for each in may_begin(stage, outcomes)]
             begun = [change for change, each in zip(stage, may) if each]
             tried = iter(running.stage(begun, jobs))
             outcomes.extend(

@@ -112,6 +112,22 @@ def documents(draw):
     return document
 
 
+@st.composite
+def moves(draw):
+    """Draw what moves hosts between aggregates, and opens and closes these."""
+    aggregates = {}
+    for name in AGGREGATES:
+        hosts, no_hosts = draw(apart(HOST_SETS))
+        traits = draw(st.lists(st.sampled_from(TRAITS), max_size=1))
+        entry = {"hosts": hosts, "isolated_for": traits, "absent": {"hosts": no_hosts}}
+        if draw(st.booleans()):
+            entry["absent"]["tenants"] = ["p1", "p2", "p3"]
+            others = [each for each in TRAITS if each not in traits]
+            entry["absent"]["isolated_for"] = others
+        aggregates[name] = entry
+    return {"version": 1, "aggregates": aggregates}
+
+
 def planned(cloud, text):
     """Return the plan of a file; None for one that contradicts itself."""
     wanted, mistakes = reader.read("w.yaml", text)
@@ -165,6 +181,18 @@ def dying(cloud, writes):
         if len(cloud.written) >= writes:
             raise CloudBroke("compute", "killed", 403)
         before(parts)
+
+    cloud.about_to_write = about_to_write
+
+
+def refusing(cloud, number):
+    """Let a cloud refuse one write, and take the others."""
+    before = cloud.about_to_write
+
+    def about_to_write(parts):
+        before(parts)
+        if len(cloud.written) == number:
+            raise CloudBroke("compute", "refused", 403)
 
     cloud.about_to_write = about_to_write
 
@@ -256,6 +284,28 @@ def test_what_is_applied_holds_and_what_is_not_named_stays():
 
     check()
     assert sum(seen) > 40
+
+
+def test_whichever_write_is_refused_what_is_closed_now_and_later_always_is():
+    seen = []
+
+    @SURE
+    @given(clouds(), moves())
+    def check(start, document):
+        text = yaml.safe_dump(document)
+        whole_run = copy.deepcopy(start)
+        execute(whole_run, planned(whole_run, text).plan)
+        always = sheltered(start) & sheltered(whole_run)
+        for number in range(1, len(whole_run.written) + 1):
+            refused = copy.deepcopy(start)
+            refusing(refused, number)
+            closings = watched(refused)
+            execute(refused, planned(refused, text).plan)
+            assert all(always <= each for each in closings), (text, number)
+            seen.append(bool(always))
+
+    check()
+    assert sum(seen) > 200
 
 
 #: What of a cloud is its state, and not the tests'.

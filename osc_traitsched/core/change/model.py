@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, Union
 
 from osc_traitsched.core.errors import AnswerIsNo, TraitSchedError
@@ -104,6 +104,10 @@ class Condition:
     guard: Guard
 
 
+#: An object and one of its keys.
+Mark = tuple[Object, str]
+
+
 class Reason(enum.Enum):
     """Why a trait stays where it could have been removed."""
 
@@ -140,8 +144,8 @@ class Change:
     :ivar conditions: what must still hold of others
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
-    :ivar needs: the objects of earlier stages that must be as wanted before it is
-        begun; None for all that earlier stages are about
+    :ivar needs: the marks of changes of earlier stages that must be as wanted before
+        it is begun; None for all of earlier stages
     """
 
     object: Object
@@ -151,7 +155,12 @@ class Change:
     conditions: tuple[Condition, ...] = ()
     kept: tuple[Kept, ...] = ()
     problem: TraitSchedError | None = None
-    needs: frozenset[Object] | None = None
+    needs: frozenset[Mark] | None = None
+
+    @property
+    def mark(self) -> Mark:
+        """What no other change of its plan has: its object, and one of its keys."""
+        return self.object, min(self.after, default="")
 
     @property
     def before(self) -> Keys:
@@ -297,21 +306,42 @@ class Outcome:
         return self.status in (Status.CHANGED, Status.UNCHANGED)
 
     @property
+    def is_off(self) -> bool:
+        """Whether the object is, or may be, otherwise than the change wants it."""
+        return self.is_in_doubt or self.status is Status.NOT_DONE
+
+    @property
     def _is_of_effect(self) -> bool:
         return self.status in (Status.CHANGED, Status.WOULD_CHANGE)
 
 
-def may_begin(change: Change, earlier: Iterable[Outcome]) -> bool:
-    """Tell whether a change can be tried after what became of earlier stages."""
-    if change.needs is None:
-        return not any(each.is_in_doubt for each in earlier)
-    return change.needs.isdisjoint(
-        each.change.object for each in earlier if not each.is_as_wanted
-    )
+def may_begin(stage: Iterable[Change], earlier: Iterable[Outcome]) -> list[bool]:
+    """Tell of each change whether it can be tried after what became of others.
+
+    :param stage: those that are begun together
+    :param earlier: what became of earlier stages, or will
+    """
+    off = [each for each in earlier if each.is_off]
+    in_doubt = any(each.is_in_doubt for each in off)
+    marks = frozenset(each.change.mark for each in off)
+    return [
+        not in_doubt if change.needs is None else change.needs.isdisjoint(marks)
+        for change in stage
+    ]
+
+
+def foreseen_stages(plan: Plan) -> Iterator[tuple[Outcome, ...]]:
+    """Yield what a dry run says of each stage, also of what will not be begun."""
+    earlier: list[Outcome] = []
+    for stage in plan.stages:
+        may = may_begin(stage, earlier)
+        found = tuple(foreseen(c) if m else not_done(c) for c, m in zip(stage, may))
+        earlier += (each for each in found if each.is_off)
+        yield found
 
 
 def foreseen(change: Change) -> Outcome:
-    """Return what a dry run says of a change."""
+    """Return what becomes of a change by itself, as far as that is known."""
     if change.problem is not None:
         return Outcome(change, Status.FAILED, change.problem)
     needed = change.is_needed
@@ -320,6 +350,4 @@ def foreseen(change: Change) -> Outcome:
 
 def not_done(change: Change) -> Outcome:
     """Return what becomes of a change that is not begun."""
-    if change.problem is None and not change.is_needed:
-        return Outcome(change, Status.UNCHANGED)
-    return Outcome(change, Status.NOT_DONE)
+    return Outcome(change, Status.NOT_DONE) if change.is_sent else foreseen(change)

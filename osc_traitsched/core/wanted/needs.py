@@ -1,7 +1,8 @@
 """Which changes a change waits for: what fails elsewhere does not stop it.
 
 Something that closes, or that takes away, waits for all that it follows from, and for
-what opens hosts to others: it was foreseen that flavors find room there.
+what opens hosts to others: it was foreseen that flavors find room there. That which is
+known to fail was not foreseen, and nothing waits for its room.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.change.model import Change, Kind, Object
+from osc_traitsched.core.change.model import Change, Kind, Mark
 from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
@@ -17,28 +18,34 @@ from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.found import FoundCloud
 
 #: What a change brings about, and what another one relies on.
-_Fact = tuple[str, str]
+_Fact = tuple[str, ...]
 
 #: Hosts are open to requests that could not get there before.
 _OPEN: _Fact = ("open", "")
 
 
 def with_needs(staged: Staged, found: FoundCloud) -> Staged:
-    """Return the changes, each with the objects of earlier stages that it waits for."""
+    """Return the changes, each with those of earlier stages that it waits for."""
     thinking = _Thinking(found, staged)
-    given: dict[_Fact, set[Object]] = {}
+    given: dict[_Fact, set[Mark]] = {}
     result: dict[Stage, tuple[Change, ...]] = {}
+    # The changes that will not be made: they fail, or wait for such.
+    off: set[Mark] = set()
     for stage in sorted(staged):
-        known: dict[frozenset[_Fact], frozenset[Object]] = {}
+        known: dict[frozenset[_Fact], frozenset[Mark]] = {}
         changes = []
         for change in staged[stage]:
             facts = frozenset(thinking.relies(stage, change)).intersection(given)
             if facts not in known:
                 known[facts] = frozenset().union(*(given[fact] for fact in facts))
-            changes.append(dataclasses.replace(change, needs=known[facts]))
-        for change in staged[stage]:
+            needs = known[facts]
+            changes.append(dataclasses.replace(change, needs=needs))
+            if change.problem is not None or not needs.isdisjoint(off):
+                off.add(change.mark)
+        for change in changes:
             for fact in thinking.gives(stage, change):
-                given.setdefault(fact, set()).add(change.object)
+                if fact != _OPEN or change.mark not in off:
+                    given.setdefault(fact, set()).add(change.mark)
         result[stage] = tuple(changes)
     return result
 
@@ -85,6 +92,7 @@ class _Thinking:
             yield from ((stage.name, host) for host in change.after)
         elif stage is Stage.JOINED:
             yield (stage.name, identity)
+            yield from ((stage.name, identity, host) for host in change.after)
             if identity in self._restricted:
                 yield _OPEN
         elif stage in (Stage.OPENED, Stage.REPLACED):
@@ -126,6 +134,7 @@ class _Thinking:
             yield from self._closes(change, names)
         if stage is Stage.REPLACED:
             yield ("CLOSED", identity)
+        if stage in (Stage.OPENED, Stage.REPLACED):
             yield from self._closed_around(self._aggregates[identity]["hosts"])
         if stage is Stage.LEFT:
             # Filters after Placement may ask for the aggregate's other keys.
@@ -144,9 +153,16 @@ class _Thinking:
             yield from self._joined.get(host, ())
 
     def _closed_around(self, hosts: Iterable[str]) -> Iterator[_Fact]:
-        """Yield what must be so before something no longer keeps others from hosts."""
+        """Yield what must be so before something no longer keeps others from hosts.
+
+        Those that are to be in a closed aggregate are in it, and others are closed.
+        """
         for host in hosts:
-            yield from (("CLOSED", other) for other in self._around.get(host, ()))
+            for other in self._around.get(host, ()):
+                yield ("CLOSED", other)
+                if other in self._found.closed:
+                    yield ("JOINED", other, host)
+                    yield ("MIRRORED", self._aggregates[other]["uuid"])
 
     def _can_be_joined(self, aggregate: str) -> Iterator[_Fact]:
         """Yield what must be so before a host joins an aggregate.

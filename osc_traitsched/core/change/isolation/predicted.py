@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.isolation.state import CloudState
-from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
+from osc_traitsched.core.change.model import Change, Keys, Kind, Plan, foreseen_stages
 from osc_traitsched.core.inventory.snapshot import Members, Nova
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
@@ -121,9 +121,9 @@ def predicted_stages(start: PredictedCloud, plan: Plan) -> tuple[PredictedCloud,
 
 
 def _following(cloud: PredictedCloud, plan: Plan) -> Iterator[PredictedCloud]:
-    for stage in plan.stages:
-        for change in stage:
-            cloud = cloud.after(change)
+    for stage in foreseen_stages(plan):
+        for outcome in stage:
+            cloud = cloud if outcome.is_off else cloud.after(outcome.change)
         yield cloud
 
 

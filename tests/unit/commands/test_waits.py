@@ -1,0 +1,124 @@
+"""What a row that fails stops, foreseen and carried out, and what it leaves alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.app import wanted as app
+from tests.unit.commands.test_apply import (
+    apply,
+    broken_for,
+    plan,
+    second,
+    statuses,
+    trait_sched,
+)
+
+__all__ = ["apply", "plan", "trait_sched"]
+
+GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
+#: cmp01 is to get into a zone, which its servers forbid; all else has nothing to do
+#: with that.
+STUCK = """
+    traits: {CUSTOM_SILVER: {hosts: [cmp02], absent: {hosts: [cmp03]}}}
+    aggregates:
+      gold: {isolated_for: [CUSTOM_GOLD]}
+      zoned: {zone: az1, hosts: [cmp00, cmp01]}
+    flavors: {golden: {requires: [CUSTOM_GOLD]}}
+"""
+
+
+@pytest.fixture
+def stuck(cloud, monkeypatch):
+    """Let cmp01 have servers, so that it can't get into another zone."""
+    monkeypatch.setattr(app.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
+    cloud.gives(SILVER, "cmp03")
+
+
+def test_a_row_that_is_known_to_fail_stops_nothing_else(stuck, apply, cloud):
+    done = apply(STUCK)
+    assert {k: v for k, v in statuses(done).items() if v != "changed"} == {
+        ("member", "zoned", "cmp01"): "failed"
+    }
+    assert cloud.metadata == {f"trait:{GOLD}": "required"}
+    assert cloud.having(SILVER) == {"cmp02"}
+
+
+def test_what_opens_hosts_and_fails_only_then_stops_what_closes(apply, cloud):
+    cloud.gives(SILVER, "cmp03")
+    broken_for(cloud, "action")
+    done = statuses(apply(STUCK))
+    assert done["member", "zoned", "cmp00"] == "failed"
+    assert done["aggregate", "gold", f"trait:{GOLD}"] == "not done"
+    assert cloud.having(SILVER) == {"cmp02", "cmp03"}
+
+
+def test_a_plan_says_what_will_not_be_done(stuck, trait_sched, apply, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    cloud.aggregates["1"]["hosts"] = ["cmp00"]
+    text = """
+        aggregates: {gold: {hosts: [cmp01], isolated_for: [CUSTOM_GOLD]}}
+        flavors: {golden: {requires: [CUSTOM_GOLD]}}
+    """
+    said = trait_sched("plan", "w.yaml", "-f", "json", w=text)
+    assert not cloud.written
+    done = apply(text)
+    assert statuses(done) == {
+        ("host", "cmp00", GOLD): "changed",
+        ("host", "cmp01", GOLD): "changed",
+        ("member", "gold", "cmp01"): "failed",
+        ("flavor", "golden", f"trait:{GOLD}"): "changed",
+        ("aggregate", "gold", f"trait:{GOLD}"): "not done",
+    }
+    foreseen = {
+        k: v.replace("would change", "changed") for k, v in statuses(said).items()
+    }
+    assert foreseen == statuses(done)
+    assert (said.code, done.code) == (1, 1)
+    # Nothing is closed, so who does not require the trait loses no host.
+    assert ("'golden' will lose" in said.err, "'small'" in said.err) == (True, False)
+
+
+MOVED = """
+    aggregates:
+      gold: {%s}
+      rack: {hosts: [cmp00, cmp01]}
+"""
+OPENED = "absent: {isolated_for: [CUSTOM_GOLD]}"
+
+
+def test_what_closes_hosts_stays_until_all_have_joined_what_is_closed(apply, cloud):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    second(cloud, CUSTOM_SILVER="required")
+    broken_for(cloud, "action")
+    done = apply(MOVED % OPENED)
+    assert statuses(done) == {
+        ("member", "rack", "cmp00"): "failed",
+        ("member", "rack", "cmp01"): "changed",
+        ("aggregate", "gold", f"trait:{GOLD}"): "not done",
+    }
+    assert cloud.metadata == {f"trait:{GOLD}": "required"}
+    assert apply(MOVED % OPENED).code == 0
+    assert cloud.metadata == {}
+
+
+def test_an_aggregate_is_opened_whoever_can_not_join_one_that_is_open(apply, cloud):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    second(cloud)
+    broken_for(cloud, "action")
+    assert statuses(apply(MOVED % OPENED)) == {
+        ("member", "rack", "cmp00"): "failed",
+        ("member", "rack", "cmp01"): "changed",
+        ("aggregate", "gold", f"trait:{GOLD}"): "changed",
+    }
+
+
+def test_hosts_of_others_that_fail_to_join_keep_no_aggregate_closed(apply, cloud):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    second(cloud, CUSTOM_SILVER="required")
+    broken_for(cloud, "action")
+    moved = "aggregates: {gold: {%s}, rack: {hosts: [cmp03]}}"
+    assert statuses(apply(moved % OPENED)) == {
+        ("member", "rack", "cmp03"): "failed",
+        ("aggregate", "gold", f"trait:{GOLD}"): "changed",
+    }
