@@ -95,20 +95,22 @@ def _traits(requests: Iterable[Request]) -> frozenset[str]:
 def _alike(
     facts: Facts, names: frozenset[str], among: Iterable[Provider]
 ) -> list[Sequence[Provider]]:
+    sets = (*facts.offers.values(), *facts.members.values())
+    limits = tuple(facts.limits.values())
+    by_uuid, nothing = facts.snapshot.by_uuid, frozenset[str]()
+
+    def kind(uuid: str, host: str) -> object:
+        """Return all that a matcher looks at in a provider of a host."""
+        return (
+            facts.traits.get(uuid, nothing) & names,
+            tuple([uuid in each for each in sets]),
+            tuple([most.get(uuid) for most in limits]),
+            by_uuid[uuid].root == host,
+        )
+
     kinds: dict[object, list[Provider]] = {}
     for host in among:
         providers = facts.reachable(host.uuid)
-        kind = tuple(_kind(facts, names, uuid, host.uuid) for uuid in providers)
-        kinds.setdefault(kind, []).append(host)
+        found = tuple([kind(uuid, host.uuid) for uuid in providers])
+        kinds.setdefault(found, []).append(host)
     return list(kinds.values())
-
-
-def _kind(facts: Facts, names: frozenset[str], uuid: str, host: str) -> object:
-    """Return all that a matcher looks at in a provider of a host."""
-    return (
-        facts.traits.get(uuid, frozenset()) & names,
-        tuple(uuid in givers for givers in facts.offers.values()),
-        tuple(uuid in inside for inside in facts.members.values()),
-        tuple(most.get(uuid) for most in facts.limits.values()),
-        facts.snapshot.by_uuid[uuid].root == host,
-    )
