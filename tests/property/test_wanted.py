@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from osc_traitsched.app.execute import execute
 from osc_traitsched.app.wanted import plan_wanted
 from osc_traitsched.config.wanted import reader, writer
-from osc_traitsched.core.change.model import Status
+from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.errors import CloudBroke, Mistakes
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import contradictions
@@ -306,6 +307,109 @@ def test_whichever_write_is_refused_what_is_closed_now_and_later_always_is():
 
     check()
     assert sum(seen) > 200
+
+
+@st.composite
+def zone_moves(draw):
+    """Draw a cloud of up to two zones, and a document that moves hosts and closes."""
+    cloud, document = draw(clouds()), draw(documents())
+    gold, rack = (cloud.aggregates[number] for number in "12")
+    zones = st.sampled_from([None, "az1", "az2"])
+    for each in (gold, rack):
+        if zone := draw(zones):
+            each["metadata"]["availability_zone"] = zone
+    if draw(st.booleans()):
+        rack["hosts"] = [host for host in rack["hosts"] if host not in gold["hosts"]]
+        cloud.mirror[rack["uuid"]] = {*rack["hosts"]}
+    moving = draw(st.lists(st.sampled_from(sorted(HOSTS)), unique=True))
+    _moves(document, "gold", [], moving)
+    _moves(document, draw(st.sampled_from(["rack", "new"])), moving, [])
+    for entry in document["aggregates"].values():
+        if zone := draw(zones):
+            entry["zone"] = zone
+    return cloud, document
+
+
+def _moves(document, name, joining, leaving):
+    """Let hosts join an aggregate, or leave it, whatever else is wanted of it."""
+    entry = document["aggregates"].setdefault(name, {})
+    entry.pop("only", None)
+    hosts = {*entry.get("hosts", ()), *joining} - {*leaving}
+    absent = {*entry.setdefault("absent", {}).get("hosts", ()), *leaving} - hosts
+    entry["hosts"], entry["absent"]["hosts"] = sorted(hosts), sorted(absent)
+
+
+class Refusing:
+    """Lets one write fail, and watches who is in a closed aggregate after each.
+
+    :param joins: how many aggregates hosts are to join
+    :ivar seen: these, and who has left an aggregate and not yet joined all others
+    :ivar refused: the body of the write that failed, if it was one to Nova
+    """
+
+    def __init__(self, cloud, number, joins):
+        self._cloud, self._number = cloud, number
+        self._joins, self._left = Counter(joins), set()
+        self._write, self._post = cloud.about_to_write, cloud.compute_post
+        cloud.about_to_write, cloud.compute_post = self._about_to_write, self._to_nova
+        self.refused = {}
+        self.seen = [(set(), sheltered(cloud))]
+
+    def _about_to_write(self, parts):
+        self._write(parts)
+        if self._is_refused and parts[0] != "os-aggregates":
+            raise CloudBroke("placement", "no", 403)
+
+    @property
+    def _is_refused(self):
+        return len(self._cloud.written) == self._number
+
+    def _to_nova(self, parts, body):
+        if self._is_refused:
+            self.refused = body
+            raise CloudBroke("compute", "no", 403)
+        self._post(parts, body)
+        self._joins.subtract(body.get("add_host", {}).values())
+        self._left |= {*body.get("remove_host", {}).values()}
+        on_the_way = {host for host in self._left if self._joins[host] > 0}
+        self.seen.append((on_the_way, sheltered(self._cloud)))
+
+
+def test_whatever_fails_closed_hosts_are_open_only_on_their_way_to_another_zone():
+    seen = []
+
+    @settings(SURE, max_examples=250)
+    @given(zone_moves())
+    def check(drawn):
+        cloud, document = drawn
+        text = yaml.safe_dump(document)
+        whole_run = copy.deepcopy(cloud)
+        todo = planned(whole_run, text)
+        if todo is None:
+            return
+        execute(whole_run, todo.plan)
+        shelter = sheltered(cloud) & sheltered(whole_run)
+        members = [
+            change
+            for change in todo.plan.changes
+            if change.object.kind is Kind.AGGREGATE_HOSTS
+        ]
+        leaving = frozenset().union(*(change.removed for change in members))
+        joins = Counter(host for change in members for host in change.added)
+        moving = leaving & joins.keys()
+        seen.append(bool(moving & shelter))
+        for number in range(1, len(whole_run.written) + 2) if shelter else ():
+            failing = copy.deepcopy(cloud)
+            watch = Refusing(failing, number, joins)
+            execute(failing, todo.plan)
+            for on_the_way, now in watch.seen:
+                assert shelter - now <= moving & on_the_way, (text, number)
+            # Nobody is sent on the way if it is known that it can't arrive.
+            left = shelter - sheltered(failing)
+            assert left <= {*watch.refused.get("add_host", {}).values()}, (text, number)
+
+    check()
+    assert sum(seen) > 10
 
 
 #: What of a cloud is its state, and not the tests'.

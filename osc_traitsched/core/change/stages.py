@@ -180,12 +180,11 @@ class _Staging:
     def _stage_of_closing(self, change: Change, key: str) -> Stage:
         """Return the stage of what closes an aggregate, or of what opens it."""
         opens = _opens(change, key)
+        if change.object.id in self._joined_by_sheltered and not opens:
+            return Stage.CLOSED_BEFORE
         if change.object.id in self._instead or _both(change):
             return Stage.REPLACED if opens else Stage.REPLACING
-        if opens:
-            return Stage.OPENED
-        is_before = change.object.id in self._joined_by_sheltered
-        return Stage.CLOSED_BEFORE if is_before else Stage.CLOSED
+        return Stage.OPENED if opens else Stage.CLOSED
 
 
 def _closing_instead(changes: Iterable[Change]) -> frozenset[str]:

@@ -1247,3 +1247,42 @@ def test_hosts_are_closed_by_another_aggregate_before_theirs_is_opened(apply, cl
             ("aggregate", "gold", f"trait:{GOLD}"),
         ],
     )
+
+
+def test_a_host_that_has_left_arrives_though_another_can_not_leave(apply, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, availability_zone="az2")
+    move = """
+        aggregates:
+          gold: {absent: {hosts: [cmp00, cmp01]}}
+          rack: {hosts: [cmp00, cmp01]}
+    """
+    broken_for(cloud, "action")
+    assert statuses(apply(move, "--force")) == {
+        ("member", "gold", "cmp00"): "failed",
+        ("member", "gold", "cmp01"): "changed",
+        ("member", "rack", "cmp00"): "not done",
+        ("member", "rack", "cmp01"): "changed",
+    }
+    assert [cloud.aggregates[n]["hosts"] for n in "12"] == [["cmp00"], ["cmp01"]]
+
+
+def test_an_aggregate_stays_closed_while_its_hosts_can_not_join_a_closed_one(
+    apply, cloud
+):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    second(cloud, CUSTOM_GOLD="required")
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    broken_for(cloud, "action")
+    failed = apply(
+        """
+        aggregates:
+          gold: {absent: {isolated_for: [CUSTOM_GOLD]}}
+          rack: {hosts: [cmp00]}
+        """
+    )
+    assert statuses(failed) == {
+        ("member", "rack", "cmp00"): "failed",
+        ("aggregate", "gold", f"trait:{GOLD}"): "not done",
+    }
+    assert cloud.metadata == {f"trait:{GOLD}": "required"}
