@@ -10,7 +10,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
-from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.found import FoundCloud
@@ -101,13 +101,14 @@ def _projects(
     """Return the IDs of projects by how they are named, or why there is none.
 
     An ID that an aggregate has is not looked up, and a project that is to be absent may
-    be gone.
+    be gone. A name is looked up even if an aggregate has it, where Nova takes it for an
+    ID.
     """
     named = {p for body in aggregates for p in projects_in(body["metadata"])}
     found: dict[str, str | errors.BadQuestion] = {}
     for wish in wanted.of_part(Part.TENANTS):
         name = wish.value.text
-        if name in found or name in named:
+        if name in found or (name in named and is_id(name)):
             continue
         try:
             found[name] = projects.project(cloud, name) or name

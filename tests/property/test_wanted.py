@@ -24,7 +24,7 @@ TRAITS = ("CUSTOM_GOLD", "CUSTOM_SILVER")
 NEW = "CUSTOM_NEW"
 HOST_SETS = st.lists(st.sampled_from(sorted(HOSTS)), unique=True)
 SOME_TRAITS = st.lists(st.sampled_from([*TRAITS, NEW]), unique=True, max_size=2)
-PROJECTS = st.lists(st.sampled_from(["p1", "p2", "p3"]), unique=True)
+PROJECTS = st.lists(st.sampled_from(["1" * 32, "2" * 32, "3" * 32]), unique=True)
 AGGREGATES = ("gold", "rack")
 
 SURE = settings(

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+
+_ID = re.compile("[0-9a-f]{32}")
+
+
+def is_id(project: str) -> bool:
+    """Tell whether it can only be the ID of a project, as Keystone makes them.
+
+    The host filter compares IDs: a name in an aggregate's metadata is no project.
+    """
+    return bool(_ID.fullmatch(project))
 
 
 def projects_of(value: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Union
 from osc_traitsched.core.change.model import Value
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
@@ -68,8 +68,16 @@ class OddZone:
     zone: str
 
 
+@dataclasses.dataclass(frozen=True)
+class NoProject:
+    """What an aggregate has as a project's ID, and may be a name."""
+
+    aggregate: str
+    project: str
+
+
 #: What a cloud has and no wish can say.
-Unsaid = Union[OddZone, OfIronic, HalfIsolated, GoneHost, UnknownTrait]
+Unsaid = Union[OddZone, NoProject, OfIronic, HalfIsolated, GoneHost, UnknownTrait]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,7 +145,10 @@ class _Exporting:
                 else:
                     self.unsaid.append(GoneHost(name, host))
             for project in sorted(projects_in(metadata)):
-                yield wish(Part.TENANTS, name, project)
+                if is_id(project):
+                    yield wish(Part.TENANTS, name, project)
+                else:
+                    self.unsaid.append(NoProject(name, project))
             for isolating in sorted(isolated_by(metadata, self._found.collation)):
                 yield from self._isolation(body, isolating)
 

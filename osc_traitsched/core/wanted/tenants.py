@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import projects_in, projects_of
+from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in, projects_of
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Place, Wanted, Wrong
 from osc_traitsched.core.wanted.refusals import GoneProject
-
-#: As Keystone makes the IDs of projects.
-_ID = re.compile("[0-9a-f]{32}")
 
 
 def claim(
@@ -37,7 +33,7 @@ def claim(
     for wish in wishes:
         known = found.projects.get(wish.value.text, wish.value.text)
         is_gone = isinstance(known, NothingMatches) and (
-            wish.absent or _ID.fullmatch(wish.value.text)
+            wish.absent or is_id(wish.value.text)
         )
         if not isinstance(known, str) and not is_gone:
             yield Wrong(wish.value.place, known)
@@ -46,7 +42,13 @@ def claim(
         # A project that Keystone no longer has goes by the ID that is written.
         ids[wish.value.text] = known if isinstance(known, str) else wish.value.text
     inside = {ids[w.value.text]: w.value.place for w in wishes if not w.absent}
-    outside = {ids[w.value.text]: w.value.place for w in wishes if w.absent}
+    # Someone may have written the name itself, which Nova takes for an ID.
+    outside = {
+        each: w.value.place
+        for w in wishes
+        if w.absent
+        for each in (ids[w.value.text], w.value.text)
+    }
     rest = [o.of.place for o in wanted.only if _is_about(o.section, o.of.text, target)]
     others: frozenset[str] = frozenset()
     if rest and inside:
@@ -75,7 +77,7 @@ def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProjec
 
 def _takes_nothing(project: str, metadata: Mapping[str, str]) -> bool:
     """Tell whether a name is no project's that an aggregate could name, or did."""
-    return not _ID.fullmatch(project) and project not in projects_in(metadata)
+    return not is_id(project) and project not in projects_in(metadata)
 
 
 def _is_about(section: str, name: str, target: Object) -> bool:

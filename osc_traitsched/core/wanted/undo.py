@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.change.model import Kind, Object, Value
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
-from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in, projects_of
 from osc_traitsched.core.inventory.trait_keys import (
     REQUIRED,
     isolated_by,
@@ -114,7 +114,9 @@ class _GoingBack:
         if key == ZONE_KEY and before is not None and is_zone(before):
             yield wish(Part.ZONE, target.name, before)
         elif key.startswith(TENANT_KEY):
-            yield from self._projects(target, key, before)
+            if not all(map(is_id, projects_of(before or ""))):
+                self.left.append(unit)
+            yield from self._projects(target)
         elif names_trait(key, collation):
             yield from self._isolation(unit, before)
         else:
@@ -133,7 +135,8 @@ class _GoingBack:
                 return
         yield wish(Part.ISOLATION, target.name, name, before is None)
 
-    def _projects(self, target: Object, key: str, before: Value) -> Iterator[Wish]:
+    def _projects(self, target: Object) -> Iterator[Wish]:
+        """Yield the projects of an aggregate; what is no ID may be taken for a name."""
         now = self._states.of(target).keys
         every = projects_in({k: str(v) for k, v in now.items()})
         changed = {
@@ -144,5 +147,5 @@ class _GoingBack:
         then = projects_in({k: str(v) for k, v in left.items()})
         for project in sorted(then - every):
             yield wish(Part.TENANTS, target.name, project, absent=True)
-        for project in sorted(every - then):
+        for project in sorted(filter(is_id, every - then)):
             yield wish(Part.TENANTS, target.name, project)

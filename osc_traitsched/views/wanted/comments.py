@@ -50,6 +50,14 @@ def _(found: export.OddZone) -> str:
 
 
 @unsaid.register
+def _(found: export.NoProject) -> str:
+    return (
+        f"aggregate {quoted(found.aggregate)} is for project {quoted(found.project)}, "
+        "which is no ID as Keystone makes them: Nova takes no name"
+    )
+
+
+@unsaid.register
 def _(found: export.OfIronic) -> str:
     return f"Ironic node {visible(found.node)} has {listed(found.traits)} in Ironic"
 

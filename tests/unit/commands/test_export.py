@@ -20,6 +20,7 @@ KEYS = st.dictionaries(
     st.sampled_from([f"trait:{name}" for name in (*TRAITS, "CUSTOM_NEW", "x")]),
     st.sampled_from(["required", "forbidden", "preferred"]),
 )
+ONE, TWO = "1" * 32, "2" * 32
 METADATA = st.dictionaries(
     st.sampled_from(
         [
@@ -32,7 +33,7 @@ METADATA = st.dictionaries(
             "ssd",
         ]
     ),
-    st.sampled_from(["required", "Required", "p1", "p1, p2", "az1"]),
+    st.sampled_from(["required", "Required", ONE, f"{ONE}, {TWO}", "az1", "demo"]),
 )
 
 
@@ -46,7 +47,7 @@ def test_a_cloud_as_a_file(cloud):
     cloud.aggregates["1"]["metadata"] = {
         "trait:CUSTOM_GOLD": "required",
         "trait:CUSTOM_SILVER": "required",
-        "filter_tenant_id": "p1",
+        "filter_tenant_id": f"{ONE}, demo",
         "availability_zone": "no",
         "ssd": "true",
     }
@@ -55,6 +56,8 @@ def test_a_cloud_as_a_file(cloud):
     found = export(cloud)
     assert (found.code, found.err) == (0, "")
     assert found.out == (
+        "# Not here: aggregate 'gold' is for project 'demo', which is no ID as "
+        "Keystone makes them: Nova takes no name\n"
         "# Not here: aggregate 'gold' is isolated for CUSTOM_SILVER, and Placement "
         "does not have that of all its hosts: cmp00, cmp01\n"
         "# Not here: flavor 'golden' names 'CUSTOM_NEW', a trait that Placement does "
@@ -80,7 +83,7 @@ aggregates:
     isolated_for:
     - CUSTOM_GOLD
     tenants:
-    - p1
+    - '11111111111111111111111111111111'
 flavors:
   golden:
     requires:

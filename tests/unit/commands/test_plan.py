@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from tests.functional import shell
+from tests.unit.commands.test_apply import keystone
 
 GOLD = "CUSTOM_GOLD"
 
@@ -218,6 +219,22 @@ def test_a_project_to_take_away_that_is_not_there_is_told(plan, cloud):
     assert (found.code, found.err.splitlines()) == (0, [told])
 
 
+def test_a_name_where_nova_wants_the_id_of_a_project_is_not_as_wanted(
+    plan, cloud, monkeypatch
+):
+    project = "1" * 32
+    keystone(cloud, monkeypatch, project)
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": "demo"}
+    found = plan("aggregates: {gold: {tenants: [demo]}}")
+    assert [row[2:5] for row in rows(found)] == [
+        ("gold", f"filter_tenant_id_{project}", project)
+    ]
+    found = plan("aggregates: {gold: {tenants: [demo], only: true}}")
+    assert [row[2:5] for row in rows(found)] == [("gold", "filter_tenant_id", project)]
+    found = plan("aggregates: {gold: {absent: {tenants: [demo]}}}")
+    assert [row[2:5] for row in rows(found)] == [("gold", "filter_tenant_id", None)]
+
+
 @pytest.mark.parametrize("name", [" new", "new ", r"a\x1bb", r"\U0001f600", r"a\Lb"])
 def test_an_aggregate_that_nova_takes_by_no_such_name_is_a_mistake(plan, name):
     found = plan(f'aggregates: {{"{name}": {{hosts: [cmp00]}}}}')
@@ -236,20 +253,22 @@ def test_an_aggregate_goes_by_its_exact_name(plan, name):
 
 
 def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud):
+    one, two, three = ("1" * 32, "2" * 32, "3" * 32)
     cloud.aggregates["1"]["metadata"] = {
-        "filter_tenant_id": "p1",
-        "filter_tenant_id2": "p2,p3",
+        "filter_tenant_id": one,
+        "filter_tenant_id2": f"{two},{three}",
     }
-    text = """
+    text = f"""
         aggregates:
-          gold: {tenants: [p1, p2], only: true, isolated_for: [CUSTOM_GOLD]}
+          gold: {{tenants: ["{one}", "{two}"], only: true, isolated_for: [CUSTOM_GOLD]}}
     """
     found = plan(text)
     assert rows(found)[-2:] == [
-        ("set", "aggregate", "gold", "filter_tenant_id2", "p2", "w.yaml:3"),
+        ("set", "aggregate", "gold", "filter_tenant_id2", two, "w.yaml:3"),
         ("add", "aggregate", "gold", f"trait:{GOLD}", "required", "w.yaml:3"),
     ]
-    found = plan("aggregates: {gold: {absent: {tenants: [p1, p2, p3]}}}")
+    everybody = f"['{one}', '{two}', '{three}']"
+    found = plan(f"aggregates: {{gold: {{absent: {{tenants: {everybody}}}}}}}")
     assert [row[3:5] for row in rows(found)] == [
         ("filter_tenant_id", None),
         ("filter_tenant_id2", None),
