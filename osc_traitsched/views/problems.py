@@ -268,10 +268,13 @@ def internal(error: Exception) -> str:
 
 
 def unprinted(error: OSError) -> str:
-    """Return a line on rows of writes that standard output does not take."""
+    """Return a line on rows of writes that standard output does not take.
+
+    It is true as well where nothing was to be written, or could be.
+    """
     reason = visible(error.strerror or type(error).__name__)
     return (
-        f"the writes are carried out, but their rows can't be printed: {reason}; "
+        f"what could be written is written, but the rows can't be printed: {reason}; "
         f"{AGAIN} shows what is left to do"
     )
 

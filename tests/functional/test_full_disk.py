@@ -15,8 +15,8 @@ from tests.functional.test_progress import PROGRAM
 
 FULL = pathlib.Path("/dev/full")
 UNPRINTED = (
-    "the writes are carried out, but their rows can't be printed: No space left on "
-    "device; the same command again shows what is left to do\n"
+    "what could be written is written, but the rows can't be printed: No space left "
+    "on device; the same command again shows what is left to do\n"
 )
 
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="it is Linux's")
