@@ -720,6 +720,22 @@ def test_an_undo_file_leads_back_from_an_aggregate_that_was_not_made(
     assert "no aggregate matches 'new'" in back.err
 
 
+def test_an_undo_file_names_no_project_by_what_is_no_id(
+    apply, cloud, tmp_path, monkeypatch
+):
+    project = "1" * 32
+    keystone(cloud, monkeypatch, project)
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": f"demo,{project}"}
+    text = "aggregates: {gold: {absent: {tenants: [demo]}}}"
+    assert apply(text, "--undo", "undo.yaml").code == 0
+    assert cloud.metadata == {}
+    undo = (tmp_path / "undo.yaml").read_text("utf-8")
+    assert undo.splitlines()[0].startswith(
+        "# Not brought back: filter_tenant_id of 'gold', "
+    )
+    assert undo.endswith(f"    tenants:\n    - '{project}'\n")
+
+
 def test_an_undo_file_means_the_same_flavor(apply, trait_sched, cloud):
     cloud.flavors["small-id"]["name"] = "golden-id"
     done = apply("flavors: {small-id: {forbids: [CUSTOM_GOLD]}}", "--undo", "undo.yaml")
