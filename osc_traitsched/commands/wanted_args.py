@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import settings, wanted
+from osc_traitsched.app.execute import foresee
 from osc_traitsched.app.wanted import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
 from osc_traitsched.config.wanted import files
@@ -15,6 +16,7 @@ from osc_traitsched.config.wanted import inventory as inventories
 from osc_traitsched.core.change.model import Outcome
 from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.crossing import left_first
 from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.views import left_out, problems, refusals
 from osc_traitsched.views.isolation import without_effect
@@ -81,6 +83,8 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", line)
     if todo.reserved is not None and todo.reserved.lost:
         warn("%s", prose.reserved(todo.reserved, todo.filters))
+    for line in prose.crossing(left_first(foresee(todo.plan).outcomes)):
+        warn("%s", line)
     if todo.passed_over:
         warn("%s", refusals.passed_over(todo.passed_over))
     if todo.unclear:

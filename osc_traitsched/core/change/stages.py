@@ -3,7 +3,8 @@
 What hosts have is there before a request has to ask for it, and what is closed to some
 was opened to others before. So a flavor that has a host before and after the plan has
 one at every step. Only what closes hosts instead of something else comes first: they
-are never open in between, though a flavor may lack a host for that moment.
+are not open in between, though a flavor may lack a host for that moment. Hosts that
+change their zone are in neither aggregate for a moment: Nova takes none into two zones.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Kind, Status
@@ -15,7 +15,7 @@ from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.reserved import Reserved
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.views import effects, isolation, problems
-from osc_traitsched.views.text import count, listed, quoted, visible
+from osc_traitsched.views.text import count, listed, quoted, ranges, visible
 
 _SAME = "as wanted"
 _NOT_DONE = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
@@ -111,6 +111,27 @@ def _became(step: Step) -> str:
     """Return what became of a unit; others may have made it so meanwhile."""
     added, removed = _BECAME.get(step.outcome.status, (_SAME, _SAME))
     return removed if step.after is None else added
+
+
+def crossing(left: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line on the hosts of each aggregate that are in no zone for a moment.
+
+    :param left: the aggregates that they leave first, by the hosts
+    """
+    for name in sorted({*left.values()}):
+        hosts = sorted(host for host, of in left.items() if of == name)
+        leave, they, them, are = (
+            ("leaves", "it", "it", "is")
+            if len(hosts) == 1
+            else ("leave", "they", "them", "are")
+        )
+        joins = "joins" if len(hosts) == 1 else "join"
+        yield (
+            f"{ranges(hosts, 'host')} {leave} aggregate {quoted(name)} before {they} "
+            f"{joins} that of another zone, since Nova takes no host into two: in "
+            f"between, and for good if that fails, {they} {are} in the default zone, "
+            f"and {quoted(name)} keeps nobody from {them}"
+        )
 
 
 def told(

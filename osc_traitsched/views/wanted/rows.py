@@ -7,11 +7,12 @@ from typing import Any
 
 from osc_traitsched.core.change.model import PRESENT, Status
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.wanted.crossing import left_first
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.views import problems
 from osc_traitsched.views.columns import Cell
-from osc_traitsched.views.text import did_you_mean
+from osc_traitsched.views.text import did_you_mean, quoted
 from osc_traitsched.views.traits import Table
 
 COLUMNS = (
@@ -45,8 +46,9 @@ class Shown(Cell):
         return [] if self._value in (None, PRESENT) else [str(self._value)]
 
 
-def rows(steps: Iterable[Step], found: FoundCloud) -> Table:
+def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
     """One row a unit that differs, in the order of the plan, for a person."""
+    left = left_first(step.outcome for step in steps)
     table: list[tuple[Any, ...]] = [
         (
             Sign(step.change),
@@ -57,7 +59,7 @@ def rows(steps: Iterable[Step], found: FoundCloud) -> Table:
             Shown(step.after),
             str(step.claim.place),
             step.outcome.status.value,
-            _detail(step, found),
+            "; ".join(filter(None, (_detail(step, found), _astray(step, left)))),
         )
         for step in steps
     ]
@@ -69,6 +71,20 @@ def rows_for_programs(steps: Sequence[Step], found: FoundCloud, cloud: str) -> T
     columns, table = rows(steps, found)
     more = [(*row, step.id, cloud) for row, step in zip(table, steps)]
     return (*columns, "id", "cloud"), more
+
+
+def _astray(step: Step, left: Mapping[str, str]) -> str:
+    """Return where a host no longer is that has not joined an aggregate either.
+
+    :param left: the aggregates that hosts leave first, by the hosts
+    """
+    is_join = step.step == "member" and step.after is not None
+    if not is_join or step.key not in left or not step.outcome.is_off:
+        return ""
+    name = quoted(left[step.key])
+    if step.outcome.status is Status.UNKNOWN:
+        return f"the host has left {name}"
+    return f"the host has left {name}, and is in neither"
 
 
 def _detail(step: Step, found: FoundCloud) -> str:

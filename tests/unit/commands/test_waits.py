@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.app import wanted as app
+from osc_traitsched.core.errors import CloudBroke
 from tests.unit.commands.test_apply import (
     apply,
     broken_for,
@@ -122,3 +123,55 @@ def test_hosts_of_others_that_fail_to_join_keep_no_aggregate_closed(apply, cloud
         ("member", "rack", "cmp03"): "failed",
         ("aggregate", "gold", f"trait:{GOLD}"): "changed",
     }
+
+
+CROSSING = """
+    aggregates:
+      gold: {absent: {hosts: [%s]}}
+      other: {zone: az2, hosts: [%s]}
+"""
+
+
+def test_hosts_that_are_in_no_zone_for_a_moment_are_told(trait_sched, apply, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    said = trait_sched("plan", "w.yaml", w=CROSSING % (("cmp00, cmp01",) * 2))
+    assert said.err.splitlines()[1] == (
+        "hosts cmp00, cmp01 leave aggregate 'gold' before they join that of another "
+        "zone, since Nova takes no host into two: in between, and for good if that "
+        "fails, they are in the default zone, and 'gold' keeps nobody from them"
+    )
+    done = apply(CROSSING % (("cmp01",) * 2))
+    assert done.code == 0
+    assert "host cmp01 leaves aggregate 'gold' before it joins that" in done.err
+
+
+@pytest.mark.parametrize("zone", [{}, {"availability_zone": "az2"}])
+def test_hosts_that_join_first_are_never_in_no_zone(apply, cloud, zone):
+    cloud.metadata.update(zone)
+    done = apply(CROSSING % (("cmp01",) * 2))
+    assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (403, "the host has left 'gold', and is in neither"),
+        (None, "the host has left 'gold'"),
+    ],
+)
+def test_a_host_that_has_left_a_zone_and_joined_no_other_is_told(
+    apply, cloud, monkeypatch, status, said
+):
+    cloud.metadata["availability_zone"] = "az1"
+    write = cloud.compute_post
+
+    def compute_post(parts, body):
+        if "add_host" in body:
+            raise CloudBroke("compute", "no", status, passing=status is None)
+        write(parts, body)
+
+    monkeypatch.setattr(cloud, "compute_post", compute_post)
+    done = apply(CROSSING % (("cmp01",) * 2))
+    details = {(r["change"], r["step"]): r["detail"] for r in done.json}
+    assert details["remove", "member"] == ""
+    assert details["add", "member"].endswith(f"; {said}")
