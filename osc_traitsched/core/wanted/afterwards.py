@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping
 
-from osc_traitsched.core.change.model import Kind, Plan
+from osc_traitsched.core.change.model import Kind, Plan, Status, foreseen_stages
 from osc_traitsched.core.wanted.found import FoundCloud
 
 
@@ -35,11 +36,14 @@ def as_found(found: FoundCloud) -> dict[str, Aggregate]:
 
 
 def afterwards(plan: Plan, found: FoundCloud) -> dict[str, Aggregate]:
-    """Return what all that can be done makes of them; new ones go by the plan's IDs."""
+    """Return what a plan makes of them, as far as it will be done.
+
+    New ones go by the IDs that the plan gives them.
+    """
     aggregates = as_found(found)
-    for change in plan.changes:
-        target = change.object
-        if change.problem is not None:
+    for outcome in itertools.chain.from_iterable(foreseen_stages(plan)):
+        change, target = outcome.change, outcome.change.object
+        if outcome.status is not Status.WOULD_CHANGE:
             continue
         there = aggregates.get(target.id) or Aggregate(target.name)
         if target.kind is Kind.AGGREGATE_HOSTS:

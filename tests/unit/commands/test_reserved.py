@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.test_apply import keystone, second
+from tests.unit.commands.test_apply import keystone, second, with_servers
 from tests.unit.commands.test_plan import plan
 
 __all__ = ["plan"]
@@ -110,6 +110,20 @@ def test_a_project_that_loses_its_last_aggregate_is_not_left_without_a_host(
     found = plan(f"aggregates: {{gold: {{{move}}}}}", *options)
     said = f"no host would be left for project {OTHER}"
     assert (found.code, said in found.err) == (code, code == 5)
+
+
+def test_what_will_not_be_begun_takes_no_host_and_misplaces_no_server(
+    plan, cloud, monkeypatch
+):
+    with_servers(cloud, monkeypatch, cmp00={"plain": {}})
+    cloud.aggregates["1"]["hosts"] = ["cmp00"]
+    cloud.aggregates["1"]["metadata"] = {"availability_zone": "az1"}
+    second(cloud, "cmp01", availability_zone="az2")
+    text = f"hosts: [cmp01], tenants: ['{DEMO}'], isolated_for: [CUSTOM_GOLD]"
+    found = plan(f"aggregates: {{gold: {{{text}}}}}", *ON)
+    assert [row["status"] for row in found.json][-3:] == ["failed", *["not done"] * 2]
+    assert "keep" not in found.err
+    assert "left there" not in found.err
 
 
 def test_a_project_that_others_hosts_are_open_to_keeps_one(plan, cloud):
