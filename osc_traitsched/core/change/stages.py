@@ -131,10 +131,11 @@ class _Staging:
             for host in change.removed
             if self._changes_zone(change, host)
         }
-        #: Open aggregates that hosts join which were in closed ones.
+        #: Aggregates that hosts join which were in closed ones. What closes them
+        #: already may let others in than what closed those.
         self._joined_by_sheltered = {
             change.object.id for change in moves if sheltered & change.added
-        } - {*closed}
+        }
         self._instead = _closing_instead(changes)
 
     def _zone(self, change: Change) -> Value:

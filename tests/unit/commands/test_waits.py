@@ -175,3 +175,22 @@ def test_a_host_that_has_left_a_zone_and_joined_no_other_is_told(
     details = {(r["change"], r["step"]): r["detail"] for r in done.json}
     assert details["remove", "member"] == ""
     assert details["add", "member"].endswith(f"; {said}")
+
+
+def test_a_host_moves_to_a_closed_zone_only_once_that_is_closed_as_wanted(apply, cloud):
+    cloud.metadata.update({f"trait:{GOLD}": "required", "availability_zone": "az1"})
+    second(cloud, filter_tenant_id="p1", availability_zone="az2")
+    cloud.gives(SILVER, "cmp01")
+    broken_for(cloud, "action")
+    move = """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          rack: {hosts: [cmp01], isolated_for: [CUSTOM_SILVER]}
+    """
+    assert statuses(apply(move)) == {
+        ("aggregate", "rack", f"trait:{SILVER}"): "failed",
+        ("member", "gold", "cmp01"): "not done",
+        ("member", "rack", "cmp01"): "not done",
+    }
+    assert apply(move).code == 0
+    assert cloud.aggregates["2"]["hosts"] == ["cmp01"]
