@@ -102,7 +102,9 @@ class _Thinking:
         elif stage is Stage.LEFT:
             yield from ((stage.name, host) for host in change.after)
         elif stage in (Stage.REQUIRED, Stage.RELEASED):
-            yield from ((stage.name, name) for name in self._traits(change))
+            yield from (
+                (stage.name, each) for each in (identity, *self._traits(change))
+            )
 
     def relies(self, stage: Stage, change: Change) -> Iterator[_Fact]:
         """Yield what must be so before a change is made."""
@@ -130,6 +132,9 @@ class _Thinking:
         ):
             yield _OPEN
             yield from (("has", name) for name in names)
+        if stage is Stage.RELEASED:
+            # What requires another trait instead is never open to all in between.
+            yield ("REQUIRED", identity)
         if stage in CLOSING:
             yield from self._closes(change, names)
         if stage is Stage.REPLACED:

@@ -194,3 +194,18 @@ def test_a_host_moves_to_a_closed_zone_only_once_that_is_closed_as_wanted(apply,
     }
     assert apply(move).code == 0
     assert cloud.aggregates["2"]["hosts"] == ["cmp01"]
+
+
+def test_a_flavor_gives_up_no_trait_for_one_that_it_could_not_require(apply, cloud):
+    cloud.flavors = {}
+    cloud.flavor("vip", **{GOLD: "required"})
+    cloud.gives(GOLD, "cmp00")
+    cloud.gives(SILVER, "cmp00")
+    broken_for(cloud, "os-extra_specs")
+    asked = "requires: [CUSTOM_SILVER], absent: {requires: [CUSTOM_GOLD]}"
+    done = apply(f"flavors: {{vip: {{{asked}}}}}")
+    assert statuses(done) == {
+        ("flavor", "vip", f"trait:{SILVER}"): "failed",
+        ("flavor", "vip", f"trait:{GOLD}"): "not done",
+    }
+    assert cloud.flavors["vip-id"]["extra_specs"] == {f"trait:{GOLD}": "required"}
