@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
@@ -20,6 +21,11 @@ UNPRINTED = (
 )
 
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="it is Linux's")
+#: The newest cmd2 for Python 3.9 is one of these.
+reaches_commands = pytest.mark.skipif(
+    metadata.version("cmd2").startswith("2.7."),
+    reason="importing this cmd2 prints, which ends every openstack command",
+)
 
 
 @pytest.fixture
@@ -45,6 +51,7 @@ def printing_to_a_full_disk(proxy, tmp_path):
     return run
 
 
+@reaches_commands
 @pytest.mark.parametrize("kind", ["table", "json", "value"])
 def test_a_write_that_can_t_be_printed_is_said_to_be_done(
     printing_to_a_full_disk, openstack, placement, host, kind
@@ -56,6 +63,7 @@ def test_a_write_that_can_t_be_printed_is_said_to_be_done(
     assert run.stderr == UNPRINTED
 
 
+@reaches_commands
 @pytest.mark.parametrize("kind", ["table", "json", "value"])
 def test_what_apply_writes_is_said_to_be_done(
     printing_to_a_full_disk, placement, proxy, host, tmp_path, kind
