@@ -9,6 +9,7 @@ from typing import Any
 
 from osc_traitsched.app import settings, wanted
 from osc_traitsched.app.execute import foresee
+from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.wanted import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
 from osc_traitsched.config.wanted import files
@@ -115,7 +116,8 @@ class Summed(base.Lister):
         :raises BadConfiguration: for an inventory that can't be read
         """
         inventory = inventories.read(args.inventory) if args.inventory else None
-        found = files.read(args.files)
+        with uncollected():
+            found = files.read(args.files)
         sources = scheduler_args.sources(args, self.app)
 
         def plan() -> WantedPlan:

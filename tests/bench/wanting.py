@@ -10,6 +10,7 @@ from typing import Any
 
 from osc_traitsched.app.check import survey
 from osc_traitsched.app.execute import execute
+from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.wanted import WantedPlan, plan_wanted
 from osc_traitsched.app.wanted_export import export_wanted
 from osc_traitsched.config.wanted import reader, writer
@@ -119,6 +120,7 @@ def _plan(cloud: clouds.BenchCloud, text: str) -> WantedPlan:
     return plan_wanted(cloud, _read(text), _ASSUMED)  # type: ignore[arg-type]
 
 
+@uncollected()
 def _read(text: str) -> Wanted:
     wanted, mistakes = reader.read("wanted.yaml", text)
     assert not mistakes
