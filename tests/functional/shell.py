@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 from unittest import mock
 
+from openstack.config import loader
 from openstackclient import shell
 from osc_lib.clientmanager import ClientCache, ClientManager
 
@@ -69,6 +70,7 @@ def run(variables: Mapping[str, str], *arguments: str, stdin: str | None = "") -
     out, err = io.StringIO(), io.StringIO()
     with contextlib.ExitStack() as around:
         around.enter_context(_environment(variables))
+        around.enter_context(_own_cloud_files())
         around.enter_context(contextlib.redirect_stdout(out))
         around.enter_context(contextlib.redirect_stderr(err))
         given = None if stdin is None else io.StringIO(stdin)
@@ -130,6 +132,18 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
     with contextlib.ExitStack() as around:
         around.enter_context(mock.patch.dict(os.environ, environment, clear=True))
         around.enter_context(mock.patch.multiple(places, **of_host))
+        yield
+
+
+@contextlib.contextmanager
+def _own_cloud_files() -> Iterator[None]:
+    """Let the command find no clouds.yaml but that of ``OS_CLIENT_CONFIG_FILE``.
+
+    Older releases of openstacksdk, 4.13 among them, keep that file in the list of those
+    that they look for, where the next run in this process would find it, too.
+    """
+    names = ("CONFIG_FILES", "SECURE_FILES", "VENDOR_FILES")
+    with mock.patch.multiple(loader, **{name: [] for name in names}):
         yield
 
 
