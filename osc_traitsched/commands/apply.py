@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.app.wanted import WantedPlan, unreviewed
+from osc_traitsched.app.wanted.plan import WantedPlan
+from osc_traitsched.app.wanted.planning import unreviewed
 from osc_traitsched.commands import (
     arguments,
     base,
@@ -69,7 +70,7 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         """Plan, look ahead, and write."""
         planning = self.planning(args)
         rows = reviewed.read(args.reviewed) if args.reviewed else None
-        todo = wanted_args.when_there(args, planning.plan)
+        todo = planning.plan()
         wanted_args.tell(todo)
         here = self.endpoint
         self._check(args, todo, rows, here)

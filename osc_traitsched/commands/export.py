@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.wanted_export import export_wanted
+from osc_traitsched.app.wanted.exporting import export_wanted
 from osc_traitsched.commands import base, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.config.wanted import writer

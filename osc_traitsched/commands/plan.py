@@ -35,7 +35,7 @@ class PlanWanted(wanted_args.Summed):
 
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
-        todo = wanted_args.when_there(args, self.planning(args).plan)
+        todo = self.planning(args).plan()
         if not todo.plan.changes:
             self.assumed = None
         wanted_args.tell(todo)

@@ -7,10 +7,12 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.app import settings, wanted
+from osc_traitsched.app import settings
 from osc_traitsched.app.execute import foresee
 from osc_traitsched.app.garbage import uncollected
-from osc_traitsched.app.wanted import WantedPlan
+from osc_traitsched.app.wanted import planning, waiting
+from osc_traitsched.app.wanted.judging import judged
+from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
 from osc_traitsched.config.wanted import files
 from osc_traitsched.config.wanted import inventory as inventories
@@ -51,11 +53,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     scheduler_args.add_options(parser)
 
 
-def when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> WantedPlan:
-    """Return a plan once its hosts are there; say what is waited for, and what is left.
-
-    :raises Mistakes: as the plan is made at the end
-    """
+def _when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> WantedPlan:
+    """Return a plan once its hosts are there; say what is waited for."""
     said: list[str] = []
 
     def told(missing: Iterable[TraitSchedError]) -> None:
@@ -64,7 +63,7 @@ def when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> Want
             said.append(line)
             base.LOG.warning("%s", line)
 
-    return wanted.when_there(plan, args.wait, told)
+    return waiting.when_there(plan, args.wait, told)
 
 
 def tell(todo: WantedPlan) -> None:
@@ -96,7 +95,8 @@ def tell(todo: WantedPlan) -> None:
 class Planning:
     """What reads the cloud anew, as it is then.
 
-    :ivar plan: plans that it is as the files want it
+    :ivar plan: plans that it is as the files want it, and what that does to others,
+        once the hosts are there that are waited for
     :ivar differing: returns what is not, and plans nothing
     """
 
@@ -120,15 +120,20 @@ class Summed(base.Lister):
             found = files.read(args.files)
         sources = scheduler_args.sources(args, self.app)
 
-        def plan() -> WantedPlan:
+        def drafted() -> WantedPlan:
             cloud = self.cloud()
-            self.assumed = settings.of_cloud(cloud, sources)
-            return wanted.plan_wanted(cloud, found, self.assumed, inventory)
+            assumed = settings.of_cloud(cloud, sources)
+            return planning.plan_wanted(cloud, found, assumed, inventory)
+
+        def plan() -> WantedPlan:
+            todo = _when_there(args, drafted)
+            self.assumed = todo.assumptions
+            return judged(self.cloud(), todo)
 
         def differing() -> Mapping[Unit, Claim]:
             cloud = self.cloud()
-            assumptions = settings.of_cloud(cloud, sources)
-            return wanted.differing(cloud, found, assumptions, inventory)
+            assumed = settings.of_cloud(cloud, sources)
+            return planning.differing(cloud, found, assumed, inventory)
 
         return Planning(plan, differing)
 

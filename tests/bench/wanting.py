@@ -11,8 +11,10 @@ from typing import Any
 from osc_traitsched.app.check import survey
 from osc_traitsched.app.execute import execute
 from osc_traitsched.app.garbage import uncollected
-from osc_traitsched.app.wanted import WantedPlan, plan_wanted
-from osc_traitsched.app.wanted_export import export_wanted
+from osc_traitsched.app.wanted.exporting import export_wanted
+from osc_traitsched.app.wanted.judging import judged
+from osc_traitsched.app.wanted.plan import WantedPlan
+from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.config.wanted import reader, writer
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.model import Wanted
@@ -105,7 +107,7 @@ def _plan_large(url: str) -> None:
         reading = time.process_time() - start
         wall, cpu, inside = time.perf_counter(), time.process_time(), cloud.cpu
         before = cloud.requests
-        todo = plan_wanted(cloud, wanted, _ASSUMED)  # type: ignore[arg-type]
+        todo = _planned(cloud, wanted)
         wall = time.perf_counter() - wall
         cpu, inside = time.process_time() - cpu, cloud.cpu - inside
         more = f"{reading:.2f} for the file; {cloud.requests - before} requests"
@@ -117,7 +119,11 @@ def _plan_large(url: str) -> None:
 
 
 def _plan(cloud: clouds.BenchCloud, text: str) -> WantedPlan:
-    return plan_wanted(cloud, _read(text), _ASSUMED)  # type: ignore[arg-type]
+    return _planned(cloud, _read(text))
+
+
+def _planned(cloud: Any, wanted: Wanted) -> WantedPlan:
+    return judged(cloud, plan_wanted(cloud, wanted, _ASSUMED))
 
 
 @uncollected()

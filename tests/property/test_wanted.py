@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.app.execute import execute
-from osc_traitsched.app.wanted import plan_wanted
+from osc_traitsched.app.wanted.judging import judged
+from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.config.wanted import reader, writer
 from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.errors import CloudBroke, Mistakes
@@ -136,7 +137,8 @@ def planned(cloud, text):
     if list(contradictions.mistakes(wanted)):
         return None
     try:
-        return plan_wanted(with_projects(cloud), wanted, ASSUMED)
+        named = with_projects(cloud)
+        return judged(named, plan_wanted(named, wanted, ASSUMED))
     except Mistakes:
         return None
 

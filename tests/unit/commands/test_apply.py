@@ -11,7 +11,7 @@ import textwrap
 
 import pytest
 
-from osc_traitsched.app import wanted as app
+from osc_traitsched.app.wanted import planning, waiting
 from osc_traitsched.commands import base
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
@@ -987,15 +987,22 @@ def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
     naps = []
 
     def sleep(seconds):
+        # What the rest of the plan does to flavors is not asked yet.
+        assert ("allocation_candidates",) not in cloud.asked
         naps.append(seconds)
         cloud.traits["cmp03"] = traits
 
-    monkeypatch.setattr(app.time, "sleep", sleep)
-    text = "traits: {CUSTOM_GOLD: {hosts: [cmp03]}}"
+    monkeypatch.setattr(waiting.time, "sleep", sleep)
+    text = """
+        traits: {CUSTOM_SILVER: {hosts: [cmp03]}}
+        aggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}
+    """
     done = apply(text, "--wait", "60")
     assert (done.code, naps) == (0, [5.0])
-    assert done.err == "waits for hosts: 'cmp03' has no provider in Placement yet\n"
-    assert cloud.having(GOLD) == {"cmp03"}
+    waits, *_ = done.err.splitlines()
+    assert waits == "waits for hosts: 'cmp03' has no provider in Placement yet"
+    assert "flavors 'golden', 'small' will lose 2 of 4 hosts" in done.err
+    assert cloud.having(SILVER) == {"cmp03"}
     # A name that is no host's is waited for as well; one of a flavor is not.
     done = apply("flavors: {none: {requires: [CUSTOM_GOLD]}}", "--wait", "60")
     assert (done.code, len(naps)) == (1, 1)
@@ -1005,13 +1012,13 @@ def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
 def test_a_host_that_never_comes_is_named_before_it_is_waited_for(
     trait_sched, monkeypatch, verb
 ):
-    said, sleep = [], app.time.sleep
+    said, sleep = [], waiting.time.sleep
 
     def recorded(seconds):
         said.append(sys.stderr.getvalue())
         sleep(seconds / 3)
 
-    monkeypatch.setattr(app.time, "sleep", recorded)
+    monkeypatch.setattr(waiting.time, "sleep", recorded)
     text = "traits: {CUSTOM_GOLD: {hosts: [cmp0e]}}"
     done = trait_sched(verb, "w.yaml", "--wait", "1", w=text)
     error = "w.yaml:2: no host matches 'cmp0e'; did you mean cmp03 or cmp02 or cmp01?\n"
@@ -1130,7 +1137,7 @@ def test_a_host_moves_from_zone_to_zone_out_first(apply, cloud):
 
 def test_a_host_with_servers_moves_within_its_zone(apply, cloud, monkeypatch):
     cloud.metadata["availability_zone"] = "az1"
-    monkeypatch.setattr(app.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
+    monkeypatch.setattr(planning.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
     done = apply(
         """
         aggregates:

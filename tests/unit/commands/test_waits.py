@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app import wanted as app
+from osc_traitsched.app.wanted import planning
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.commands.test_apply import (
     apply,
@@ -32,7 +32,7 @@ STUCK = """
 @pytest.fixture
 def stuck(cloud, monkeypatch):
     """Let cmp01 have servers, so that it can't get into another zone."""
-    monkeypatch.setattr(app.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
+    monkeypatch.setattr(planning.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
     cloud.gives(SILVER, "cmp03")
 
 

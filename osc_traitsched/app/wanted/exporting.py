@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.app.wanted_reading import read_cloud, with_mirror
+from osc_traitsched.app.wanted.reading import read_cloud, with_mirror
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.inventory.collation import Collation

@@ -1,0 +1,83 @@
+"""A plan of a wanted state: what is to be written, and what that does to others."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.isolation import Effect
+from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.servers import MisplacedServers, Server
+from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted_by_nova
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.model import Wrong
+from osc_traitsched.core.wanted.reserved import Reserved
+
+
+@dataclasses.dataclass(frozen=True)
+class WantedPlan:
+    """What is to be written, and what the operator should know of it.
+
+    :ivar claims: each unit that differs, with the line that wants it
+    :ivar as_wanted: how many units are as wanted
+    :ivar held: how many are not, and belong to hosts that are left as they are
+    :ivar held_hosts: these hosts, as Nova's aggregates name them
+    :ivar assumptions: how the scheduler is set
+    :ivar missing: lines that take from an aggregate, or a project, that is not there
+    :ivar effects: of each flavor, as if the scheduler isolated aggregates
+    :ivar refusals: what speaks against carrying it out
+    :ivar misplaced: for each aggregate that is closed, or that hosts join which it is
+        closed for, the servers that stay on the other side than new ones would go, or
+        why they can't be read
+    :ivar passed_over: images of other projects that require a trait which no host will
+        have
+    :ivar reserved: what projects lose by host filters
+    :ivar unclear: the servers of which it is not known what they require
+    :ivar has_private_flavors: the flavors are all that there are
+    """
+
+    found: FoundCloud
+    plan: Plan
+    claims: Mapping[Unit, Claim]
+    as_wanted: int
+    held: int
+    held_hosts: frozenset[str]
+    assumptions: SchedulerSettings
+    missing: tuple[Wrong, ...]
+    effects: tuple[Effect, ...] = ()
+    refusals: tuple[errors.AnswerIsNo, ...] = ()
+    misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(
+        default_factory=dict
+    )
+    passed_over: tuple[Requirer, ...] = ()
+    unclear: tuple[Server, ...] = ()
+    reserved: Reserved | None = None
+    has_private_flavors: bool = True
+
+    @property
+    def isolates(self) -> Setting:
+        """The option by which the scheduler isolates aggregates."""
+        return self.assumptions.setting(options.ISOLATION)
+
+    @property
+    def filters(self) -> Setting:
+        """The host filters that the scheduler runs."""
+        return self.assumptions.setting(options.ENABLED_FILTERS)
+
+    @property
+    def held_inside(self) -> dict[str, list[str]]:
+        """Of each aggregate the hosts in it that are left as they are, if any."""
+        inside = {
+            body["name"]: sorted(self.held_hosts.intersection(body["hosts"]))
+            for body in self.found.aggregates
+        }
+        return {name: hosts for name, hosts in inside.items() if hosts}
+
+    @property
+    def reverted(self) -> tuple[RevertedByNova, ...]:
+        """The changes that nova-compute will not leave as they are."""
+        return reverted_by_nova(self.plan.changes)
