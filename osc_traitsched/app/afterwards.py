@@ -17,14 +17,8 @@ from osc_traitsched.core.change.differences import (
     undo,
 )
 from osc_traitsched.core.change.isolations import Isolations
-from osc_traitsched.core.change.model import (
-    Change,
-    Kind,
-    Object,
-    Outcome,
-    Plan,
-    Status,
-)
+from osc_traitsched.core.change.model import Change, Kind, Object, Plan
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.inventory.collation import Collation
 
 #: What was named and so is missed when the same is planned once more.

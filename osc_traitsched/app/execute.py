@@ -17,10 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from osc_traitsched.cloud import write
 from osc_traitsched.cloud.retry import Patience, is_without_answer
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.change.model import (
-    Change,
+from osc_traitsched.core.change.model import Change, Plan
+from osc_traitsched.core.change.outcome import (
     Outcome,
-    Plan,
     Status,
     foreseen_stages,
     may_begin,

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from osc_traitsched.cloud import objects
 from osc_traitsched.cloud.retry import Patience, Send, Swapped, compare_and_swap
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.change.model import Change, Outcome, State, Status
+from osc_traitsched.core.change.model import Change, State
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.errors import TraitSchedError
 
 

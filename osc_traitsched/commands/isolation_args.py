@@ -11,7 +11,8 @@ from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.isolation import IsolationPlan
 from osc_traitsched.commands import base, scheduler_args, write_args
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.core.change.model import Object, Outcome, Status
+from osc_traitsched.core.change.model import Object
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.errors import PrivateFlavorsHidden
 from osc_traitsched.views import (
     afterwards,

@@ -11,7 +11,7 @@ from osc_traitsched.app import settings
 from osc_traitsched.app.afterwards import Afterwards, look_again
 from osc_traitsched.app.execute import Execution
 from osc_traitsched.commands import isolation_args, scheduler_args, write_args
-from osc_traitsched.core.change.model import Outcome
+from osc_traitsched.core.change.outcome import Outcome
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import commands, undo

@@ -16,7 +16,7 @@ from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
 from osc_traitsched.config.wanted import files
 from osc_traitsched.config.wanted import inventory as inventories
-from osc_traitsched.core.change.model import Outcome
+from osc_traitsched.core.change.outcome import Outcome
 from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.crossing import left_first

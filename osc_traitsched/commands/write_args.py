@@ -18,7 +18,8 @@ from osc_traitsched.app.trait_changes import NONE_PLANNED
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.core.change.model import Outcome, Plan, Status
+from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.traits import Requirers
 from osc_traitsched.core.errors import BadUsage, Unexpected
 from osc_traitsched.views import afterwards as words

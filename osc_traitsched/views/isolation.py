@@ -13,15 +13,8 @@ from osc_traitsched.core.change.isolation import (
     KeysCame,
     NotIsolated,
 )
-from osc_traitsched.core.change.model import (
-    Change,
-    Kept,
-    Kind,
-    Object,
-    Outcome,
-    Reason,
-    Status,
-)
+from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.trait_keys import REQUIRED

@@ -6,7 +6,8 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import ChangedMeanwhile, Outcome, Status
+from osc_traitsched.core.change.model import ChangedMeanwhile
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.core.nova.plugin import NovaPythonFails, PluginFails
 from osc_traitsched.views import nova_refuses, own_filters

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.change.model import Kind, Outcome
+from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.change.outcome import Outcome
 from osc_traitsched.core.change.traits import Selector, TakenByOthers
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.views import problems, refusals

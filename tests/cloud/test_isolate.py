@@ -21,7 +21,8 @@ from osc_traitsched.core.change.isolation import (
     predicted_stages,
     unisolate_plan,
 )
-from osc_traitsched.core.change.model import Kind, Status
+from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.cloud.proxied import services

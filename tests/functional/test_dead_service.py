@@ -16,15 +16,8 @@ import pytest
 
 from osc_traitsched.app import execute
 from osc_traitsched.cloud import objects, retry
-from osc_traitsched.core.change.model import (
-    PRESENT,
-    Change,
-    Kind,
-    Object,
-    Plan,
-    State,
-    Status,
-)
+from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, Plan, State
+from osc_traitsched.core.change.outcome import Status
 from tests.functional import shell
 from tests.functional.proxy import CutBefore
 from tests.functional.test_progress import PROGRAM

@@ -33,7 +33,8 @@ from osc_traitsched.core.change.isolation import (
     predicted_stages,
     unisolate_plan,
 )
-from osc_traitsched.core.change.model import Kind, State, Status
+from osc_traitsched.core.change.model import Kind, State
+from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question

@@ -13,7 +13,8 @@ from osc_traitsched.app.execute import execute
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.config.wanted import reader, writer
-from osc_traitsched.core.change.model import Kind, Status
+from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.errors import CloudBroke, Mistakes
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import contradictions

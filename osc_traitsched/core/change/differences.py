@@ -7,14 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Union
 
 from osc_traitsched.core.change.isolations import Isolations
-from osc_traitsched.core.change.model import (
-    Change,
-    Kind,
-    Object,
-    Outcome,
-    State,
-    Status,
-)
+from osc_traitsched.core.change.model import Change, Kind, Object, State
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.trait_keys import (
     REQUIRED,

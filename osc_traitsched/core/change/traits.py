@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Set
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Change, Keys, Kind, Outcome, Plan, Status
+from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.providers import (
     gone,
     new_trait,

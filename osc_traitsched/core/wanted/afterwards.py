@@ -6,7 +6,8 @@ import dataclasses
 import itertools
 from collections.abc import Mapping
 
-from osc_traitsched.core.change.model import Kind, Plan, Status, foreseen_stages
+from osc_traitsched.core.change.model import Kind, Plan
+from osc_traitsched.core.change.outcome import Status, foreseen_stages
 from osc_traitsched.core.wanted.found import FoundCloud
 
 

@@ -7,7 +7,8 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.change.model import PRESENT, Status, Value
+from osc_traitsched.core.change.model import PRESENT, Value
+from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.refusals import NotReviewed
 from osc_traitsched.core.wanted.steps import IDENTITY, Step

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from osc_traitsched.core.change.model import Kind, Outcome
+from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.change.outcome import Outcome
 
 
 def left_first(outcomes: Iterable[Outcome]) -> Mapping[str, str]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.change.model import Change, Kind, Outcome, Value
+from osc_traitsched.core.change.model import Change, Kind, Value
+from osc_traitsched.core.change.outcome import Outcome
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 

@@ -6,7 +6,8 @@ import collections
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.isolation import Effect
-from osc_traitsched.core.change.model import Kind, Status
+from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.nova.settings import Setting

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.change.model import PRESENT, Status
+from osc_traitsched.core.change.model import PRESENT
+from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.wanted.crossing import left_first
 from osc_traitsched.core.wanted.found import FoundCloud

@@ -12,7 +12,8 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import requirers
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.isolation import LeavesNoHost
-from osc_traitsched.core.change.model import Outcome, State, Status
+from osc_traitsched.core.change.model import State
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.traits import (
     LastHolder,
     Requirer,

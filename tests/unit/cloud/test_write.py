@@ -16,8 +16,8 @@ from osc_traitsched.core.change.model import (
     Kind,
     Object,
     State,
-    Status,
 )
+from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.errors import CloudBroke, ConcurrentUpdate
 
 HOST = Object(Kind.PROVIDER_TRAITS, "cmp01", "cmp01", "cmp01")

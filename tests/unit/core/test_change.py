@@ -9,11 +9,9 @@ from osc_traitsched.core.change.model import (
     ChangedMeanwhile,
     Kind,
     Object,
-    Outcome,
     State,
-    Status,
-    foreseen,
 )
+from osc_traitsched.core.change.outcome import Outcome, Status, foreseen
 from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
 from osc_traitsched.core.inventory.trait import Ownership

@@ -15,13 +15,8 @@ from osc_traitsched.core.change.differences import (
 )
 from osc_traitsched.core.change.isolation import isolate_plan, unisolate_plan
 from osc_traitsched.core.change.isolations import Isolations
-from osc_traitsched.core.change.model import (
-    PRESENT,
-    Kind,
-    Outcome,
-    State,
-    Status,
-)
+from osc_traitsched.core.change.model import PRESENT, Kind, State
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.collation import Collation
 from tests.unit.core.isolated import GOLD, SILVER, flavor, host, state

@@ -23,9 +23,8 @@ from osc_traitsched.core.change.model import (
     Kind,
     Reason,
     State,
-    Status,
-    foreseen,
 )
+from osc_traitsched.core.change.outcome import Status, foreseen
 from osc_traitsched.core.inventory.collation import Collation
 from tests.unit.core.isolated import (
     AGGREGATE,

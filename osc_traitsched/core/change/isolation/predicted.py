@@ -7,7 +7,8 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.isolation.state import CloudState
-from osc_traitsched.core.change.model import Change, Keys, Kind, Plan, foreseen_stages
+from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
+from osc_traitsched.core.change.outcome import foreseen_stages
 from osc_traitsched.core.inventory.snapshot import Members, Nova
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
