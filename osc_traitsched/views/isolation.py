@@ -11,6 +11,7 @@ from osc_traitsched.core.change.isolation import (
     HostLeft,
     HostsJoined,
     KeysCame,
+    NoLongerCloses,
     NotIsolated,
 )
 from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason
@@ -237,6 +238,16 @@ def _(error: HostsJoined) -> str:
 @problems.word.register
 def _(error: HostLeft) -> str:
     return f"{error.host} left the aggregate meanwhile; its traits stay"
+
+
+@problems.word.register
+def _(error: NoLongerCloses) -> str:
+    name = quoted(error.aggregate)
+    happened = f"{listed(error.left, 'host')} left aggregate {name}"
+    if error.changed:
+        changed = listed(map(quoted, error.changed))
+        happened = f"{changed} of aggregate {name} changed"
+    return f"{happened} meanwhile, which was to keep others out; run the command again"
 
 
 @problems.word.register

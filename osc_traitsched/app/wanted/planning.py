@@ -26,6 +26,7 @@ from osc_traitsched.core.wanted.opening import while_open
 from osc_traitsched.core.wanted.planner import draft
 from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
+from osc_traitsched.core.wanted.sheltering import while_closed
 from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.core.wanted.zones import zone_steps
 
@@ -49,9 +50,10 @@ def plan_wanted(
     servers_there = _servers_of_zones(cloud, sketch.staged, found)
     held = claims.held_hosts
     marked = with_problems(sketch.staged, found, servers_there, held)
+    guarded = while_closed(while_open(marked, wanted, found), found)
     return WantedPlan(
         found=found,
-        plan=in_order(with_needs(while_open(marked, wanted, found), found)),
+        plan=in_order(with_needs(guarded, found)),
         claims=sketch.claims,
         as_wanted=sketch.as_wanted,
         held=sketch.held,

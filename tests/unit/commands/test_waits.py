@@ -6,6 +6,7 @@ import pytest
 
 from osc_traitsched.app.wanted import planning
 from osc_traitsched.core.errors import CloudBroke
+from tests.unit.app.living import HOSTS
 from tests.unit.commands.test_apply import (
     apply,
     broken_for,
@@ -101,6 +102,72 @@ def test_what_closes_hosts_stays_until_all_have_joined_what_is_closed(apply, clo
     assert cloud.metadata == {f"trait:{GOLD}": "required"}
     assert apply(MOVED % OPENED).code == 0
     assert cloud.metadata == {}
+
+
+@pytest.mark.parametrize(
+    ("rival", "said"),
+    [
+        (lambda rack: rack["metadata"].clear(), "'{key}' of aggregate 'rack' changed"),
+        (lambda rack: rack["hosts"].pop(0), "host cmp00 left aggregate 'rack'"),
+    ],
+    ids=["opened", "left"],
+)
+@pytest.mark.parametrize("by", [{SILVER: "required"}, {"filter_tenant_id": "p1"}])
+@pytest.mark.parametrize(
+    ("wanted", "row"),
+    [
+        (OPENED, ("aggregate", "gold", f"trait:{GOLD}")),
+        ("absent: {hosts: [cmp00]}", ("member", "gold", "cmp00")),
+    ],
+)
+def test_hosts_stay_closed_where_others_open_what_was_to_go_on_closing_them(
+    apply, cloud, rival, said, by, wanted, row
+):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    second(cloud, "cmp00", "cmp01", **by)
+    rack_keys = tuple(cloud.aggregates["2"]["metadata"])
+    # The first write: by then the plan is made.
+    cloud.rivals[HOSTS["cmp03"]] = lambda: rival(cloud.aggregates["2"])
+    text = f"""
+        traits: {{CUSTOM_SILVER: {{hosts: [cmp03]}}}}
+        aggregates: {{gold: {{{wanted}}}}}
+    """
+    done = apply(text)
+    assert statuses(done) == {("host", "cmp03", SILVER): "changed", row: "failed"}
+    assert done.json[-1]["detail"] == (
+        f"{said.format(key=rack_keys[0])} meanwhile, which was to keep "
+        "others out; run the command again"
+    )
+    assert cloud.metadata == {f"trait:{GOLD}": "required"}
+    assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
+    # Whoever runs it again sees that nothing else closes them.
+    assert statuses(apply(text)) == {row: "changed"}
+
+
+def test_others_may_close_further_what_goes_on_closing_hosts(apply, cloud):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    second(cloud, "cmp00", "cmp01", CUSTOM_SILVER="required")
+
+    def rival():
+        cloud.aggregates["2"]["metadata"]["filter_tenant_id"] = "p1"
+        cloud.aggregates["2"]["hosts"].append("cmp02")
+
+    cloud.rivals[HOSTS["cmp03"]] = rival
+    done = apply(f"""
+        traits: {{CUSTOM_SILVER: {{hosts: [cmp03]}}}}
+        aggregates: {{gold: {{{OPENED}}}}}
+    """)
+    assert done.code == 0
+    assert cloud.metadata == {}
+
+
+def test_hosts_leave_several_closed_aggregates_at_once(apply, cloud):
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    second(cloud, "cmp00", "cmp01", CUSTOM_SILVER="required")
+    left = "absent: {hosts: [cmp00]}"
+    done = apply(f"aggregates: {{gold: {{{left}}}, rack: {{{left}}}}}")
+    assert done.code == 0
+    assert [each["hosts"] for each in cloud.aggregates.values()] == [["cmp01"]] * 2
 
 
 def test_an_aggregate_is_opened_whoever_can_not_join_one_that_is_open(apply, cloud):

@@ -87,6 +87,7 @@ ERRORS = [
     ),
     isolation.FullHostsUnread(30),
     isolation.HostLeft("cmp1"),
+    isolation.NoLongerCloses("gold\n", (), {"cmp1"}),
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     servers.ComputesUnlisted(("cmp1\n",)),

@@ -25,6 +25,7 @@ from osc_traitsched.core.change.isolation.guards import (
     HostLeft,
     HostsJoined,
     KeysCame,
+    NoLongerCloses,
 )
 from osc_traitsched.core.change.isolation.isolate import isolate_plan
 from osc_traitsched.core.change.isolation.matrix import (
@@ -67,6 +68,7 @@ __all__ = [
     "LeavesNoHost",
     "MatrixRow",
     "Member",
+    "NoLongerCloses",
     "NotIsolated",
     "PredictedCloud",
     "courses",

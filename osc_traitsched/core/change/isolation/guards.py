@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Change, State
@@ -41,6 +41,23 @@ class KeysCame(errors.AnswerIsNo):
     def __init__(self, keys: Iterable[str]) -> None:
         self.keys = tuple(sorted(keys))
         super().__init__(", ".join(self.keys))
+
+
+class NoLongerCloses(errors.AnswerIsNo):
+    """An aggregate no longer keeps requests from hosts as it was to.
+
+    :ivar changed: the keys that did so and are gone, or have other values; empty where
+        hosts left it
+    :ivar left: the hosts that did, where all keys are as they were
+    """
+
+    def __init__(
+        self, aggregate: str, changed: Iterable[str], left: Iterable[str]
+    ) -> None:
+        self.aggregate = aggregate
+        self.changed = tuple(sorted(changed))
+        self.left = tuple(sorted(left))
+        super().__init__(f"{aggregate}: {', '.join((*self.changed, *self.left))}")
 
 
 class HostLeft(errors.AnswerIsNo):
@@ -128,3 +145,26 @@ class StillOpen:
             return KeysCame(came)
         left = self.host and self.host not in found.hosts
         return HostLeft(self.host) if left else None
+
+
+@dataclasses.dataclass(frozen=True)
+class StillCloses:
+    """An aggregate keeps requests from its hosts as it did, or from more.
+
+    :ivar name: the aggregate's
+    :ivar hosts: those that are to be in it by now
+    :ivar keys: the metadata that closes it
+    """
+
+    name: str
+    hosts: frozenset[str]
+    keys: Mapping[str, str]
+
+    def refusal(self, found: State) -> NoLongerCloses | None:
+        """Return what closes its hosts no more, as an error."""
+        keys = self.keys.items()
+        changed = [key for key, value in keys if found.keys.get(key) != value]
+        left = self.hosts - found.hosts
+        if changed or left:
+            return NoLongerCloses(self.name, changed, () if changed else left)
+        return None
