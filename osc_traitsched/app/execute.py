@@ -21,6 +21,7 @@ from osc_traitsched.core.change.model import Change, Plan
 from osc_traitsched.core.change.outcome import (
     Outcome,
     Status,
+    chains,
     foreseen_stages,
     may_begin,
     not_done,
@@ -73,6 +74,9 @@ def foresee(plan: Plan) -> Execution:
 
 Watch = Callable[[Outcome], object]
 
+#: Changes that need each other, each with its number in its stage.
+_Chain = Sequence[tuple[int, Change]]
+
 
 def unwatched(outcome: Outcome) -> None:
     """Watch nothing."""
@@ -93,8 +97,9 @@ def run(
 ) -> Execution:
     """Carry out a plan, stage by stage; one outcome a change, whatever becomes of it.
 
-    All changes of a stage are tried, but for those that need one of an earlier stage
-    which failed or may have. After a few in a row that got no answer at all nothing
+    All changes of a stage are tried, but for those that need one which failed or may
+    have. Once one fails that is made right after another, which it needs, none of its
+    stage is begun any more. After a few in a row that got no answer at all nothing
     more is begun, nor after an exception. Where the user interrupts (SIGINT in the main
     thread), nothing more is begun, and what is under way gets a second to end.
 
@@ -148,11 +153,12 @@ class _Run:
 
     def stage(self, changes: Sequence[Change], jobs: int) -> list[Outcome]:
         """Carry out the changes of one stage, each whatever becomes of the others."""
-        waiting = queue.SimpleQueue[tuple[int, Change]]()
-        for numbered in enumerate(changes):
-            waiting.put(numbered)
+        waiting = queue.SimpleQueue[_Chain]()
+        parts = chains(changes)
+        for part in parts:
+            waiting.put([(number, changes[number]) for number in part])
         begun: set[int] = set()
-        threads = min(jobs, len(changes))
+        threads = min(jobs, len(parts))
         for _ in range(threads):
             work = functools.partial(self._work, waiting, begun)
             threading.Thread(target=work, daemon=True).start()
@@ -162,18 +168,31 @@ class _Run:
             for number, change in enumerate(changes)
         ]
 
-    def _work(
-        self, waiting: queue.SimpleQueue[tuple[int, Change]], begun: set[int]
-    ) -> None:
+    def _work(self, waiting: queue.SimpleQueue[_Chain], begun: set[int]) -> None:
         try:
             while not self._patience.stopped.is_set():
-                number, change = waiting.get_nowait()
-                begun.add(number)
-                self._done.put((number, self._outcome(change)))
+                outcomes = self._chain(waiting.get_nowait(), begun)
+                if _is_half_done(outcomes):
+                    # So would be what is still waiting.
+                    while True:
+                        waiting.get_nowait()
         except queue.Empty:
             pass
         finally:
             self._done.put(_Message.THREAD_ENDED)
+
+    def _chain(self, chain: _Chain, begun: set[int]) -> list[Outcome]:
+        """Carry out changes that need each other, to the end even if interrupted."""
+        outcomes: list[Outcome] = []
+        for number, change in chain:
+            (may,) = may_begin([change], outcomes)
+            if may:
+                begun.add(number)
+                outcomes.append(self._outcome(change))
+                self._done.put((number, outcomes[-1]))
+            else:
+                outcomes.append(not_done(change))
+        return outcomes
 
     def _outcome(self, change: Change) -> Outcome:
         """Carry out one change; after an exception no other is begun.
@@ -259,6 +278,12 @@ class _Run:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
+
+
+def _is_half_done(chain: Sequence[Outcome]) -> bool:
+    """Tell whether some of several changes were made, or may have been, and not all."""
+    made = (each.status in (Status.CHANGED, Status.UNKNOWN) for each in chain)
+    return len(chain) > 1 and any(made) and any(each.is_off for each in chain)
 
 
 def _unended(change: Change, begun: bool) -> Outcome:

@@ -143,8 +143,9 @@ class Change:
     :ivar conditions: what must still hold of others
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
-    :ivar needs: the marks of changes of earlier stages that must be as wanted before
-        it is begun; None for all of earlier stages
+    :ivar needs: the marks of changes that must be as wanted before it is begun: of
+        earlier stages, or before it in its own, after which it is made at once; None
+        for all of earlier stages
     """
 
     object: Object

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 
-from osc_traitsched.core.change.model import Change, Plan, State
+from osc_traitsched.core.change.model import Change, Mark, Plan, State
 from osc_traitsched.core.errors import TraitSchedError
 
 
@@ -77,16 +77,42 @@ class Outcome:
 def may_begin(stage: Iterable[Change], earlier: Iterable[Outcome]) -> list[bool]:
     """Tell of each change whether it can be tried after what became of others.
 
+    One that waits for another of its own stage is taken for one that can be, unless
+    that is known not to be done.
+
     :param stage: those that are begun together
     :param earlier: what became of earlier stages, or will
     """
     off = [each for each in earlier if each.is_off]
     in_doubt = any(each.is_in_doubt for each in off)
-    marks = frozenset(each.change.mark for each in off)
-    return [
-        not in_doubt if change.needs is None else change.needs.isdisjoint(marks)
-        for change in stage
-    ]
+    marks = {each.change.mark for each in off}
+    found = []
+    for change in stage:
+        needs = change.needs
+        may = not in_doubt if needs is None else needs.isdisjoint(marks)
+        found.append(may)
+        if not may or change.problem is not None:
+            marks.add(change.mark)
+    return found
+
+
+def chains(changes: Sequence[Change]) -> list[list[int]]:
+    """Return the numbers of changes of one stage, those together that need each other.
+
+    In a chain each comes after those that it needs, as they do in the stage.
+    """
+    own = {change.mark for change in changes}
+    inside: dict[int, Set[Mark]] = {}
+    of: dict[Mark, list[int]] = {}
+    for number, change in enumerate(changes):
+        needs = change.needs or frozenset()
+        # Many changes share one set of very many.
+        if id(needs) not in inside:
+            inside[id(needs)] = needs & own
+        joined = {number}.union(*(of.get(mark, ()) for mark in inside[id(needs)]))
+        chain = sorted(joined)
+        of.update((changes[each].mark, chain) for each in chain)
+    return sorted({id(chain): chain for chain in of.values()}.values())
 
 
 def foreseen_stages(plan: Plan) -> Iterator[tuple[Outcome, ...]]:

@@ -3,8 +3,9 @@
 What hosts have is there before a request has to ask for it, and what is closed to some
 was opened to others before. So a flavor that has a host before and after the plan has
 one at every step. Only what closes hosts instead of something else comes first: they
-are not open in between, though a flavor may lack a host for that moment. Hosts that
-change their zone are in neither aggregate for a moment: Nova takes none into two zones.
+are not open in between, though a flavor may lack a host for that moment. A host that
+changes its zone is in neither aggregate for a moment, as Nova takes none into two: it
+joins the one right after it has left the other, and only then the next host does.
 """
 
 from __future__ import annotations
@@ -71,10 +72,32 @@ def plan_of(changes: Iterable[Change]) -> Plan:
 
 
 def in_order(staged: Staged) -> Plan:
-    """Return the stages as a plan; images follow flavors."""
+    """Return the stages as a plan; images follow flavors.
+
+    Hosts that change their zone do so one after the other, so that they are in none for
+    no longer than it takes.
+    """
+    joined = staged.get(Stage.JOINED, ())
+    moved = _by_host(staged.get(Stage.MOVED_OUT, ()), joined)
+    first = {change.mark for change in moved}
+    rest = tuple(change for change in joined if change.mark not in first)
+    together = {**staged, Stage.MOVED_OUT: moved, Stage.JOINED: rest}
     return Plan.of(
-        *(part for stage in sorted(staged) for part in _by_kind(staged[stage]))
+        *(part for stage in sorted(together) for part in _by_kind(together[stage]))
     )
+
+
+def _by_host(left: Iterable[Change], joined: Iterable[Change]) -> tuple[Change, ...]:
+    """Return what takes hosts out of zones, each with what the host joins then."""
+    changes: dict[str, list[Change]] = {}
+    for change in left:
+        _, host = change.mark
+        changes.setdefault(host, []).append(change)
+    for change in joined:
+        _, host = change.mark
+        if host in changes:
+            changes[host].append(change)
+    return tuple(change for each in changes.values() for change in each)
 
 
 def _by_kind(changes: Iterable[Change]) -> tuple[list[Change], list[Change]]:

@@ -121,17 +121,13 @@ def crossing(left: Mapping[str, str]) -> Iterator[str]:
     """
     for name in sorted({*left.values()}):
         hosts = sorted(host for host, of in left.items() if of == name)
-        leave, they, them, are = (
-            ("leaves", "it", "it", "is")
-            if len(hosts) == 1
-            else ("leave", "they", "them", "are")
-        )
-        joins = "joins" if len(hosts) == 1 else "join"
+        one = f"leaves aggregate {quoted(name)} before it"
+        several = f"leave aggregate {quoted(name)} one after the other, each before it"
         yield (
-            f"{ranges(hosts, 'host')} {leave} aggregate {quoted(name)} before {they} "
-            f"{joins} that of another zone, since Nova takes no host into two: in "
-            f"between, and for good if that fails, {they} {are} in the default zone, "
-            f"and {quoted(name)} keeps nobody from {them}"
+            f"{ranges(hosts, 'host')} {one if len(hosts) == 1 else several} joins that "
+            "of another zone, since Nova takes no host into two: in between, and for "
+            f"good if that fails, it is in the default zone, and {quoted(name)} keeps "
+            "nobody from it"
         )
 
 

@@ -237,3 +237,60 @@ def test_outside_of_the_main_thread_signals_are_left_alone():
     thread.start()
     thread.join(10)
     assert statuses(results[0]) == ["changed", "changed"]
+
+
+def chained(*names):
+    """Return changes of one stage, each of which needs the one before."""
+    made: list[Change] = []
+    for name in names:
+        needs = frozenset(each.mark for each in made[-1:])
+        made.append(dataclasses.replace(change(name), needs=needs))
+    return made
+
+
+@pytest.mark.parametrize("jobs", [1, 4])
+def test_changes_that_need_each_other_are_made_one_right_after_the_other(jobs):
+    apply = Applying()
+    todo = Plan.of([*chained("a", "b", "c"), *chained("x", "y")])
+    assert statuses(execute.run(todo, apply, jobs)) == ["changed"] * 5
+    assert [each for each in apply.asked if each in "abc"] == ["a", "b", "c"]
+    assert [each for each in apply.asked if each in "xy"] == ["x", "y"]
+    if jobs == 1:
+        assert apply.asked == ["a", "b", "c", "x", "y"]
+
+
+def test_once_changes_are_half_done_no_others_of_their_stage_are_begun():
+    todo = Plan.of([*chained("a", "b", "c"), *chained("x", "y")])
+    assert statuses(execute.run(todo, Applying(failing="b"))) == [
+        "changed",
+        "failed",
+        "not done",
+        "not done",
+        "not done",
+    ]
+
+
+def test_changes_of_which_the_first_fails_keep_no_others_from_theirs():
+    todo = Plan.of([*chained("a", "b"), *chained("x", "y")])
+    assert statuses(execute.run(todo, Applying(failing="a"))) == [
+        "failed",
+        "not done",
+        "changed",
+        "changed",
+    ]
+
+
+def test_interrupted_it_makes_the_changes_that_those_under_way_are_needed_for():
+    apply = Applying()
+
+    def interrupted(each, patience):
+        if each.object.name == "a":
+            os.kill(os.getpid(), signal.SIGINT)
+            # The main thread has taken it by then.
+            assert patience.stopped.wait(5)
+        return apply(each, patience)
+
+    todo = Plan.of([*chained("a", "b"), *chained("x", "y")])
+    found = execute.run(todo, interrupted)
+    assert found.interrupted
+    assert statuses(found) == ["changed", "changed", "not done", "not done"]

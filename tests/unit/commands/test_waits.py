@@ -203,13 +203,67 @@ def test_hosts_that_are_in_no_zone_for_a_moment_are_told(trait_sched, apply, clo
     cloud.metadata["availability_zone"] = "az1"
     said = trait_sched("plan", "w.yaml", w=CROSSING % (("cmp00, cmp01",) * 2))
     assert said.err.splitlines()[1] == (
-        "hosts cmp00, cmp01 leave aggregate 'gold' before they join that of another "
-        "zone, since Nova takes no host into two: in between, and for good if that "
-        "fails, they are in the default zone, and 'gold' keeps nobody from them"
+        "hosts cmp00, cmp01 leave aggregate 'gold' one after the other, each before it "
+        "joins that of another zone, since Nova takes no host into two: in between, "
+        "and for good if that fails, it is in the default zone, and 'gold' keeps "
+        "nobody from it"
     )
     done = apply(CROSSING % (("cmp01",) * 2))
     assert done.code == 0
     assert "host cmp01 leaves aggregate 'gold' before it joins that" in done.err
+
+
+def moves(cloud, *, fails=None):
+    """Note each host that joins or leaves an aggregate; some writes may fail."""
+    found, write = [], cloud.compute_post
+
+    def compute_post(parts, body):
+        ((action, what),) = body.items()
+        if "host" in what:
+            found.append((action, what["host"]))
+            if found[-1] == fails:
+                raise CloudBroke("compute", "no", 403)
+        write(parts, body)
+
+    cloud.compute_post = compute_post
+    return found
+
+
+def test_hosts_change_their_zone_one_after_the_other(apply, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    seen = moves(cloud)
+    assert apply(CROSSING % (("cmp00, cmp01",) * 2), "--force").code == 0
+    assert seen == [
+        ("remove_host", "cmp00"),
+        ("add_host", "cmp00"),
+        ("remove_host", "cmp01"),
+        ("add_host", "cmp01"),
+    ]
+
+
+def test_no_other_host_leaves_its_zone_once_one_could_not_join(apply, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    moves(cloud, fails=("add_host", "cmp00"))
+    done = statuses(apply(CROSSING % (("cmp00, cmp01",) * 2), "--force"))
+    assert {key[1:]: became for key, became in done.items() if key[0] == "member"} == {
+        ("gold", "cmp00"): "changed",
+        ("other", "cmp00"): "failed",
+        ("gold", "cmp01"): "not done",
+        ("other", "cmp01"): "not done",
+    }
+    assert cloud.aggregates["1"]["hosts"] == ["cmp01"]
+
+
+def test_the_others_change_their_zone_if_a_host_could_not_leave(apply, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    moves(cloud, fails=("remove_host", "cmp00"))
+    done = statuses(apply(CROSSING % (("cmp00, cmp01",) * 2), "--force"))
+    assert {key[1:]: became for key, became in done.items() if key[0] == "member"} == {
+        ("gold", "cmp00"): "failed",
+        ("other", "cmp00"): "not done",
+        ("gold", "cmp01"): "changed",
+        ("other", "cmp01"): "changed",
+    }
 
 
 @pytest.mark.parametrize("zone", [{}, {"availability_zone": "az2"}])
