@@ -143,9 +143,9 @@ class Change:
     :ivar conditions: what must still hold of others
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
-    :ivar needs: the marks of changes that must be as wanted before it is begun: of
-        earlier stages, or before it in its own, after which it is made at once; None
-        for all of earlier stages
+    :ivar needs: sets of the marks of changes that must be as wanted before it is begun:
+        of earlier stages, or before it in its own, after which it is made at once; None
+        for all of earlier stages. Changes share the sets, which may be very large.
     """
 
     object: Object
@@ -155,7 +155,7 @@ class Change:
     conditions: tuple[Condition, ...] = ()
     kept: tuple[Kept, ...] = ()
     problem: TraitSchedError | None = None
-    needs: frozenset[Mark] | None = None
+    needs: tuple[frozenset[Mark], ...] | None = None
 
     @property
     def mark(self) -> Mark:

@@ -89,7 +89,7 @@ def may_begin(stage: Iterable[Change], earlier: Iterable[Outcome]) -> list[bool]
     found = []
     for change in stage:
         needs = change.needs
-        may = not in_doubt if needs is None else needs.isdisjoint(marks)
+        may = not in_doubt if needs is None else all(map(marks.isdisjoint, needs))
         found.append(may)
         if not may or change.problem is not None:
             marks.add(change.mark)
@@ -105,11 +105,11 @@ def chains(changes: Sequence[Change]) -> list[list[int]]:
     inside: dict[int, Set[Mark]] = {}
     of: dict[Mark, list[int]] = {}
     for number, change in enumerate(changes):
-        needs = change.needs or frozenset()
-        # Many changes share one set of very many.
-        if id(needs) not in inside:
-            inside[id(needs)] = needs & own
-        joined = {number}.union(*(of.get(mark, ()) for mark in inside[id(needs)]))
+        joined = {number}
+        for needed in change.needs or ():
+            if id(needed) not in inside:
+                inside[id(needed)] = needed & own
+            joined.update(*(of.get(mark, ()) for mark in inside[id(needed)]))
         chain = sorted(joined)
         of.update((changes[each].mark, chain) for each in chain)
     return sorted({id(chain): chain for chain in of.values()}.values())

@@ -2,7 +2,7 @@
 
 What hosts have is there before a request has to ask for it, and what is closed to some
 was opened to others before. So a flavor that has a host before and after the plan has
-one at every step. Only what closes hosts instead of something else comes first: they
+one at every step, or it is found out that it may not. Only what closes hosts instead of something else comes first: they
 are not open in between, though a flavor may lack a host for that moment. A host that
 changes its zone is in neither aggregate for a moment, as Nova takes none into two: it
 joins the one right after it has left the other, and only then the next host does.
@@ -29,9 +29,12 @@ class Stage(enum.IntEnum):
     ZONES = enum.auto()
     #: What closes an aggregate to which hosts of a closed one move out of a zone.
     CLOSED_BEFORE = enum.auto()
-    #: Hosts leave the aggregate of a zone for that of another one.
-    MOVED_OUT = enum.auto()
     JOINED = enum.auto()
+    #: Hosts leave the aggregates of a zone for that of another one: what keeps others
+    #: from them last.
+    MOVED_OUT = enum.auto()
+    MOVED_OUT_LAST = enum.auto()
+    MOVED_IN = enum.auto()
     MIRRORED = enum.auto()
     OPENED = enum.auto()
     REQUIRED = enum.auto()
@@ -48,6 +51,10 @@ class Stage(enum.IntEnum):
 
 #: Where aggregates are closed to requests.
 CLOSING = frozenset({Stage.CLOSED_BEFORE, Stage.REPLACING, Stage.CLOSED})
+
+#: Where hosts join aggregates, and where they change their zone.
+JOINING = (Stage.JOINED, Stage.MOVED_IN)
+MOVING = (Stage.MOVED_OUT, Stage.MOVED_OUT_LAST, Stage.MOVED_IN)
 
 #: The stage of a key that gets a value, and that of one that is taken away.
 _OF_KIND = {
@@ -77,27 +84,21 @@ def in_order(staged: Staged) -> Plan:
     Hosts that change their zone do so one after the other, so that they are in none for
     no longer than it takes.
     """
-    joined = staged.get(Stage.JOINED, ())
-    moved = _by_host(staged.get(Stage.MOVED_OUT, ()), joined)
-    first = {change.mark for change in moved}
-    rest = tuple(change for change in joined if change.mark not in first)
-    together = {**staged, Stage.MOVED_OUT: moved, Stage.JOINED: rest}
+    moving = [change for stage in MOVING for change in staged.get(stage, ())]
+    rest = {stage: staged[stage] for stage in staged if stage not in MOVING}
+    together = {**rest, Stage.MOVED_OUT: _by_host(moving)}
     return Plan.of(
         *(part for stage in sorted(together) for part in _by_kind(together[stage]))
     )
 
 
-def _by_host(left: Iterable[Change], joined: Iterable[Change]) -> tuple[Change, ...]:
-    """Return what takes hosts out of zones, each with what the host joins then."""
-    changes: dict[str, list[Change]] = {}
-    for change in left:
+def _by_host(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Return changes of the hosts of aggregates, those of each host together."""
+    found: dict[str, list[Change]] = {}
+    for change in changes:
         _, host = change.mark
-        changes.setdefault(host, []).append(change)
-    for change in joined:
-        _, host = change.mark
-        if host in changes:
-            changes[host].append(change)
-    return tuple(change for each in changes.values() for change in each)
+        found.setdefault(host, []).append(change)
+    return tuple(change for each in found.values() for change in each)
 
 
 def _by_kind(changes: Iterable[Change]) -> tuple[list[Change], list[Change]]:
@@ -138,6 +139,7 @@ class _Staging:
         closed: Collection[str],
     ) -> None:
         self._zones = dict(zones)
+        self._closed = frozenset(closed)
         for change in _of_kinds(changes, Kind.AGGREGATE, Kind.NEW_AGGREGATE):
             if ZONE_KEY in change.after:
                 self._zones[change.object.id] = change.after[ZONE_KEY]
@@ -147,13 +149,15 @@ class _Staging:
         for change in moves:
             for host in change.added:
                 self._joining.setdefault(host, set()).add(self._zone(change))
-        sheltered = {
-            host
+        left = [
+            (change.object.id, host)
             for change in moves
-            if change.object.id in closed
             for host in change.removed
             if self._changes_zone(change, host)
-        }
+        ]
+        #: The hosts that change their zone.
+        self._moving = {host for _, host in left}
+        sheltered = {host for identity, host in left if identity in self._closed}
         #: Aggregates that hosts join which were in closed ones. What closes them
         #: already may let others in than what closed those.
         self._joined_by_sheltered = {
@@ -196,11 +200,19 @@ class _Staging:
             return Stage.ZONES
         if kind is Kind.AGGREGATE:
             return self._stage_of_closing(change, key)
-        if kind is Kind.AGGREGATE_HOSTS and value is None:
-            moves = self._changes_zone(change, key)
-            return Stage.MOVED_OUT if moves else Stage.LEFT
+        if kind is Kind.AGGREGATE_HOSTS and key in self._moving:
+            return self._stage_of_move(change, key)
         gained, lost = _OF_KIND[kind]
         return lost if value is None else gained
+
+    def _stage_of_move(self, change: Change, host: str) -> Stage:
+        """Return the stage of what a host joins or leaves that changes its zone."""
+        if change.after[host] is not None:
+            return Stage.JOINED if self._zone(change) is None else Stage.MOVED_IN
+        if not self._changes_zone(change, host):
+            return Stage.LEFT
+        is_closed = change.object.id in self._closed
+        return Stage.MOVED_OUT_LAST if is_closed else Stage.MOVED_OUT
 
     def _stage_of_closing(self, change: Change, key: str) -> Stage:
         """Return the stage of what closes an aggregate, or of what opens it."""

@@ -72,6 +72,7 @@ class States:
         self._flavors = {body["id"]: body for body in found.flavors}
         self._images = {body["id"]: body for body in found.images}
         self.aggregates = {str(body["id"]): body for body in found.aggregates}
+        self._known: dict[Object, State] = {}
 
     @property
     def zones(self) -> dict[str, Value]:
@@ -87,6 +88,11 @@ class States:
 
     def of(self, target: Object) -> State:
         """Return an object's state; an empty one where it is not there yet."""
+        if target not in self._known:
+            self._known[target] = self._state(target)
+        return self._known[target]
+
+    def _state(self, target: Object) -> State:
         kind, identity = target.kind, target.id
         if kind is Kind.TRAIT:
             return State(present({identity} & self.found.traits))

@@ -39,12 +39,13 @@ def with_problems(
     }
     unjoined = {
         host: refused[id(change)]
-        for change in staged.get(Stage.JOINED, ())
+        for change in staged.get(Stage.MOVED_IN, ())
         for host in change.after
         if id(change) in refused
     }
     # A host that can't get into the other zone stays where it is.
-    for change in staged.get(Stage.MOVED_OUT, ()):
+    left = (*staged.get(Stage.MOVED_OUT, ()), *staged.get(Stage.MOVED_OUT_LAST, ()))
+    for change in left:
         for host in unjoined.keys() & change.after.keys():
             refused.setdefault(id(change), unjoined[host])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.isolation.guards import StillCloses
 from osc_traitsched.core.change.model import Change, Condition, Kind, Object
@@ -15,7 +15,7 @@ from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.found import FoundCloud
 
 #: The stages in which something stops keeping others from hosts.
-_OPENING = frozenset({Stage.MOVED_OUT, Stage.OPENED, Stage.REPLACED, Stage.LEFT})
+_OPENING = frozenset({Stage.MOVED_OUT_LAST, Stage.OPENED, Stage.REPLACED, Stage.LEFT})
 
 
 def while_closed(staged: Staged, found: FoundCloud) -> Staged:
@@ -46,6 +46,12 @@ class _Shelters:
             elif change.object.kind is Kind.AGGREGATE_HOSTS:
                 joins.setdefault(change.object.id, set()).update(change.added)
                 leaves.setdefault(change.object.id, set()).update(change.removed)
+        #: Those that hosts join which change their zone, once they have left the other.
+        self._moving_in = {
+            (change.object.id, host)
+            for change in staged.get(Stage.MOVED_IN, ())
+            for host in change.added
+        }
         #: What closes an aggregate now, and stays as it is.
         self._closing: dict[str, Mapping[str, str]] = {}
         #: The aggregates that go on to close a host.
@@ -73,17 +79,16 @@ class _Shelters:
             for identity in self._around.get(host, ()):
                 inside.setdefault(identity, set()).add(host)
         inside.pop(change.object.id, None)
-        # A host that changes its zone joins the other aggregate only then.
-        joined = stage is not Stage.MOVED_OUT
-        met = (
-            self._condition(identity, frozenset(inside[identity] if joined else ()))
-            for identity in sorted(inside)
-        )
+        if stage is Stage.MOVED_OUT_LAST:
+            coming = {(i, h) for i in inside for h in inside[i]} & self._moving_in
+            for identity, host in coming:
+                inside[identity].discard(host)
+        met = (self._condition(each, inside[each]) for each in sorted(inside))
         return dataclasses.replace(change, conditions=(*change.conditions, *met))
 
-    def _condition(self, identity: str, hosts: frozenset[str]) -> Condition:
+    def _condition(self, identity: str, hosts: Iterable[str]) -> Condition:
         name = self._bodies[identity]["name"]
-        guard = StillCloses(name, hosts, self._closing[identity])
+        guard = StillCloses(name, frozenset(hosts), self._closing[identity])
         return Condition(Object(Kind.AGGREGATE, identity, name), guard)
 
 

@@ -243,7 +243,7 @@ def chained(*names):
     """Return changes of one stage, each of which needs the one before."""
     made: list[Change] = []
     for name in names:
-        needs = frozenset(each.mark for each in made[-1:])
+        needs = (frozenset(each.mark for each in made[-1:]),)
         made.append(dataclasses.replace(change(name), needs=needs))
     return made
 

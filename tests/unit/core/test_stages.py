@@ -135,13 +135,14 @@ def test_what_hosts_of_a_closed_aggregate_move_to_is_closed_before_they_do():
     joining = change(Kind.AGGREGATE_HOSTS, present(["h1"]), name="b")
     closed = change(Kind.AGGREGATE, REQUIRES, name="b")
     changes, zones = [joining, closed, leaving], {"a-id": "z1", "b-id": "z2"}
-    moves = [Stage.MOVED_OUT, Stage.JOINED]
+    moves = [Stage.CLOSED_BEFORE, Stage.MOVED_OUT_LAST, Stage.MOVED_IN]
     # Those who are kept from there already may be others.
     for found in ({"a-id"}, {"a-id", "b-id"}):
-        assert list(in_stages(changes, zones, found)) == [Stage.CLOSED_BEFORE, *moves]
+        assert list(in_stages(changes, zones, found)) == moves
     # Nobody is kept from the hosts now.
+    moves = [Stage.MOVED_OUT, Stage.MOVED_IN, Stage.CLOSED]
     for found in ((), {"b-id"}):
-        assert list(in_stages(changes, zones, found)) == [*moves, Stage.CLOSED]
+        assert list(in_stages(changes, zones, found)) == moves
     # They leave only once they are closed there.
     stages = [Stage.JOINED, Stage.CLOSED, Stage.LEFT]
     assert list(in_stages(changes, {}, {"a-id"})) == stages
@@ -169,7 +170,13 @@ def test_a_host_leaves_a_zone_first_only_if_it_joins_another_one():
     leaving = change(Kind.AGGREGATE_HOSTS, gone(["h1"]), present(["h1"]), name="a")
     joining = change(Kind.AGGREGATE_HOSTS, present(["h1"]), name="b")
     both = {"a-id": "z1", "b-id": "z2"}
-    assert list(in_stages([joining, leaving], both)) == [Stage.MOVED_OUT, Stage.JOINED]
+    moves = [Stage.MOVED_OUT, Stage.MOVED_IN]
+    assert list(in_stages([joining, leaving], both)) == moves
+    # What makes no zone it joins before, and leaves after that.
+    third = change(Kind.AGGREGATE_HOSTS, present(["h1"]), name="c")
+    fourth = change(Kind.AGGREGATE_HOSTS, gone(["h1"]), present(["h1"]), name="d")
+    every = [joining, leaving, third, fourth]
+    assert list(in_stages(every, both)) == [Stage.JOINED, *moves, Stage.LEFT]
     # Nova takes a host into two aggregates of one zone: it stays there on the way.
     same = {"a-id": "z1", "b-id": "z1"}
     for zones in (same, {"a-id": "z1"}, {"b-id": "z2"}, {}):

@@ -1,0 +1,252 @@
+"""What must be so before changes are made.
+
+Something that closes, or that takes away, relies on all that it follows from, and on
+what opens hosts to others: it was foreseen that flavors find room there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from osc_traitsched.core.change.model import Change, Kind
+from osc_traitsched.core.change.stages import JOINING, Stage, Staged
+from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
+from osc_traitsched.core.wanted.facts import OPEN, Fact, Is, named_in, traits_of
+from osc_traitsched.core.wanted.found import FoundCloud
+
+
+class Reliance:
+    """What each change of a plan relies on.
+
+    :param staged: all changes
+    """
+
+    def __init__(self, staged: Staged, found: FoundCloud) -> None:
+        self._found = found
+        self._aggregates = {str(body["id"]): body for body in found.aggregates}
+        self._ids = {body["uuid"]: str(body["id"]) for body in found.aggregates}
+        nodes = (found.snapshot.nova or Nova()).computes
+        self._hosts = {node.uuid: node.service_host for node in nodes}
+        # The aggregates that hosts join; and those that they are in, or join.
+        self._joined: dict[str, list[str]] = {}
+        for stage in JOINING:
+            for change in staged.get(stage, ()):
+                for host in change.after:
+                    self._joined.setdefault(host, []).append(change.object.id)
+        self._around = {host: [*ids] for host, ids in self._joined.items()}
+        for identity, body in self._aggregates.items():
+            for host in body["hosts"]:
+                self._around.setdefault(host, []).append(identity)
+
+    def of(self, stage: Stage, change: Change) -> Iterator[Fact]:
+        """Yield what must be so before a change is made."""
+        for find in _RELIED_ON.get(stage, ()):
+            yield from find(self, change)
+
+    def _traits_known(self, change: Change) -> Iterator[Fact]:
+        for name in self._traits(change):
+            yield Is.KNOWN, name
+
+    def _traits_had(self, change: Change) -> Iterator[Fact]:
+        for name in self._traits(change):
+            yield Is.HAD, name
+
+    def _aggregate_there(self, change: Change) -> Iterator[Fact]:
+        yield from _is_there(change.object.id)
+
+    def _room_elsewhere(self, change: Change) -> Iterator[Fact]:
+        """Yield what opens hosts to the requests that a change takes hosts from."""
+        yield OPEN
+
+    def _room_for_requirer(self, change: Change) -> Iterator[Fact]:
+        """Yield what lets hosts have all that a flavor or an image requires then."""
+        keys = {k: str(v) for k, v in change.applied_to(change.found.keys).items()}
+        is_image = change.object.kind is Kind.IMAGE
+        names = required_by_image(keys) if is_image else required_by(keys)
+        return ((Is.ROOM, name) for name in names)
+
+    def _room_for_those_inside(self, change: Change) -> Iterator[Fact]:
+        """Yield what gives to others the traits that an aggregate's hosts have."""
+        body = self._aggregates.get(change.object.id)
+        return self._room_of(body["hosts"] if body else ())
+
+    def _room_for_those_there(self, change: Change) -> Iterator[Fact]:
+        """Yield what gives to others the traits that leaving hosts have."""
+        return self._room_of(change.after)
+
+    def _room_of_provider(self, change: Change) -> Iterator[Fact]:
+        """Yield what gives to others the traits that a provider has."""
+        holding = self._found.holdings.get(change.object.id)
+        return ((Is.ROOM, name) for name in holding.traits) if holding else iter(())
+
+    def _closes(self, change: Change) -> Iterator[Fact]:
+        """Yield what else must be so before an aggregate is closed."""
+        identity = change.object.id
+        yield Is.JOINED, identity
+        for name in self._traits(change):
+            yield Is.REQUIRED, name
+        if identity in self._aggregates:
+            yield Is.MIRRORED, self._aggregates[identity]["uuid"]
+
+    def _closed_by_then(self, change: Change) -> Iterator[Fact]:
+        """Yield that an aggregate is closed before it is opened to others."""
+        yield Is.CLOSED, change.object.id
+
+    def _joined_here(self, change: Change) -> Iterator[Fact]:
+        """Yield that others are in an aggregate before hosts leave it.
+
+        Filters after Placement may ask for the aggregate's other keys.
+        """
+        yield Is.JOINED, change.object.id
+
+    def _joins(self, change: Change) -> Iterator[Fact]:
+        """Yield what must be so before hosts join an aggregate."""
+        yield from self._may_be_joined(change.object.id)
+
+    def _will_join(self, change: Change) -> Iterator[Fact]:
+        """Yield what must be so before leaving hosts can join what they go to."""
+        for host in change.after:
+            for identity in self._joined.get(host, ()):
+                yield from self._may_be_joined(identity)
+
+    def _have_joined(self, change: Change) -> Iterator[Fact]:
+        """Yield that hosts are where they go to.
+
+        Until then only the aggregate that they leave may keep others from them.
+        """
+        for host in change.after:
+            for identity in self._joined.get(host, ()):
+                yield Is.JOINED, identity, host
+
+    def _have_left(self, change: Change) -> Iterator[Fact]:
+        for host in change.after:
+            yield Is.LEFT, host
+
+    def _host_has_left(self, change: Change) -> Iterator[Fact]:
+        """Yield that the host of a provider has left aggregates."""
+        provider = self._found.snapshot.by_uuid.get(change.object.id)
+        if provider is not None and provider.root in self._hosts:
+            yield Is.LEFT, self._hosts[provider.root]
+
+    def _closed_around_members(self, change: Change) -> Iterator[Fact]:
+        """Yield what closes the hosts of an aggregate that opens."""
+        return self._closed_around(self._aggregates[change.object.id]["hosts"])
+
+    def _closed_around_leaving(self, change: Change) -> Iterator[Fact]:
+        """Yield what closes hosts that leave a closed aggregate."""
+        is_closed = change.object.id in self._found.closed
+        return self._closed_around(change.after if is_closed else ())
+
+    def _mirrored_members(self, change: Change) -> Iterator[Fact]:
+        for aggregate in change.after:
+            yield Is.JOINED, self._ids.get(aggregate, "")
+
+    def _requires_instead(self, change: Change) -> Iterator[Fact]:
+        """Yield that what requires another trait instead does.
+
+        It is never open to all in between.
+        """
+        yield Is.REQUIRED, change.object.id
+
+    def _nobody_requires(self, change: Change) -> Iterator[Fact]:
+        """Yield that flavors and images no longer require what a provider loses.
+
+        One that comes to forbid it has required it until then.
+        """
+        for name in self._traits(change):
+            yield Is.RELEASED, name
+            yield Is.REQUIRED, name
+
+    def _closed_around(self, hosts: Iterable[str]) -> Iterator[Fact]:
+        """Yield what must be so before something no longer keeps others from hosts.
+
+        Those that are to be in a closed aggregate are in it, and others are closed.
+        """
+        for host in hosts:
+            for other in self._around.get(host, ()):
+                yield Is.CLOSED, other
+                if other in self._found.closed:
+                    yield Is.JOINED, other, host
+                    yield Is.MIRRORED, self._aggregates[other]["uuid"]
+
+    def _may_be_joined(self, aggregate: str) -> Iterator[Fact]:
+        """Yield what must be so before a host joins an aggregate.
+
+        Hosts have the traits that isolate it: what has to gain them is not to fail.
+        """
+        yield Is.CLOSED, aggregate
+        yield from _is_there(aggregate)
+        body = self._aggregates.get(aggregate)
+        for name in named_in(body["metadata"] if body else (), self._found.collation):
+            yield Is.HAD, name
+
+    def _room_of(self, hosts: Iterable[str]) -> Iterator[Fact]:
+        nodes = (self._found.snapshot.nova or Nova()).by_service_host
+        for host in hosts:
+            for node in nodes.get(host, ()):
+                holding = self._found.holdings.get(node.uuid)
+                for name in holding.traits if holding else ():
+                    yield Is.ROOM, name
+
+    def _traits(self, change: Change) -> frozenset[str]:
+        return traits_of(change, self._found.collation)
+
+
+def _is_there(aggregate: str) -> Iterator[Fact]:
+    yield Is.MADE, aggregate
+    yield Is.ZONED, aggregate
+
+
+_Find = Callable[[Reliance, Change], Iterator[Fact]]
+
+_MOVED_OUT = (Reliance._will_join, Reliance._room_for_those_there)
+_CLOSED = (
+    Reliance._aggregate_there,
+    Reliance._traits_known,
+    Reliance._traits_had,
+    Reliance._closes,
+    Reliance._room_elsewhere,
+    Reliance._room_for_those_inside,
+)
+
+_RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
+    Stage.GAINED: (Reliance._traits_known,),
+    Stage.ZONES: (Reliance._aggregate_there,),
+    Stage.CLOSED_BEFORE: _CLOSED,
+    Stage.JOINED: (Reliance._joins,),
+    Stage.MOVED_OUT: _MOVED_OUT,
+    # Of several aggregates those are left last that keep others from the host.
+    Stage.MOVED_OUT_LAST: (*_MOVED_OUT, Reliance._have_left, Reliance._have_joined),
+    Stage.MOVED_IN: (Reliance._joins, Reliance._have_left),
+    Stage.MIRRORED: (Reliance._mirrored_members,),
+    Stage.OPENED: (Reliance._closed_around_members,),
+    Stage.REQUIRED: (
+        Reliance._traits_known,
+        Reliance._traits_had,
+        Reliance._room_elsewhere,
+        Reliance._room_for_requirer,
+    ),
+    Stage.REPLACING: _CLOSED,
+    Stage.REPLACED: (Reliance._closed_by_then, Reliance._closed_around_members),
+    Stage.CLOSED: _CLOSED,
+    Stage.RELEASED: (
+        Reliance._requires_instead,
+        Reliance._traits_had,
+        Reliance._room_elsewhere,
+    ),
+    Stage.LEFT: (
+        Reliance._joined_here,
+        Reliance._have_joined,
+        Reliance._closed_around_leaving,
+        Reliance._room_elsewhere,
+        Reliance._room_for_those_there,
+    ),
+    Stage.LOST: (
+        Reliance._traits_had,
+        Reliance._nobody_requires,
+        Reliance._host_has_left,
+        Reliance._room_elsewhere,
+        Reliance._room_of_provider,
+    ),
+}

@@ -1,0 +1,211 @@
+"""A write fails: flavors keep their hosts then, and hosts what keeps others out."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.app.wanted import planning
+from osc_traitsched.core.errors import CloudBroke
+from tests.unit.app.living import HOSTS
+from tests.unit.commands.test_apply import (
+    GOLD,
+    SILVER,
+    apply,
+    broken_for,
+    second,
+    statuses,
+    trait_sched,
+)
+
+__all__ = ["apply", "trait_sched"]
+
+
+@pytest.fixture
+def refused(cloud, monkeypatch):
+    """Has Nova refuse to let a host join or leave an aggregate."""
+    write = cloud.compute_post
+
+    def refuse(action, aggregate):
+        def compute_post(parts, body):
+            if action in body and parts[1] == aggregate:
+                raise CloudBroke("compute", "no", 403)
+            write(parts, body)
+
+        monkeypatch.setattr(cloud, "compute_post", compute_post)
+
+    return refuse
+
+
+@pytest.fixture
+def required(cloud):
+    """Has one flavor, which requires GOLD; cmp00 alone has it, in az1."""
+    cloud.flavors = {}
+    cloud.flavor("g", **{GOLD: "required"})
+    cloud.gives(GOLD, "cmp00")
+    cloud.metadata["availability_zone"] = "az1"
+    return cloud
+
+
+def ungained(cloud, host):
+    """Let a host gain nothing."""
+
+    def broken():
+        raise CloudBroke("placement", "no", 403)
+
+    cloud.rivals[HOSTS[host]] = broken
+
+
+def test_a_host_keeps_its_traits_where_it_could_not_leave(
+    required, apply, cloud, monkeypatch
+):
+    monkeypatch.setattr(planning.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    cloud.gives(GOLD, "cmp01")
+    second(cloud, availability_zone="az2")
+    done = apply("""
+        traits: {CUSTOM_GOLD: {absent: {hosts: [cmp01]}}}
+        aggregates: {gold: {absent: {hosts: [cmp01]}}, rack: {hosts: [cmp01]}}
+    """)
+    assert statuses(done) == {
+        ("member", "gold", "cmp01"): "failed",
+        ("member", "rack", "cmp01"): "failed",
+        ("host", "cmp01", GOLD): "not done",
+    }
+
+
+def test_a_trait_stays_where_a_flavor_could_not_come_to_forbid_it(apply, cloud):
+    cloud.flavors = {}
+    cloud.flavor("g", **{SILVER: "required"})
+    cloud.gives(SILVER, "cmp00", "cmp02")
+    broken_for(cloud, "os-extra_specs")
+    done = apply("""
+        traits: {CUSTOM_SILVER: {absent: {hosts: [cmp02]}}}
+        flavors: {g: {forbids: [CUSTOM_SILVER]}}
+    """)
+    assert statuses(done) == {
+        ("flavor", "g", f"trait:{SILVER}"): "failed",
+        ("host", "cmp02", SILVER): "not done",
+    }
+
+
+@pytest.mark.parametrize(
+    ("gains", "text", "row"),
+    [
+        (
+            "cmp02",
+            "flavors: {g: {requires: [CUSTOM_SILVER]}}",
+            ("flavor", "g", f"trait:{SILVER}"),
+        ),
+        (
+            "cmp01",
+            "aggregates: {gold: {absent: {hosts: [cmp00]}}}",
+            ("member", "gold", "cmp00"),
+        ),
+        (
+            "cmp01",
+            "aggregates: {gold: {absent: {hosts: [cmp00]}}, rack: {hosts: [cmp00]}}",
+            ("member", "gold", "cmp00"),
+        ),
+    ],
+    ids=["requires", "leaves", "changes its zone"],
+)
+def test_a_flavor_keeps_its_host_where_another_did_not_get_what_it_requires(
+    required, apply, cloud, gains, text, row
+):
+    second(cloud, availability_zone="az2")
+    cloud.gives(SILVER, "cmp02")
+    ungained(cloud, gains)
+    done = statuses(apply(f"traits: {{CUSTOM_GOLD: {{hosts: [{gains}]}}}}\n{text}"))
+    assert (done["host", gains, GOLD], done[row]) == ("failed", "not done")
+    assert {*done.values()} == {"failed", "not done"}
+
+
+def test_a_host_keeps_a_trait_of_a_flavor_that_found_no_other_one(
+    required, apply, cloud
+):
+    cloud.flavor("g", **{GOLD: "required", SILVER: "required"})
+    cloud.gives(SILVER, "cmp00", "cmp01")
+    ungained(cloud, "cmp01")
+    done = apply("""
+        traits:
+          CUSTOM_GOLD: {hosts: [cmp01]}
+          CUSTOM_SILVER: {absent: {hosts: [cmp00]}}
+    """)
+    assert statuses(done) == {
+        ("host", "cmp01", GOLD): "failed",
+        ("host", "cmp00", SILVER): "not done",
+    }
+
+
+def test_what_is_known_not_to_be_gained_keeps_no_aggregate_open(apply, cloud):
+    cloud.gives(SILVER, "cmp00")
+    cloud.deletes_provider("cmp03")
+    done = apply("""
+        traits: {CUSTOM_SILVER: {hosts: [cmp03]}}
+        aggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}
+        flavors: {golden: {requires: [CUSTOM_GOLD]}}
+    """)
+    off = {row: became for row, became in statuses(done).items() if became != "changed"}
+    assert off == {("host", "cmp03", SILVER): "failed"}
+    assert cloud.metadata == {f"trait:{GOLD}": "required"}
+
+
+def test_of_several_aggregates_of_a_zone_the_closed_one_is_left_last(
+    apply, cloud, refused
+):
+    cloud.metadata.update({f"trait:{GOLD}": "required", "availability_zone": "az1"})
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    second(cloud, "cmp01", availability_zone="az1")
+    refused("remove_host", "2")
+    text = """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          rack: {absent: {hosts: [cmp01]}}
+          new: {zone: az2, hosts: [cmp01], isolated_for: [CUSTOM_GOLD]}
+    """
+    done = apply(text)
+    became = {row: status for row, status in statuses(done).items() if "cmp01" in row}
+    assert became == {
+        ("member", "rack", "cmp01"): "failed",
+        ("member", "gold", "cmp01"): "not done",
+        ("member", "new", "cmp01"): "not done",
+    }
+    assert "'gold' keeps nobody from it" in done.err
+    assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
+
+
+def test_a_host_that_can_not_change_its_zone_joins_what_has_none(
+    apply, cloud, monkeypatch
+):
+    monkeypatch.setattr(planning.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud)
+    done = apply("""
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          rack: {hosts: [cmp01]}
+          new: {zone: az2, hosts: [cmp01]}
+    """)
+    became = {
+        row[1]: status for row, status in statuses(done).items() if row[-1] == "cmp01"
+    }
+    assert became == {"gold": "failed", "rack": "changed", "new": "failed"}
+
+
+def test_a_host_leaves_a_closed_zone_only_once_others_close_it(apply, cloud, refused):
+    cloud.metadata.update({f"trait:{GOLD}": "required", "availability_zone": "az1"})
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    cloud.gives(SILVER, "cmp01")
+    second(cloud, CUSTOM_SILVER="required")
+    refused("add_host", "2")
+    done = apply("""
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          rack: {hosts: [cmp01]}
+          new: {zone: az2, hosts: [cmp01]}
+    """)
+    became = {
+        row[1]: status for row, status in statuses(done).items() if row[-1] == "cmp01"
+    }
+    assert became == {"rack": "failed", "gold": "not done", "new": "not done"}
+    assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
