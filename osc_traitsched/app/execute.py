@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import enum
 import functools
-import itertools
 import math
 import queue
 import signal
@@ -22,7 +21,7 @@ from osc_traitsched.core.change.outcome import (
     Outcome,
     Status,
     chains,
-    foreseen_stages,
+    foreseen_outcomes,
     may_begin,
     not_done,
 )
@@ -69,7 +68,7 @@ class Execution:
 
 def foresee(plan: Plan) -> Execution:
     """Return what a dry run says of a plan; nothing is written."""
-    return Execution(tuple(itertools.chain.from_iterable(foreseen_stages(plan))))
+    return Execution(foreseen_outcomes(plan))
 
 
 Watch = Callable[[Outcome], object]

@@ -17,6 +17,7 @@ from osc_traitsched.core.change.isolation import (
     Effect,
 )
 from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.outcome import foreseen_outcomes
 from osc_traitsched.core.change.servers import (
     NO_SERVERS,
     MisplacedServers,
@@ -76,7 +77,7 @@ class IsolationPlan:
     @property
     def still_requiring(self) -> Requirers:
         """What goes on to require traits that no provider will have."""
-        return blocking(not_released(self.requirers, self.plan.changes))
+        return blocking(not_released(self.requirers, foreseen_outcomes(self.plan)))
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:
@@ -232,7 +233,7 @@ def _removal(
     if force:
         return _Removal(names, plan, images)
     unclear = check_servers(cloud, plan, state.snapshot, held)
-    orphaned = orphaned_traits(plan.changes, held)
+    orphaned = orphaned_traits(foreseen_outcomes(plan), held)
     needed = requirers.requirers(cloud, orphaned) if orphaned else {}
     return _Removal(names, plan, images, unclear, needed)
 

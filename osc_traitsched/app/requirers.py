@@ -8,6 +8,7 @@ from osc_traitsched.cloud import lookup, requirers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.outcome import foreseen_outcomes
 from osc_traitsched.core.change.traits import (
     LastHolder,
     Requirer,
@@ -32,11 +33,12 @@ def check_requirers(
     :raises LastHolder: for what requires such a trait, and goes on to
     :raises RequirersUnknown: where that can't be read
     """
-    orphaned = orphaned_traits(plan.changes, holders)
+    outcomes = foreseen_outcomes(plan)
+    orphaned = tuple(orphaned_traits(outcomes, holders))
     if not orphaned:
         return ()
     try:
-        found = not_released(requirers.requirers(cloud, orphaned), plan.changes)
+        found = not_released(requirers.requirers(cloud, orphaned), outcomes)
     except errors.CloudBroke as exc:
         raise RequirersUnknown(orphaned, exc) from exc
     if left := blocking(found):

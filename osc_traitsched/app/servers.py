@@ -8,6 +8,7 @@ from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.outcome import foreseen_outcomes
 from osc_traitsched.core.change.servers import (
     ComputesUnlisted,
     MisplacedServers,
@@ -17,7 +18,7 @@ from osc_traitsched.core.change.servers import (
     without_image,
     without_place,
 )
-from osc_traitsched.core.change.traits import of_providers, orphaned_traits
+from osc_traitsched.core.change.traits import orphaned_traits
 from osc_traitsched.core.inventory.snapshot import Snapshot
 
 
@@ -36,12 +37,9 @@ def check_servers(
     :raises ServersNeedTraits: for servers that require such a trait
     :raises ServersUnknown: where servers can't be read, or Nova does not list a host
     """
-    orphaned = orphaned_traits(plan.changes, holders)
-    losing = {
-        snapshot.by_uuid[change.object.id].root
-        for change in of_providers(plan.changes)
-        if not change.removed.isdisjoint(orphaned)
-    }
+    losers = orphaned_traits(foreseen_outcomes(plan), holders)
+    orphaned = tuple(losers)
+    losing = {snapshot.by_uuid[u].root for uuids in losers.values() for u in uuids}
     try:
         if unlisted := servers.unlisted(cloud, losing):
             raise ComputesUnlisted(snapshot.named(unlisted))

@@ -44,10 +44,10 @@ def _all(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[Requirer, str | N
     """Yield flavors, aggregates and such images, each with a trait it requires."""
     for flavor in lookup.flavors(cloud):
         for key, value in flavor["extra_specs"].items():
-            yield Requirer("flavor", flavor["name"], key), requires(key, value)
+            yield _flavor(flavor, key), requires(key, value)
     for aggregate in read.aggregates(cloud.compute):
         for name, key in _isolating(aggregate):
-            yield Requirer("aggregate", aggregate["name"], key), name
+            yield _aggregate(aggregate, key), name
     for name in names:
         found = images(cloud, [name])
         owners = of_others(found, cloud.own_project)
@@ -61,9 +61,17 @@ def _isolating(aggregate: Body) -> Iterable[tuple[str, str]]:
     return dict.fromkeys(itertools.chain.from_iterable(found))
 
 
+def _flavor(flavor: Body, key: str) -> Requirer:
+    return Requirer("flavor", flavor["name"], key, flavor["id"])
+
+
+def _aggregate(aggregate: Body, key: str) -> Requirer:
+    return Requirer("aggregate", aggregate["name"], key, str(aggregate["id"]))
+
+
 def _image(image: Body, key: str, owners: Mapping[str, str]) -> Requirer:
     identity, title = image["id"], image["name"] or image["id"]
     if identity not in owners:
-        return Requirer("image", title, key)
+        return Requirer("image", title, key, identity)
     is_public = image["visibility"] == "public"
     return Requirer("image", title, key, identity, owners[identity], is_public)

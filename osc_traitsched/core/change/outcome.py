@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 from collections.abc import Iterable, Iterator, Sequence, Set
 
 from osc_traitsched.core.change.model import Change, Mark, Plan, State
@@ -123,6 +124,11 @@ def foreseen_stages(plan: Plan) -> Iterator[tuple[Outcome, ...]]:
         found = tuple(foreseen(c) if m else not_done(c) for c, m in zip(stage, may))
         earlier += (each for each in found if each.is_off)
         yield found
+
+
+def foreseen_outcomes(plan: Plan) -> tuple[Outcome, ...]:
+    """Return what a dry run says of all changes of a plan."""
+    return tuple(itertools.chain.from_iterable(foreseen_stages(plan)))
 
 
 def foreseen(change: Change) -> Outcome:

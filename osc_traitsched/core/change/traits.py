@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Set
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
+from osc_traitsched.core.change.model import Change, Keys, Kind, Plan, Value
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.providers import (
     gone,
@@ -17,7 +17,9 @@ from osc_traitsched.core.change.providers import (
 )
 from osc_traitsched.core.change.stages import plan_of
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.selection import Targets
+from osc_traitsched.core.inventory.trait_keys import REQUIRED
 
 
 def add_plan(
@@ -111,15 +113,15 @@ def _touched(changes: Iterable[Change]) -> set[str]:
 class Requirer:
     """A flavor, image or aggregate whose key requires a trait.
 
-    :ivar id: of another project's image; this and what follows are empty for all else
-    :ivar owner: the ID of that project
+    :ivar id: as its API takes it
+    :ivar owner: of another project's image the ID of that project; else empty
     :ivar is_public: of such an image
     """
 
     kind: str
     name: str
     key: str
-    id: str = ""
+    id: str
     owner: str = ""
     is_public: bool = False
 
@@ -141,18 +143,26 @@ def blocking(requirers: Requirers) -> dict[str, tuple[Requirer, ...]]:
     return {name: requiring for name, requiring in found.items() if requiring}
 
 
-def not_released(requirers: Requirers, changes: Iterable[Change]) -> Requirers:
-    """Return, trait by trait, what goes on to require it after the changes."""
+def not_released(requirers: Requirers, outcomes: Iterable[Outcome]) -> Requirers:
+    """Return, trait by trait, what goes on to require it."""
     released = {
-        (o.kind.value, o.name, key, o.id if o.owner else "")
-        for o, removed in ((change.object, change.removed) for change in changes)
-        for key in removed
+        (each.change.object.kind.value, each.change.object.id, key)
+        for each in outcomes
+        for key in each.added | each.removed
+        if not _is_required(each.change.object.kind, each.change.after[key])
     }
     left = {
-        name: tuple(r for r in each if (r.kind, r.name, r.key, r.id) not in released)
+        name: tuple(r for r in each if (r.kind, r.id, r.key) not in released)
         for name, each in requirers.items()
     }
     return {name: each for name, each in left.items() if each}
+
+
+def _is_required(kind: Kind, value: Value) -> bool:
+    """Tell whether a value of a key requires its trait, by any database."""
+    if kind is Kind.AGGREGATE and value is not None:
+        return Collation.CASE_INSENSITIVE.equal(value, REQUIRED)
+    return value == REQUIRED
 
 
 class LastHolder(errors.AnswerIsNo):
@@ -230,17 +240,22 @@ def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:
 
 
 def orphaned_traits(
-    changes: Iterable[Change], holders: Mapping[str, frozenset[str]]
-) -> tuple[str, ...]:
-    """Return the traits that no provider would have after the changes.
+    outcomes: Iterable[Outcome], holders: Mapping[str, frozenset[str]]
+) -> dict[str, frozenset[str]]:
+    """Return the traits that no provider would have, with the UUIDs of who loses them.
 
+    :param outcomes: what will become of all changes of a plan
     :param holders: for each trait, the UUIDs of all providers that have it now
     """
     taken: dict[str, set[str]] = {}
     given: set[str] = set()
-    for change in of_providers(changes):
-        for name in change.removed:
-            taken.setdefault(name, set()).add(change.object.id)
-        if change.problem is None:
-            given |= change.added
-    return tuple(sorted(n for n in taken if n not in given and holders[n] <= taken[n]))
+    for outcome in outcomes:
+        if outcome.change.object.kind is Kind.PROVIDER_TRAITS:
+            for name in outcome.removed:
+                taken.setdefault(name, set()).add(outcome.change.object.id)
+            given |= outcome.added
+    return {
+        name: frozenset(taken[name])
+        for name in sorted(taken)
+        if name not in given and holders[name] <= taken[name]
+    }

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Mapping
 
 from osc_traitsched.core.change.model import Kind, Plan
-from osc_traitsched.core.change.outcome import Status, foreseen_stages
+from osc_traitsched.core.change.outcome import Status, foreseen_outcomes
 from osc_traitsched.core.wanted.found import FoundCloud
 
 
@@ -42,7 +41,7 @@ def afterwards(plan: Plan, found: FoundCloud) -> dict[str, Aggregate]:
     New ones go by the IDs that the plan gives them.
     """
     aggregates = as_found(found)
-    for outcome in itertools.chain.from_iterable(foreseen_stages(plan)):
+    for outcome in foreseen_outcomes(plan):
         change, target = outcome.change, outcome.change.object
         if outcome.status is not Status.WOULD_CHANGE:
             continue

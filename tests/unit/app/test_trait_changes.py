@@ -91,7 +91,7 @@ def test_an_aggregate_in_other_letters_requires_the_trait_too(key, value):
     odd = {"uuid": OTHER, "name": "odd", "hosts": [], "metadata": {key: value}}
     aggregates = {"/os-aggregates": {"aggregates": [{"id": 1, **odd}]}}
     found = requirers.requirers(cloud(flavors=(), **aggregates), [GOLD])
-    assert found == {GOLD: (Requirer("aggregate", "odd", key),)}
+    assert found == {GOLD: (Requirer("aggregate", "odd", key, "1"),)}
 
 
 def test_what_becomes_of_flavors_is_judged_by_the_settings_that_were_found():

@@ -44,7 +44,7 @@ def test_a_program_gets_all_that_requires_a_trait(run):
         "kind": "flavor",
         "name": "f00",
         "key": f"trait:{GOLD}",
-        "id": "",
+        "id": "f00-id",
         "owner": "",
     }
 

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import pytest
+
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.model import (
     PRESENT,
@@ -11,7 +13,8 @@ from osc_traitsched.core.change.model import (
     Object,
     State,
 )
-from osc_traitsched.core.change.outcome import Outcome, Status, foreseen
+from osc_traitsched.core.change.outcome import Outcome, Status, foreseen, not_done
+from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
 from osc_traitsched.core.inventory.trait import Ownership
@@ -121,7 +124,45 @@ def test_a_trait_is_orphaned_only_when_every_holder_loses_it():
         "X": frozenset({"uuid-a", "uuid-b", "uuid-c"}),
         "Y": frozenset({"uuid-a"}),
     }
-    assert traits.orphaned_traits(changes, holders) == ("Y",)
+    found = traits.orphaned_traits(map(foreseen, changes), holders)
+    assert found == {"Y": {"uuid-a"}}
+
+
+def test_a_trait_is_not_orphaned_by_what_is_not_done_nor_saved_by_what_fails():
+    holders = {"X": frozenset({"uuid-a"})}
+    (lost,) = removal(["X"], holding("a", "X"))
+    (gained,) = addition(["X"], holding("b"))
+    failing = dataclasses.replace(gained, problem=NoProvider("b"))
+    assert not traits.orphaned_traits([not_done(lost)], holders)
+    assert not traits.orphaned_traits(map(foreseen, [lost, gained]), holders)
+    for off in (not_done(gained), foreseen(failing)):
+        assert traits.orphaned_traits([foreseen(lost), off], holders) == {
+            "X": {"uuid-a"}
+        }
+
+
+@pytest.mark.parametrize(
+    ("kind", "after", "is_released"),
+    [
+        (Kind.FLAVOR, None, True),
+        (Kind.FLAVOR, "forbidden", True),
+        (Kind.FLAVOR, "Required", True),
+        (Kind.IMAGE, "Required", True),
+        (Kind.AGGREGATE, None, True),
+        (Kind.AGGREGATE, "no", True),
+        # MariaDB compares so.
+        (Kind.AGGREGATE, "Required ", False),
+    ],
+)
+def test_what_ends_a_requirement_is_another_value_as_nova_compares_it(
+    kind, after, is_released
+):
+    changed = Object(kind, "i", "as the file calls it")
+    change = Change(changed, State({"trait:X": "required"}), {"trait:X": after})
+    requirers = {"X": (traits.Requirer(kind.value, "a name", "trait:X", "i"),)}
+    left = {} if is_released else requirers
+    assert traits.not_released(requirers, [foreseen(change)]) == left
+    assert traits.not_released(requirers, [not_done(change)]) == requirers
 
 
 def test_only_changes_are_reverted_and_not_what_stays():

@@ -117,7 +117,7 @@ ERRORS = [
         "plan\n.json", ("add\x1b",), ("set\n",), [("x\x1b", "i\n")], ("g\x1b",)
     ),
     traits.LastHolder(
-        {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X"),)}
+        {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X", "f1"),)}
     ),
     traits.RequirersUnknown(("CUSTOM_X",), BROKE),
     servers.ServersUnknown(("CUSTOM_X",), BROKE),

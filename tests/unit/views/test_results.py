@@ -8,7 +8,7 @@ from osc_traitsched.views import effects, refusals, results
 
 
 def test_a_trait_that_others_took_comes_with_the_command_that_gives_it_back():
-    requirer = Requirer("flavor", "gold", "trait:CUSTOM_GOLD")
+    requirer = Requirer("flavor", "gold", "trait:CUSTOM_GOLD", "f1")
     providers = (Selector("host", "cmp 1"), Selector("provider", "cmp2_gpu"))
     found = TakenByOthers("CUSTOM_GOLD", providers, (requirer,))
     assert results.taken_by_others(found) == (
