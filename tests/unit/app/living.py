@@ -16,7 +16,12 @@ from tests.unit.app.recorded import OWN
 HOSTS = {f"cmp0{n}": f"c000000{n}-0000-4000-8000-000000000000" for n in range(4)}
 GOLD = "a0000001-0000-4000-8000-000000000000"
 
-OWN_TRAITS = "COMPUTE_NODE", "COMPUTE_STATUS_DISABLED", "MISC_SHARES_VIA_AGGREGATE"
+OWN_TRAITS = (
+    "COMPUTE_NODE",
+    "OWNER_NOVA",
+    "COMPUTE_STATUS_DISABLED",
+    "MISC_SHARES_VIA_AGGREGATE",
+)
 
 Rival = Callable[[], object]
 
@@ -76,7 +81,9 @@ class LivingCloud:
         self.image = LivingService("image", self)
         self.identity = LivingService("identity", self)
         self.known = {*OWN_TRAITS, "CUSTOM_GOLD", "CUSTOM_SILVER"}
-        self.traits: dict[str, set[str]] = {name: {"COMPUTE_NODE"} for name in HOSTS}
+        self.traits: dict[str, set[str]] = {
+            name: {"COMPUTE_NODE", "OWNER_NOVA"} for name in HOSTS
+        }
         self.generations = dict.fromkeys(HOSTS, 1)
         self.mirror: dict[str, set[str]] = {GOLD: {"cmp00", "cmp01"}}
         gold = {"id": 1, "uuid": GOLD, "name": "gold", "metadata": {}}
