@@ -28,11 +28,15 @@ def not_reviewed(
 ) -> NotReviewed | None:
     """Return the steps that are not in a plan that was reviewed; None if all are.
 
+    A step that is known to fail, or to wait for what fails, is never sent: nobody has
+    to have agreed to it.
+
     :param path: where the plan was read
     :param rows: those of the plan
     """
     reviewed = _Reviewed(rows, found)
-    left = [each for each in steps if not reviewed.has(each)]
+    sent = (each for each in steps if not each.outcome.is_off)
+    left = [each for each in sent if not reviewed.has(each)]
     failing = [each for each in left if reviewed.says_not_done(each)]
     renewed = [each for each in left if reviewed.has_namesake(each)]
     taken = [each for each in left if reviewed.would_make(each)]
