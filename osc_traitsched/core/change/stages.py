@@ -2,10 +2,11 @@
 
 What hosts have is there before a request has to ask for it, and what is closed to some
 was opened to others before. So a flavor that has a host before and after the plan has
-one at every step, or it is found out that it may not. Only what closes hosts instead of something else comes first: they
-are not open in between, though a flavor may lack a host for that moment. A host that
-changes its zone is in neither aggregate for a moment, as Nova takes none into two: it
-joins the one right after it has left the other, and only then the next host does.
+one at every step; where it may not, that is found out before anything is written. What
+closes hosts instead of something else comes first: they are not open in between, though
+a flavor may lack a host for that moment. A host that changes its zone is in neither
+aggregate for a moment, as Nova takes none into two: it joins the one right after it has
+left the other, and only then the next host does.
 """
 
 from __future__ import annotations

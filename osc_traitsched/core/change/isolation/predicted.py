@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.isolation.state import CloudState
 from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
@@ -51,11 +51,16 @@ class PredictedCloud:
             state.traits,
         )
 
-    def after(self, change: Change) -> PredictedCloud:
-        """Return the cloud when a change is carried out."""
-        if change.problem is not None or not change.is_needed:
-            return self
-        return _AFTER[change.object.kind](self, change)
+    def after(self, changes: Iterable[Change]) -> PredictedCloud:
+        """Return the cloud when changes of one stage are carried out."""
+        by_kind: dict[Kind, list[Change]] = {}
+        for change in changes:
+            if change.is_sent:
+                by_kind.setdefault(change.object.kind, []).append(change)
+        cloud = self
+        for kind, several in by_kind.items():
+            cloud = _AFTER[kind](cloud, several)
+        return cloud
 
     def seen(self, facts: Facts) -> Facts:
         """Return the facts as they are in this cloud.
@@ -89,27 +94,21 @@ class PredictedCloud:
         """What decides where providers stand; the rest is what is asked of them."""
         return self.changes, self.joined, self.left
 
-    def moved(
-        self, aggregate: str, nodes: Iterable[str], inside: bool
-    ) -> PredictedCloud:
-        """Return the cloud when providers have joined or left an aggregate.
+    def moved(self, moves: Iterable[tuple[str, str, bool]]) -> PredictedCloud:
+        """Return the cloud when providers have joined or left aggregates.
 
-        :param aggregate: its UUID
-        :param nodes: UUIDs of the providers
+        :param moves: UUIDs of an aggregate and of a provider, and whether it joins
         """
-        nodes = frozenset(nodes)
-        joined, left = (
-            self.joined.get(aggregate, _NONE),
-            self.left.get(aggregate, _NONE),
-        )
-        joined, left = (
-            (joined | nodes, left - nodes) if inside else (joined - nodes, left | nodes)
-        )
-        return dataclasses.replace(
-            self,
-            joined={**self.joined, aggregate: joined},
-            left={**self.left, aggregate: left},
-        )
+        joined, left = dict(self.joined), dict(self.left)
+        there: dict[str, dict[str, bool]] = {}
+        for aggregate, node, inside in moves:
+            there.setdefault(aggregate, {})[node] = inside
+        for aggregate, nodes in there.items():
+            come = {node for node, inside in nodes.items() if inside}
+            gone = nodes.keys() - come
+            joined[aggregate] = joined.get(aggregate, _NONE) - gone | come
+            left[aggregate] = left.get(aggregate, _NONE) - come | gone
+        return dataclasses.replace(self, joined=joined, left=left)
 
 
 def predicted_stages(start: PredictedCloud, plan: Plan) -> tuple[PredictedCloud, ...]:
@@ -123,86 +122,113 @@ def predicted_stages(start: PredictedCloud, plan: Plan) -> tuple[PredictedCloud,
 
 def _following(cloud: PredictedCloud, plan: Plan) -> Iterator[PredictedCloud]:
     for stage in foreseen_stages(plan):
-        for outcome in stage:
-            cloud = cloud if outcome.is_off else cloud.after(outcome.change)
+        cloud = cloud.after(each.change for each in stage if not each.is_off)
         yield cloud
 
 
-def _after_trait(cloud: PredictedCloud, change: Change) -> PredictedCloud:
-    return dataclasses.replace(cloud, traits=cloud.traits | change.added)
+def _after_traits(cloud: PredictedCloud, changes: Sequence[Change]) -> PredictedCloud:
+    added = (change.added for change in changes)
+    return dataclasses.replace(cloud, traits=cloud.traits.union(*added))
 
 
-def _after_host(cloud: PredictedCloud, change: Change) -> PredictedCloud:
-    identity = change.object.id
-    keys = {**cloud.changes.get(identity, {}), **change.after}
-    return dataclasses.replace(cloud, changes={**cloud.changes, identity: keys})
+def _after_providers(
+    cloud: PredictedCloud, changes: Sequence[Change]
+) -> PredictedCloud:
+    found = dict(cloud.changes)
+    for change in changes:
+        identity = change.object.id
+        found[identity] = {**found.get(identity, {}), **change.after}
+    return dataclasses.replace(cloud, changes=found)
 
 
-def _after_mirror(cloud: PredictedCloud, change: Change) -> PredictedCloud:
-    for aggregate in change.added | change.removed:
-        inside = aggregate in change.added
-        cloud = cloud.moved(aggregate, [change.object.id], inside)
-    return cloud
+def _after_mirror(cloud: PredictedCloud, changes: Sequence[Change]) -> PredictedCloud:
+    return cloud.moved(
+        (aggregate, change.object.id, aggregate in change.added)
+        for change in changes
+        for aggregate in change.added | change.removed
+    )
 
 
-def _after_new_aggregate(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+def _after_new_aggregates(
+    cloud: PredictedCloud, changes: Sequence[Change]
+) -> PredictedCloud:
+    made = tuple(map(_new_aggregate, changes))
+    return dataclasses.replace(cloud, aggregates=(*cloud.aggregates, *made))
+
+
+def _new_aggregate(change: Change) -> Body:
     identity, zone = change.object.id, change.after.get(ZONE_KEY)
-    body = {
+    return {
         "id": identity,
         "uuid": identity,
         "name": change.object.name,
         "hosts": [],
         "metadata": {} if zone is None else {ZONE_KEY: zone},
     }
-    return dataclasses.replace(cloud, aggregates=(*cloud.aggregates, body))
 
 
-def _after_hosts(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+def _after_members(cloud: PredictedCloud, changes: Sequence[Change]) -> PredictedCloud:
     """Return the cloud when hosts have joined or left; Nova tells Placement."""
+    moving: dict[str, dict[str, bool]] = {}
+    for change in changes:
+        hosts = moving.setdefault(change.object.id, {})
+        hosts.update(dict.fromkeys(change.added, True))
+        hosts.update(dict.fromkeys(change.removed, False))
     nodes = (cloud.state.snapshot.nova or Nova()).by_service_host
-    aggregates = []
-    for body in cloud.aggregates:
-        if str(body["id"]) == change.object.id:
-            hosts = sorted({*body["hosts"], *change.added} - change.removed)
-            for host in change.added | change.removed:
-                uuids = (node.uuid for node in nodes.get(host, ()))
-                cloud = cloud.moved(body["uuid"], uuids, host in change.added)
-            body = {**body, "hosts": hosts}
-        aggregates.append(body)
-    return dataclasses.replace(cloud, aggregates=tuple(aggregates))
+    aggregates = list(cloud.aggregates)
+    moves: list[tuple[str, str, bool]] = []
+    for number, body in enumerate(aggregates):
+        if hosts := moving.get(str(body["id"]), {}):
+            there = {**dict.fromkeys(body["hosts"], True), **hosts}
+            aggregates[number] = {**body, "hosts": [h for h in there if there[h]]}
+            moves += (
+                (body["uuid"], node.uuid, joins)
+                for host, joins in hosts.items()
+                for node in nodes.get(host, ())
+            )
+    return dataclasses.replace(cloud.moved(moves), aggregates=tuple(aggregates))
 
 
-def _after_flavor(cloud: PredictedCloud, change: Change) -> PredictedCloud:
-    flavors = tuple(_changed(body, change, "extra_specs") for body in cloud.flavors)
+def _after_flavors(cloud: PredictedCloud, changes: Sequence[Change]) -> PredictedCloud:
+    flavors = _changed(cloud.flavors, changes, "extra_specs")
     return dataclasses.replace(cloud, flavors=flavors)
 
 
-def _after_image(cloud: PredictedCloud, change: Change) -> PredictedCloud:
+def _after_images(cloud: PredictedCloud, changes: Sequence[Change]) -> PredictedCloud:
+    by_id = {change.object.id: change for change in changes}
     images = tuple(
-        change.applied_to(body) if body.get("id") == change.object.id else body
+        by_id[body["id"]].applied_to(body) if body.get("id") in by_id else body
         for body in cloud.images
     )
     return dataclasses.replace(cloud, images=images)
 
 
-def _after_aggregate(cloud: PredictedCloud, change: Change) -> PredictedCloud:
-    aggregates = tuple(_changed(b, change, "metadata") for b in cloud.aggregates)
+def _after_aggregates(
+    cloud: PredictedCloud, changes: Sequence[Change]
+) -> PredictedCloud:
+    aggregates = _changed(cloud.aggregates, changes, "metadata")
     return dataclasses.replace(cloud, aggregates=aggregates)
 
 
-def _changed(body: Body, change: Change, part: str) -> Body:
-    if str(body["id"]) != change.object.id:
-        return body
-    return {**body, part: change.applied_to(body.get(part) or {})}
+def _changed(
+    bodies: Iterable[Body], changes: Iterable[Change], part: str
+) -> tuple[Body, ...]:
+    by_id = {change.object.id: change for change in changes}
+    return tuple(
+        {**body, part: by_id[str(body["id"])].applied_to(body.get(part) or {})}
+        if str(body["id"]) in by_id
+        else body
+        for body in bodies
+    )
 
 
-_AFTER: Mapping[Kind, Callable[[PredictedCloud, Change], PredictedCloud]] = {
-    Kind.TRAIT: _after_trait,
-    Kind.PROVIDER_TRAITS: _after_host,
+_AFTER: Mapping[Kind, Callable[[PredictedCloud, Sequence[Change]], PredictedCloud]] = {
+    Kind.TRAIT: _after_traits,
+    Kind.PROVIDER_TRAITS: _after_providers,
     Kind.PROVIDER_AGGREGATES: _after_mirror,
-    Kind.FLAVOR: _after_flavor,
-    Kind.IMAGE: _after_image,
-    Kind.AGGREGATE: _after_aggregate,
-    Kind.NEW_AGGREGATE: _after_new_aggregate,
-    Kind.AGGREGATE_HOSTS: _after_hosts,
+    Kind.FLAVOR: _after_flavors,
+    Kind.IMAGE: _after_images,
+    Kind.AGGREGATE: _after_aggregates,
+    Kind.NEW_AGGREGATE: _after_new_aggregates,
+    Kind.AGGREGATE_HOSTS: _after_members,
 }
