@@ -36,9 +36,6 @@ from osc_traitsched.core.nova.weigher.own import OwnWeigher
 
 Body = Mapping[str, Any]
 
-#: Nodes of this type have what their operators gave them among their stats.
-_IRONIC = "ironic"
-
 _RATIOS = {
     "VCPU": "cpu_allocation_ratio",
     "MEMORY_MB": "ram_allocation_ratio",
@@ -136,7 +133,7 @@ def _host(host: HostState) -> Body:
         "node": host.node,
         "state": {**state, "num_io_ops": 0} if idle else state,
         "stats": stats,
-        "has_own_stats": report is None or report.hypervisor_type == _IRONIC,
+        "has_own_stats": report is None or report.is_of_ironic,
         "service": _service(host),
         "is_up": compute.is_up,
         "aggregates": [each.uuid for each in host.aggregates],

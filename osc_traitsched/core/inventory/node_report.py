@@ -39,6 +39,11 @@ class NodeReport:
     cpu_info: Mapping[str, Any] | None = dataclasses.field(default=None, hash=False)
 
     @property
+    def is_of_ironic(self) -> bool:
+        """Whether Ironic gives the node its traits, and what it wants as statistics."""
+        return self.hypervisor_type == "ironic"
+
+    @property
     def free_disk_mb(self) -> int:
         """MB of disk that the scheduler takes to be free.
 

@@ -132,6 +132,15 @@ class Nova:
             nodes[compute.service_host] = (*earlier, compute)
         return nodes
 
+    @functools.cached_property
+    def ironic(self) -> Mapping[str, str]:
+        """The names of Ironic's nodes, by their UUIDs."""
+        return {
+            compute.uuid: compute.node
+            for compute in self.computes
+            if compute.report is not None and compute.report.is_of_ironic
+        }
+
     def nodes(self, aggregate: Aggregate) -> tuple[Compute, ...]:
         """Return the nodes of an aggregate's hosts."""
         hosts = (self.by_service_host.get(host, ()) for host in aggregate.hosts)

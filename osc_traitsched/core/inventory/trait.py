@@ -33,6 +33,10 @@ PCI_DEVICE = "COMPUTE_MANAGED_PCI_DEVICE"
 #: (placement/objects/resource_provider.py, ``get_sharing_providers``).
 ROLES = frozenset({SHARING, COMPUTE_NODE, DISABLED})
 
+#: What Neutron gives to the providers that it makes for its agents and their devices
+#: (neutron_lib/placement/utils.py).
+_OF_NEUTRON = ("CUSTOM_VNIC_TYPE_", "CUSTOM_PHYSNET_")
+
 _OF_NOVA = re.compile(r"COMPUTE_\w+|OWNER_NOVA")
 #: Of these only what few of a cloud's providers have.
 _OF_SOME = frozenset({DISABLED, PCI_DEVICE})
@@ -83,6 +87,13 @@ def ownership(name: str) -> Ownership:
     if _NOVA_SETS_AND_CLEARS.fullmatch(name):
         return Ownership.NOVA_SETS_AND_CLEARS
     return Ownership.OPERATOR
+
+
+def made_by_others(names: Collection[str]) -> str | None:
+    """Return who makes a provider with these traits, if not an operator's tool."""
+    if PCI_DEVICE in names:
+        return "nova-compute"
+    return "Neutron" if any(n.startswith(_OF_NEUTRON) for n in names) else None
 
 
 def is_common(name: str) -> bool:

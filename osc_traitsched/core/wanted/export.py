@@ -16,11 +16,8 @@ from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.grouping import grouped
 from osc_traitsched.core.wanted.model import Part, Wanted, Wish, is_trait, is_zone
-from osc_traitsched.core.wanted.problems import made_by_others
 from osc_traitsched.core.wanted.requirements import FORBIDDEN
 from osc_traitsched.core.wanted.undo import wish
-
-_IRONIC = "ironic"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,17 +109,12 @@ class _Exporting:
     def traits(self) -> Iterator[Wish]:
         """Yield the operator's own traits of hosts and of nested providers."""
         snapshot = self._found.snapshot
-        ironic = {
-            c.uuid
-            for c in self._nova.computes
-            if c.report and c.report.hypervisor_type == _IRONIC
-        }
         for holding in self._found.holdings.values():
             provider = holding.provider
             names = sorted(filter(_is_operators, holding.traits))
-            if not names or made_by_others(holding.traits):
+            if not names or trait.made_by_others(holding.traits):
                 continue
-            if provider.root in ironic:
+            if provider.root in self._nova.ironic:
                 self.unsaid.append(OfIronic(provider.name, tuple(names)))
                 continue
             is_host = snapshot.is_host(provider)

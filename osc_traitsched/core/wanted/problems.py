@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from osc_traitsched.core.change.model import Change, Kind
 from osc_traitsched.core.change.stages import Stage, Staged
@@ -13,11 +13,6 @@ from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.refusals import IronicNode, OthersProvider
 from osc_traitsched.core.wanted.zones import zone_steps
-
-#: What Neutron gives to the providers that it makes for its agents and their devices
-#: (neutron_lib/placement/utils.py).
-_OF_NEUTRON = ("CUSTOM_VNIC_TYPE_", "CUSTOM_PHYSNET_")
-_IRONIC = "ironic"
 
 
 def with_problems(
@@ -49,12 +44,7 @@ def with_problems(
         for host in unjoined.keys() & change.after.keys():
             refused.setdefault(id(change), unjoined[host])
 
-    nova = found.snapshot.nova or Nova()
-    ironic = {
-        node.uuid: node.node
-        for node in nova.computes
-        if node.report is not None and node.report.hypervisor_type == _IRONIC
-    }
+    ironic = (found.snapshot.nova or Nova()).ironic
 
     def marked(change: Change) -> Change:
         problem = refused.get(id(change)) or _problem(change, found, ironic)
@@ -81,12 +71,5 @@ def _others(change: Change) -> TraitSchedError | None:
     """Return who makes a provider, if a trait is to be taken from it."""
     if not change.removed:
         return None
-    owner = made_by_others(change.found.keys)
+    owner = trait.made_by_others(change.found.keys)
     return OthersProvider(change.object.name, owner) if owner else None
-
-
-def made_by_others(names: Collection[str]) -> str | None:
-    """Return who makes a provider with these traits, if not an operator's tool."""
-    if trait.PCI_DEVICE in names:
-        return "nova-compute"
-    return "Neutron" if any(n.startswith(_OF_NEUTRON) for n in names) else None

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.nova.filter.state import HostState
 
-#: Where a driver puts what it wants into the statistics of a node.
-IRONIC = "ironic"
 #: What ``stats`` has of every other node (nova/compute/stats.py).
 _STATS = ("io_workload", "failed_builds", "num_instances", "uptime")
 _COUNTS = ("num_vm_", "num_task_", "num_os_type_", "num_proj_")
@@ -158,7 +156,7 @@ def statistic(host: HostState, name: str) -> object:
     :raises NotVisible: where that can't be seen
     """
     report = host.compute.report
-    if report is None or report.hypervisor_type == IRONIC:
+    if report is None or report.is_of_ironic:
         raise NotVisible("stats")
     if name == "num_instances" and report.running_vms > 0:
         return str(report.running_vms)
