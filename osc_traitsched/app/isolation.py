@@ -34,7 +34,7 @@ from osc_traitsched.core.change.traits import (
 )
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.trait_keys import required_by
+from osc_traitsched.core.inventory.trait_keys import hosts_isolated_by, required_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
@@ -117,6 +117,8 @@ def plan_isolate(
     plan = isolation.isolate_plan(state, names, creates, chosen, bodies)
     if not force and (refusal := role_changed(plan.changes, state.roots)):
         raise refusal
+    others = ((each["metadata"], each["hosts"]) for each in state.others)
+    apart = hosts_isolated_by(frozenset(names), others, state.collation)
     return IsolationPlan(
         state,
         tuple(names),
@@ -127,7 +129,12 @@ def plan_isolate(
         is_closed_to_all=not bodies and not _is_open(state, names, chosen),
         has_private_flavors=lookup.lists_private_flavors(cloud),
         servers=read_misplaced(
-            cloud, names, state.roots, state.snapshot, _holders(cloud, state, names)
+            cloud,
+            names,
+            state.roots,
+            state.snapshot,
+            _holders(cloud, state, names),
+            apart,
         ),
     )
 

@@ -19,7 +19,7 @@ from osc_traitsched.core.change.servers import (
     without_place,
 )
 from osc_traitsched.core.change.traits import orphaned_traits
-from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 
 
 def check_servers(
@@ -57,12 +57,15 @@ def read_misplaced(
     roots: Set[str],
     snapshot: Snapshot,
     holders: Mapping[str, Set[str]],
+    apart: Set[str] = frozenset(),
 ) -> MisplacedServers | errors.CloudBroke:
     """Return the servers that stay on the other side of an isolation than new ones go.
 
     :param names: the traits that isolate an aggregate; at least one
     :param roots: UUIDs of its hosts' providers
     :param holders: for each trait the UUIDs of all providers that have it now
+    :param apart: the hosts that other aggregates isolate by the same traits, as Nova's
+        aggregates name them: servers are as right there
     :returns: why servers can't be read, where they can't
     """
     by_uuid = snapshot.by_uuid
@@ -70,7 +73,9 @@ def read_misplaced(
         {by_uuid[uuid].root for uuid in holders.get(name, ()) if uuid in by_uuid}
         for name in names
     )
-    outside = set.intersection(*having) - roots
+    nodes = (snapshot.nova or Nova()).by_service_host
+    elsewhere = {node.uuid for host in apart for node in nodes.get(host, ())}
+    outside = set.intersection(*having) - roots - elsewhere
     try:
         here, there = (servers.on_nodes(cloud, each) for each in (roots, outside))
     except errors.CloudBroke as exc:

@@ -10,7 +10,7 @@ from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.trait_keys import isolated_by
+from osc_traitsched.core.inventory.trait_keys import hosts_isolated_by, isolated_by
 from osc_traitsched.core.wanted.afterwards import Aggregate, afterwards, as_found
 from osc_traitsched.core.wanted.found import FoundCloud
 
@@ -28,9 +28,9 @@ def misplaced_servers(
     Servers are read once for each such aggregate.
     """
     nodes = (found.snapshot.nova or Nova()).by_service_host
-    before = as_found(found)
+    before, after = as_found(found), afterwards(plan, found)
     told = {}
-    for identity, now in afterwards(plan, found).items():
+    for identity, now in after.items():
         was = before.get(identity, Aggregate(now.name))
         if not (traits := isolated_by(now.metadata, found.collation)):
             continue
@@ -39,8 +39,9 @@ def misplaced_servers(
         if is_closed or hosts:
             roots = {node.uuid for host in hosts for node in nodes.get(host, ())}
             holders = found.holders if is_closed else _NOBODY
-            names = tuple(traits)
+            others = ((o.metadata, o.hosts) for i, o in after.items() if i != identity)
+            apart = hosts_isolated_by(traits.keys(), others, found.collation)
             told[now.name] = read_misplaced(
-                cloud, names, roots, found.snapshot, holders
+                cloud, tuple(traits), roots, found.snapshot, holders, apart
             )
     return told

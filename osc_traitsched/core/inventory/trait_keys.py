@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 
 from osc_traitsched.core.inventory.collation import Collation
 
@@ -77,3 +77,20 @@ def isolated_by(metadata: Mapping[str, str], collation: Collation) -> dict[str, 
     """Return the traits that isolate an aggregate, each with its metadata key."""
     keys = isolating_keys(metadata, collation)
     return {trait_in(key, collation): key for key in keys}
+
+
+def hosts_isolated_by(
+    names: Set[str],
+    aggregates: Iterable[tuple[Mapping[str, str], Iterable[str]]],
+    collation: Collation,
+) -> frozenset[str]:
+    """Return the hosts of the aggregates that all of the traits isolate.
+
+    :param aggregates: each one's metadata and service hosts
+    """
+    return frozenset(
+        host
+        for metadata, hosts in aggregates
+        if names <= isolated_by(metadata, collation).keys()
+        for host in hosts
+    )

@@ -11,6 +11,7 @@ from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
 from tests.unit.app.recorded import (
+    BODIES,
     CMP01,
     CMP02,
     CMP03,
@@ -268,6 +269,25 @@ def test_isolating_says_which_servers_stay_on_either_side():
         "cmp02",
         "cmp03",
     }
+
+
+@pytest.mark.parametrize(("trait", "told"), [("GOLD", []), ("SILVER", ["c"])])
+def test_servers_that_another_aggregate_keeps_for_the_same_are_on_no_wrong_side(
+    trait, told
+):
+    found = isolated(
+        {
+            page("cmp01"): listed(),
+            page("cmp02"): listed(body("c", "cmp02", GOLDEN)),
+            page("cmp03"): listed(),
+        },
+        outside=[CMP02],
+    )
+    gold, zone = BODIES["compute"]["/os-aggregates"]["aggregates"]
+    key = f"trait:CUSTOM_{trait}"
+    other = {**zone, "hosts": ["cmp02"], "metadata": {key: "required"}}
+    found.compute.now_has("/os-aggregates", {"aggregates": [gold, other]})
+    assert [each.name for each in isolate(found).servers.outside] == told
 
 
 def test_isolating_counts_what_the_images_of_servers_require():
