@@ -81,6 +81,8 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", left_out.unlisted(todo.found.snapshot))
     for line in prose.told(todo.effects, todo.misplaced, todo.claims, todo.held_inside):
         warn("%s", line)
+    if todo.unread:
+        warn("%s", prose.unread(todo.unread, todo.assumptions))
     if todo.reserved is not None and todo.reserved.lost:
         warn("%s", prose.reserved(todo.reserved, todo.filters))
     for line in prose.crossing(left_first(foresee(todo.plan).outcomes)):

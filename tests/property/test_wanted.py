@@ -16,12 +16,16 @@ from osc_traitsched.config.wanted import reader, writer
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.errors import CloudBroke, Mistakes
+from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import contradictions
 from osc_traitsched.core.wanted.undo import undo_of
 from tests.unit.app.living import HOSTS, LivingCloud
 
-ASSUMED = SchedulerSettings.of(34, enable_isolated_aggregate_filtering=True)
+NEWEST = 34
+#: In the first the host filter takes one key of projects only.
+RELEASES = st.sampled_from([29, NEWEST])
 TRAITS = ("CUSTOM_GOLD", "CUSTOM_SILVER")
 NEW = "CUSTOM_NEW"
 HOST_SETS = st.lists(st.sampled_from(sorted(HOSTS)), unique=True)
@@ -73,6 +77,18 @@ def clouds(draw):
         cloud.flavor(flavor, **keys)
     required = draw(st.sets(st.sampled_from(TRAITS)))
     cloud.picture("win", **dict.fromkeys(required, "required"))
+    return cloud
+
+
+@st.composite
+def older_clouds(draw):
+    """Draw clouds where a key of projects may have no suffix."""
+    cloud = draw(clouds())
+    for number in ("1", "2"):
+        if projects := draw(PROJECTS):
+            listed = projects if draw(st.booleans()) else projects[:1]
+            metadata = cloud.aggregates[number]["metadata"]
+            metadata["filter_tenant_id"] = ",".join(listed)
     return cloud
 
 
@@ -131,15 +147,16 @@ def moves(draw):
     return {"version": 1, "aggregates": aggregates}
 
 
-def planned(cloud, text):
+def planned(cloud, text, release=NEWEST):
     """Return the plan of a file; None for one that contradicts itself."""
     wanted, mistakes = reader.read("w.yaml", text)
     assert not mistakes, text
     if list(contradictions.mistakes(wanted)):
         return None
+    assumed = SchedulerSettings.of(release, enable_isolated_aggregate_filtering=True)
     try:
         named = with_projects(cloud)
-        return judged(named, plan_wanted(named, wanted, ASSUMED))
+        return judged(named, plan_wanted(named, wanted, assumed))
     except Mistakes:
         return None
 
@@ -163,7 +180,7 @@ def whole(cloud):
         found["aggregate", name] = True
         found.update({("member", name, host): True for host in each["hosts"]})
         metadata = each["metadata"].items()
-        projects = [v for k, v in metadata if k.startswith("filter_tenant_id")]
+        projects = projects_in(each["metadata"])
         found.update({("project", name, project): True for project in projects})
         rest = ((k, v) for k, v in metadata if not k.startswith("filter_tenant_id"))
         found.update({("metadata", name, key): value for key, value in rest})
@@ -201,31 +218,32 @@ def refusing(cloud, number):
     cloud.about_to_write = about_to_write
 
 
-def closed(cloud):
+def closed(cloud, release):
     """Return the aggregates that keep some requests from their hosts."""
     return {
         each["name"]
         for each in cloud.aggregates.values()
         if any(
-            key.startswith(("trait:", "filter_tenant_id")) for key in each["metadata"]
+            key.startswith("trait:") or names_projects(key, release)
+            for key in each["metadata"]
         )
     }
 
 
-def sheltered(cloud):
+def sheltered(cloud, release=NEWEST):
     """Return the hosts that are in closed aggregates, and these."""
-    names = closed(cloud)
+    names = closed(cloud, release)
     there = (e["hosts"] for e in cloud.aggregates.values() if e["name"] in names)
     return names.union(*there)
 
 
-def watched(cloud):
+def watched(cloud, release):
     """Return what is closed now, and from now on after each write to Nova."""
-    seen, write = [sheltered(cloud)], cloud.compute_post
+    seen, write = [sheltered(cloud, release)], cloud.compute_post
 
     def compute_post(parts, body):
         write(parts, body)
-        seen.append(sheltered(cloud))
+        seen.append(sheltered(cloud, release))
 
     cloud.compute_post = compute_post
     return seen
@@ -235,22 +253,22 @@ def test_what_is_applied_holds_and_what_is_not_named_stays():
     seen = []
 
     @SURE
-    @given(clouds(), documents(), st.data())
-    def check(cloud, document, data):
+    @given(older_clouds(), documents(), RELEASES, st.data())
+    def check(cloud, document, release, data):
         text = yaml.safe_dump(document)
         start = copy.deepcopy(cloud)
-        todo = planned(cloud, text)
+        todo = planned(cloud, text, release)
         if todo is None:
             return
         assert not cloud.written
         before = whole(cloud)
         undo = writer.text(undo_of(todo.claims, todo.found).wanted)
-        closings = watched(cloud)
+        closings = watched(cloud, release)
         done = execute(cloud, todo.plan)
         always = closings[0] & closings[-1]
         assert all(always <= each for each in closings), text
         assert {o.status for o in done.outcomes} <= {Status.CHANGED, Status.UNCHANGED}
-        again = planned(cloud, text)
+        again = planned(cloud, text, release)
         assert not again.claims, (text, again.claims)
         after = whole(cloud)
         units = {key for _, key in todo.claims}
@@ -264,16 +282,16 @@ def test_what_is_applied_holds_and_what_is_not_named_stays():
         killed = copy.deepcopy(start)
         writes = data.draw(st.integers(0, max(0, len(cloud.written) - 1)))
         dying(killed, writes)
-        execute(killed, planned(killed, text).plan)
+        execute(killed, planned(killed, text, release).plan)
         survivor = copy.deepcopy(start)
         survivor.__dict__.update(
             {k: v for k, v in killed.__dict__.items() if k in STATE}
         )
-        execute(survivor, planned(survivor, text).plan)
+        execute(survivor, planned(survivor, text, release).plan)
         assert whole(survivor) == after
 
         # The undo file leads back, but for what is made and can't be unmade.
-        undone = planned(cloud, undo)
+        undone = planned(cloud, undo, release)
         assert undone is not None, (text, undo)
         execute(cloud, undone.plan)
         made = {("known", NEW), ("aggregate", "new")}
@@ -294,17 +312,17 @@ def test_whichever_write_is_refused_what_is_closed_now_and_later_always_is():
     seen = []
 
     @SURE
-    @given(clouds(), moves())
-    def check(start, document):
+    @given(older_clouds(), moves(), RELEASES)
+    def check(start, document, release):
         text = yaml.safe_dump(document)
         whole_run = copy.deepcopy(start)
-        execute(whole_run, planned(whole_run, text).plan)
-        always = sheltered(start) & sheltered(whole_run)
+        execute(whole_run, planned(whole_run, text, release).plan)
+        always = sheltered(start, release) & sheltered(whole_run, release)
         for number in range(1, len(whole_run.written) + 1):
             refused = copy.deepcopy(start)
             refusing(refused, number)
-            closings = watched(refused)
-            execute(refused, planned(refused, text).plan)
+            closings = watched(refused, release)
+            execute(refused, planned(refused, text, release).plan)
             assert all(always <= each for each in closings), (text, number)
             seen.append(bool(always))
 

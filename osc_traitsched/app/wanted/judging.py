@@ -47,7 +47,7 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
         *gone(todo.claims, found),
         *refusals(effects),
     ]
-    taken = reserved(plan, found)
+    taken = reserved(plan, found, todo.assumptions.release)
     is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
     if taken is not None and not is_off:
         against.extend(without_host(taken))

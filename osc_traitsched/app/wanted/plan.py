@@ -16,6 +16,7 @@ from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Wrong
 from osc_traitsched.core.wanted.reserved import Reserved
+from osc_traitsched.core.wanted.unread import Unread
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,6 +29,7 @@ class WantedPlan:
     :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar assumptions: how the scheduler is set
     :ivar missing: lines that take from an aggregate, or a project, that is not there
+    :ivar unread: the aggregates whose projects the host filter does not all take
     :ivar effects: of each flavor, as if the scheduler isolated aggregates
     :ivar refusals: what speaks against carrying it out
     :ivar misplaced: for each aggregate that is closed, or that hosts join which it is
@@ -48,6 +50,7 @@ class WantedPlan:
     held_hosts: frozenset[str]
     assumptions: SchedulerSettings
     missing: tuple[Wrong, ...]
+    unread: tuple[Unread, ...] = ()
     effects: tuple[Effect, ...] = ()
     refusals: tuple[errors.AnswerIsNo, ...] = ()
     misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(

@@ -28,6 +28,7 @@ from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 from osc_traitsched.core.wanted.sheltering import while_closed
 from osc_traitsched.core.wanted.steps import steps_of
+from osc_traitsched.core.wanted.unread import unread
 from osc_traitsched.core.wanted.zones import zone_steps
 
 
@@ -60,6 +61,7 @@ def plan_wanted(
         held_hosts=held,
         assumptions=assumptions,
         missing=tuple(claims.missing),
+        unread=tuple(unread(claims, found, assumptions)),
     )
 
 
@@ -85,7 +87,7 @@ def _read(
     assumptions: SchedulerSettings,
     inventory: Inventory | None,
 ) -> tuple[FoundCloud, Claims]:
-    found = read_wanted(cloud, wanted, assumptions.collation)
+    found = read_wanted(cloud, wanted, assumptions)
     hosts = Hosts(found.snapshot, wanted.groups, inventory)
     return found, claims_of(wanted, found, hosts)
 

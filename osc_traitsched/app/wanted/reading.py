@@ -8,19 +8,21 @@ from collections.abc import Container, Iterable
 from osc_traitsched.cloud import lookup, memberships, projects, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in
+from osc_traitsched.core.nova.filter.aggregates import before_suffixes
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Source, Wanted
 
 
-def read_wanted(cloud: Cloud, wanted: Wanted, collation: Collation) -> FoundCloud:
+def read_wanted(
+    cloud: Cloud, wanted: Wanted, assumptions: SchedulerSettings
+) -> FoundCloud:
     """Read all that wishes can be about; few requests, whatever the cloud's size.
 
-    :param collation: how Nova's database compares the metadata of aggregates
     :raises CloudBroke: when a service can't be read
     """
     with_zones = any(group.source is Source.ZONE for group in wanted.groups)
@@ -30,7 +32,8 @@ def read_wanted(cloud: Cloud, wanted: Wanted, collation: Collation) -> FoundClou
         found,
         images=_images(cloud, wanted),
         projects=_projects(cloud, wanted, found.aggregates),
-        collation=collation,
+        collation=assumptions.collation,
+        reads_suffixes=not before_suffixes(assumptions),
     )
 
 

@@ -267,7 +267,8 @@ def _opens(change: Change, key: str) -> bool:
 
     Projects open it that come, or if none is left: an aggregate that names no project
     is open to all, and one that names the first closes. Where some come and some go,
-    keys that get a value close it.
+    keys that get a value close it. So does a new key without a suffix that lists who
+    was named: it is for releases that take no other, to which all was open.
     """
     is_removed = change.after[key] is None
     if not key.startswith(TENANT_KEY):
@@ -277,6 +278,9 @@ def _opens(change: Change, key: str) -> bool:
         projects_in({key: str(value) for key, value in keys.items()})
         for keys in (before, change.applied_to(before))
     )
+    listed = projects_in({key: str(change.after[key] or "")})
+    if key == TENANT_KEY and key not in before and now and now <= listed:
+        return False
     if now and (not then or then >= now):
         return True
     return is_removed and not then <= now

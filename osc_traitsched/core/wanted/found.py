@@ -27,6 +27,8 @@ class FoundCloud(CloudState):
         there is none
     :ivar mirrored: the providers that Placement has in each of Nova's aggregates
     :ivar collation: how Nova's database compares the metadata of aggregates
+    :ivar reads_suffixes: AggregateMultiTenancyIsolation takes keys with a suffix, in
+        any release that the cloud can be of
     """
 
     holdings: Mapping[str, Holding]
@@ -34,6 +36,7 @@ class FoundCloud(CloudState):
     projects: Mapping[str, str | BadQuestion] = dataclasses.field(default_factory=dict)
     mirrored: Members = dataclasses.field(default_factory=dict)
     collation: Collation = Collation.CASE_INSENSITIVE
+    reads_suffixes: bool = True
 
     @property
     def inside(self) -> Members:

@@ -2,7 +2,8 @@
 
 Only the host filter AggregateMultiTenancyIsolation keeps others out of such an
 aggregate (nova/scheduler/filters/aggregate_multitenancy_isolation.py), and Placement
-knows nothing of it. A host takes all projects that any of its aggregates names.
+knows nothing of it. A host takes all projects that any of its aggregates names, by the
+keys that the filter of the release takes.
 """
 
 from __future__ import annotations
@@ -12,14 +13,10 @@ from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.errors import AnswerIsNo
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
+from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.tenant_keys import projects_in
-from osc_traitsched.core.wanted.afterwards import (
-    Aggregate,
-    Aggregates,
-    afterwards,
-    as_found,
-)
+from osc_traitsched.core.nova.filter.aggregates import names_projects
+from osc_traitsched.core.wanted.afterwards import Aggregates, afterwards, as_found
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.refusals import AllReserved, NoHostForProjects
 
@@ -44,10 +41,11 @@ class Reserved:
     projects: tuple[str, ...]
 
 
-def reserved(plan: Plan, found: FoundCloud) -> Reserved | None:
+def reserved(plan: Plan, found: FoundCloud, release: int) -> Reserved | None:
     """Return what a plan takes from projects; None for nothing."""
     computes = frozenset((found.snapshot.nova or Nova()).by_service_host)
-    was, now = as_found(found), afterwards(plan, found)
+    was = _as_filtered(as_found(found), release)
+    now = _as_filtered(afterwards(plan, found), release)
     before, after = computes - _taken(was), computes - _taken(now)
     lost = before - after
     theirs, then = _of_projects(was), _of_projects(now)
@@ -59,7 +57,7 @@ def reserved(plan: Plan, found: FoundCloud) -> Reserved | None:
     )
     if not lost and not projects:
         return None
-    taking = (a for a in now.values() if _is_reserved(a) and a.hosts & lost)
+    taking = (a for a in now.values() if a.metadata and a.hosts & lost)
     return Reserved(
         aggregates=tuple(sorted(each.name for each in taking)),
         lost=len(lost),
@@ -77,13 +75,24 @@ def without_host(found: Reserved) -> Iterator[AnswerIsNo]:
         yield NoHostForProjects(found.projects)
 
 
-def _is_reserved(aggregate: Aggregate) -> bool:
-    return any(key.startswith(TENANT_KEY) for key in aggregate.metadata)
+def _as_filtered(aggregates: Aggregates, release: int) -> Aggregates:
+    """Return the aggregates with no metadata but what the filter takes."""
+    return {
+        identity: dataclasses.replace(
+            each,
+            metadata={
+                key: value
+                for key, value in each.metadata.items()
+                if names_projects(key, release)
+            },
+        )
+        for identity, each in aggregates.items()
+    }
 
 
 def _taken(aggregates: Aggregates) -> frozenset[str]:
     """Return the hosts that some projects have to themselves."""
-    taken = (each.hosts for each in aggregates.values() if _is_reserved(each))
+    taken = (each.hosts for each in aggregates.values() if each.metadata)
     return frozenset().union(*taken)
 
 

@@ -19,21 +19,21 @@ def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[Take
     :param claims: the units that differ
     """
     bodies = found.aggregate_named
-    taken: dict[tuple[Kind, Place, str, int], int] = {}
+    taken: dict[tuple[Kind, Place, str, int], set[str]] = {}
     for (target, key), claim in claims.items():
         if not claim.is_rest:
             continue
-        name, number = target.name, 1
+        name, losing = target.name, frozenset({key})
         if target.kind is Kind.PROVIDER_TRAITS:
-            name, having = key, len(found.holders[key])
+            name, having, losing = key, len(found.holders[key]), frozenset({target.id})
         elif target.kind is Kind.AGGREGATE_HOSTS:
             having = len(bodies[name]["hosts"])
         else:
             metadata = bodies[name]["metadata"]
             having = len(projects_in(metadata))
-            number = len(without(metadata[key], claim.value))
-        what = (target.kind, claim.place, name, having)
-        taken[what] = taken.get(what, 0) + number
-    for (kind, place, name, having), number in taken.items():
-        if 2 * number > having:
-            yield TakesMost(place, kind, name, number, having)
+            # Several keys may name one of them.
+            losing = without(metadata[key], claim.value)
+        taken.setdefault((target.kind, claim.place, name, having), set()).update(losing)
+    for (kind, place, name, having), losers in taken.items():
+        if 2 * len(losers) > having:
+            yield TakesMost(place, kind, name, len(losers), having)

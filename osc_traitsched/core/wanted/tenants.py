@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.errors import NothingMatches
@@ -11,6 +11,7 @@ from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in, projec
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Place, Wanted, Wrong
+from osc_traitsched.core.wanted.project_keys import keys_of
 from osc_traitsched.core.wanted.refusals import GoneProject
 
 
@@ -54,7 +55,7 @@ def claim(
     if rest and inside:
         others = projects_in(metadata) - inside.keys() - outside.keys()
         outside = {**dict.fromkeys(sorted(others), rest[0]), **outside}
-    for key, value, place in _keys(metadata, inside, outside):
+    for key, value, place in _keys(metadata, inside, outside, found.reads_suffixes):
         gone = without(metadata.get(key), value)
         is_rest = bool(gone) and gone <= others
         claims.add((target, key), Claim(value, rest[0] if is_rest else place, is_rest))
@@ -68,11 +69,15 @@ def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProjec
 
     :param claims: the units that differ
     """
+    said: dict[tuple[Object, str], GoneProject] = {}
     for (target, key), claim in claims.items():
         if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY) and claim.value:
             for project in projects_of(claim.value):
+                # Several keys may name it.
                 if isinstance(found.projects.get(project), NothingMatches):
-                    yield GoneProject(claim.place, target.name, project)
+                    error = GoneProject(claim.place, target.name, project)
+                    said.setdefault((target, project), error)
+    yield from said.values()
 
 
 def _takes_nothing(project: str, metadata: Mapping[str, str]) -> bool:
@@ -93,33 +98,20 @@ def _keys(
     metadata: Mapping[str, str],
     inside: Mapping[str, Place],
     outside: Mapping[str, Place],
-) -> Iterable[tuple[str, str | None, Place]]:
-    """Yield keys with the values that they shall have.
-
-    The first new project takes the key without a suffix if that becomes free: that is
-    one update in Nova, whose filter knows no other key before release 30.
-    """
-    missing = sorted(inside.keys() - projects_in(metadata))
-    for key, value in metadata.items():
-        listed = projects_of(value) if key.startswith(TENANT_KEY) else ()
-        gone = [project for project in listed if project in outside]
-        if gone:
-            left = ",".join(project for project in listed if project not in outside)
-            if not left and missing and key == TENANT_KEY:
-                left = missing.pop(0)
-                yield key, left, inside[left]
-            else:
-                yield key, left or None, outside[gone[0]]
-        elif named := [project for project in listed if project in inside]:
-            yield key, value, inside[named[0]]
-    taken = {key.lower() for key in metadata}
-    for project in missing:
-        keys = (f"{TENANT_KEY}{end}" for end in ("", f"_{project}", *_numbers(taken)))
-        key = next(each for each in keys if each.lower() not in taken)
-        taken.add(key.lower())
-        yield key, project, inside[project]
-
-
-def _numbers(taken: Collection[str]) -> Iterator[str]:
-    """Yield ends of keys; one of them at least is free."""
-    return (f"_{number}" for number in range(2, len(taken) + 3))
+    reads_suffixes: bool,
+) -> Iterator[tuple[str, str | None, Place]]:
+    """Yield keys with the values that they shall have, each with what wants that."""
+    changed = keys_of(metadata, inside.keys(), outside.keys(), reads_suffixes)
+    coming = sorted(inside.keys() - projects_in(metadata))
+    for key, value in {**metadata, **changed}.items():
+        if not key.startswith(TENANT_KEY):
+            continue
+        before, after = projects_of(metadata.get(key, "")), projects_of(value or "")
+        if key not in changed:
+            places = [inside[project] for project in after if project in inside]
+        else:
+            places = [inside[project] for project in coming if project in after]
+            places += [outside[project] for project in before if project in outside]
+            places += [inside[project] for project in coming]
+        if places:
+            yield key, value, places[0]

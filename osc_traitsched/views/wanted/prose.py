@@ -10,12 +10,17 @@ from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
-from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.aggregates import before_suffixes
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.reserved import Reserved
 from osc_traitsched.core.wanted.steps import Step
+from osc_traitsched.core.wanted.unread import Unread
 from osc_traitsched.views import effects, isolation, problems
+from osc_traitsched.views.options import release
 from osc_traitsched.views.text import count, listed, quoted, ranges, visible
 
 _SAME = "as wanted"
@@ -89,6 +94,29 @@ def reserved(found: Reserved, filters: Setting) -> str:
     return (
         f"{known} ({filters.source}): without it no project is kept out of {names}; "
         f"with it {lost}"
+    )
+
+
+def unread(found: Iterable[Unread], settings: SchedulerSettings) -> str:
+    """Return a line on projects that the filter of old releases does not know of.
+
+    :param settings: those of a cloud that can be of such a release
+    """
+    old = max(before_suffixes(settings))
+    filters = settings.setting(options.ENABLED_FILTERS)
+    doubts = ["Nova may be of a later release"] * (settings.release != old)
+    doubts += ["nothing says that it is on"] * (not is_on(PROJECT_FILTER, filters))
+    does = (
+        f"lets every project into aggregate {quoted(each.aggregate)}"
+        if each.is_open
+        else f"keeps {listed(map(visible, each.projects), 'project')} out of aggregate "
+        f"{quoted(each.aggregate)}"
+        for each in found
+    )
+    return (
+        f"{PROJECT_FILTER} of Nova {release(old)} reads no key but {TENANT_KEY}, and "
+        f"{listed(does)}, until that key lists these projects, too"
+        f"{f' ({listed(doubts)})' if doubts else ''}"
     )
 
 

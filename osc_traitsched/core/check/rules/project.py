@@ -58,7 +58,8 @@ class ProjectList(Finding):
 def lists(analysis: Analysis) -> Iterator[ProjectList]:
     """Find values with a comma: compared as a whole, they equal no project's ID.
 
-    nova/scheduler/request_filter.py, ``require_tenant_aggregate``.
+    Not where each project has a key of its own as well, for the host filter of before
+    30 (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
     """
     if analysis.is_on(options.TENANT):
         severity = Severity.ERROR
@@ -67,8 +68,8 @@ def lists(analysis: Analysis) -> Iterator[ProjectList]:
     else:
         severity = Severity.WARNING
     for aggregate, key, value in _pairs(analysis):
-        if "," in value:
-            projects = projects_of(value)
+        projects = projects_of(value)
+        if "," in value and not {*projects} <= {*aggregate.projects.values()}:
             yield ProjectList(severity, aggregate.name, aggregate.id, key, projects)
 
 

@@ -88,6 +88,18 @@ def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> Answer:
     return Fails(reasons.METADATA_DIFFERS, key, wanted, _sorted(values), origin)
 
 
+def names_projects(key: str, release: int) -> bool:
+    """Tell whether ``AggregateMultiTenancyIsolation`` takes a key of aggregates."""
+    suffixes = release >= TENANT_SUFFIXES
+    return key.startswith(TENANT_KEY) if suffixes else key == TENANT_KEY
+
+
+def before_suffixes(settings: SchedulerSettings) -> tuple[int, ...]:
+    """Return the releases that the cloud can be of whose filter takes one key only."""
+    possible = (each.release for each in (settings, *settings.others))
+    return tuple(each for each in possible if each < TENANT_SUFFIXES)
+
+
 def multi_tenancy(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Answer:
@@ -96,11 +108,10 @@ def multi_tenancy(
     nova/scheduler/filters/aggregate_multitenancy_isolation.py,
     ``AggregateMultiTenancyIsolation``
     """
-    suffixes = settings.release >= TENANT_SUFFIXES
     named = {
         key: values
         for key, values in host.metadata.items()
-        if key == TENANT_KEY or (suffixes and key.startswith(TENANT_KEY))
+        if names_projects(key, settings.release)
     }
     projects = frozenset().union(*named.values())
     if not projects or spec.server.project_id in projects:

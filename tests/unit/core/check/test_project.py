@@ -90,6 +90,12 @@ def test_a_list_equals_no_projects_id(assumptions, severity):
     assert found.projects == ("1d1d", "2d2d")
 
 
+def test_a_list_is_in_order_where_each_of_it_has_a_key_of_its_own():
+    keys = {"filter_tenant_id": "1d1d,2d2d", "filter_tenant_id_1": "1d1d"}
+    assert ids(of(ON, **keys)) == ["project-list"]
+    assert ids(of(ON, **keys, filter_tenant_id_2="2d2d")) == []
+
+
 def test_the_id_of_no_project():
     (found,) = findings(of(filter_tenant_id="gone"))
     assert (found.rule, found.severity) == ("project-unknown", Severity.WARNING)

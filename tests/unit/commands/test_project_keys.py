@@ -1,0 +1,163 @@
+"""The keys by which apply names projects, for the host filter of each release."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.core.inventory.tenant_keys import projects_in
+from tests.unit.commands.test_apply import apply, keystone, second, trait_sched
+
+__all__ = ["apply", "trait_sched"]
+
+P1, P2, P3 = (str(number) * 32 for number in range(1, 4))
+KEY = "filter_tenant_id"
+BOTH = f"aggregates: {{gold: {{tenants: ['{P1}', '{P2}']}}}}"
+ONLY = f"aggregates: {{gold: {{tenants: ['{P2}'], only: true}}}}"
+ON = ("--set", "filter_scheduler.enabled_filters=AggregateMultiTenancyIsolation")
+OFF = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
+ASKED = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
+#: The compute API of releases before 30, of 29 and 30, and of later ones.
+OLD, EITHER, NEW = "2.95", "2.96", "2.100"
+
+
+@pytest.fixture(autouse=True)
+def projects(cloud, monkeypatch):
+    keystone(cloud, monkeypatch, P1, P2, P3)
+
+
+@pytest.fixture
+def steps(cloud):
+    """The metadata of gold before and after each request that changes it."""
+    found = [dict(cloud.metadata)]
+    write = cloud.compute_post
+
+    def compute_post(parts, body):
+        write(parts, body)
+        found.append(dict(cloud.aggregates["1"]["metadata"]))
+
+    cloud.compute_post = compute_post
+    return found
+
+
+@pytest.mark.parametrize("api", [OLD, EITHER])
+def test_before_30_the_key_without_a_suffix_lists_all(apply, cloud, api):
+    cloud.compute_maximum = api
+    cloud.metadata[KEY] = P1
+    done = apply(BOTH, *ON)
+    own = {f"{KEY}_{P1}": P1, f"{KEY}_{P2}": P2}
+    assert (done.code, len(cloud.written)) == (0, 1), done.err
+    assert cloud.metadata == {KEY: f"{P1},{P2}", **own}
+    assert {row["change"] for row in done.json} == {"set", "add"}
+    assert "reads no key" not in done.err
+    assert apply(BOTH, *ON).json == []
+
+
+def test_from_30_on_each_project_has_one_key(apply, cloud):
+    cloud.compute_maximum = NEW
+    cloud.metadata[KEY] = P1
+    assert apply(BOTH, *ON).code == 0
+    assert cloud.metadata == {KEY: P1, f"{KEY}_{P2}": P2}
+
+
+@pytest.mark.parametrize("api", [OLD, EITHER, NEW])
+def test_the_key_without_a_suffix_goes_to_who_stays(apply, cloud, api, steps):
+    cloud.compute_maximum = api
+    assert apply(BOTH, *ON).code == 0
+    done = apply(ONLY, *ON)
+    assert done.code == 0, done.err
+    assert projects_in(cloud.metadata) == {P2}
+    assert [KEY in metadata for metadata in steps] == [False, True, True]
+    assert cloud.metadata[KEY] == P2
+
+
+def test_others_that_only_keys_with_a_suffix_name_are_not_kept_out(apply, cloud, steps):
+    cloud.compute_maximum = OLD
+    cloud.metadata[f"{KEY}_x"] = P3
+    steps[0] = dict(cloud.metadata)
+    done = apply(f"aggregates: {{gold: {{tenants: ['{P1}']}}}}", *ON)
+    assert done.code == 0, done.err
+    # To the filter it was open to all: first it is closed for both.
+    assert [metadata.get(KEY) for metadata in steps] == [None, *[f"{P1},{P3}"] * 2]
+    assert cloud.metadata[f"{KEY}_{P1}"] == P1
+
+
+def test_an_undo_file_leads_back_to_the_same_projects(apply, trait_sched, cloud):
+    cloud.compute_maximum = OLD
+    cloud.metadata[KEY] = P1
+    text = (
+        f"aggregates: {{gold: {{tenants: ['{P2}', '{P3}'], "
+        f"absent: {{tenants: ['{P1}']}}}}}}"
+    )
+    assert apply(text, "--undo", "undo.yaml").code == 0
+    assert (projects_in(cloud.metadata), cloud.metadata[KEY]) == (
+        {P2, P3},
+        f"{P2},{P3}",
+    )
+    back = trait_sched("apply", "undo.yaml")
+    assert back.code == 0, back.err
+    assert (projects_in(cloud.metadata), cloud.metadata[KEY]) == ({P1}, P1)
+
+
+def test_a_project_that_several_keys_name_is_taken_once(apply, cloud):
+    cloud.compute_maximum = OLD
+    cloud.metadata.update(
+        {KEY: f"{P1},{P2},{P3}", **{f"{KEY}_{each}": each for each in (P1, P2, P3)}}
+    )
+    text = f"aggregates: {{gold: {{tenants: ['{P2}', '{P3}'], only: true}}}}"
+    done = apply(text)
+    assert (done.code, projects_in(cloud.metadata)) == (0, {P2, P3}), done.err
+
+
+def test_a_gone_project_is_said_once(apply, cloud):
+    cloud.compute_maximum = OLD
+    gone = "9" * 32
+    done = apply(f"aggregates: {{gold: {{tenants: ['{P1}', '{gone}']}}}}")
+    assert (done.code, done.err.count(gone)) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("api", "options", "nova", "doubts"),
+    [
+        (OLD, ON, "28 (2023.2)", ""),
+        (OLD, (), "28 (2023.2)", " (nothing says that it is on)"),
+        (EITHER, ON, "29 (2024.1)", " (Nova may be of a later release)"),
+    ],
+)
+def test_who_is_named_by_a_suffix_alone_is_told(
+    apply, cloud, api, options, nova, doubts
+):
+    cloud.compute_maximum = api
+    cloud.metadata.update({KEY: P1, f"{KEY}_x": P2})
+    second(cloud, **{f"{KEY}_y": P3})
+    text = f"{{gold: {{tenants: ['{P1}', '{P2}']}}, rack: {{tenants: ['{P3}']}}}}"
+    done = apply(f"aggregates: {text}", *options)
+    assert (done.code, done.json, done.err) == (
+        0,
+        [],
+        f"AggregateMultiTenancyIsolation of Nova {nova} reads no key but "
+        f"filter_tenant_id, and keeps project {P2} out of aggregate 'gold', lets every "
+        "project into aggregate 'rack', until that key lists these projects, too"
+        f"{doubts}\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("api", "options"), [(OLD, OFF), (NEW, ON), (OLD, (*ON, *ASKED))]
+)
+def test_keys_with_a_suffix_that_are_read_or_of_no_matter_are_not_told(
+    apply, cloud, api, options
+):
+    cloud.compute_maximum = api
+    cloud.metadata[f"{KEY}_x"] = P2
+    done = apply(f"aggregates: {{gold: {{tenants: ['{P2}']}}}}", *options)
+    assert (done.code, done.json, done.err) == (0, [], "")
+
+
+@pytest.mark.parametrize(("api", "code"), [(OLD, 5), (NEW, 0)])
+def test_hosts_that_a_suffix_reserves_are_reserved_from_30_on(apply, cloud, api, code):
+    cloud.compute_maximum = api
+    second(cloud, "cmp00", "cmp01", "cmp02", "cmp03", **{f"{KEY}_x": P3})
+    text = f"aggregates: {{gold: {{hosts: ['*'], tenants: ['{P1}']}}}}"
+    done = apply(text, *ON)
+    said = "no host would be left for projects that no aggregate names" in done.err
+    assert (done.code, said) == (code, code == 5), done.err
