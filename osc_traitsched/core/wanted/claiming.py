@@ -14,7 +14,7 @@ from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted import requirements, tenants
+from osc_traitsched.core.wanted import requirements, tenants, two_zones
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.hosts import Hosts
@@ -34,7 +34,10 @@ def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
     claiming.traits()
     claiming.aggregates()
     claiming.isolations()
-    mistakes = [*requirements.claim(claiming.claims, wanted, found)]
+    mistakes = [
+        *two_zones.mistakes(claiming.claims, found),
+        *requirements.claim(claiming.claims, wanted, found),
+    ]
     claiming.existing()
     claiming.rest_of_traits()
     mistakes += [*claiming.mistakes, *claiming.claims.mistakes, *hosts.mistakes]

@@ -936,6 +936,27 @@ def test_a_host_moves_from_zone_to_zone_out_first(apply, cloud):
     )
 
 
+def test_lines_that_put_hosts_into_two_zones_are_a_mistake(apply, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, availability_zone="az2")
+    done = apply("""
+        aggregates:
+          gold:
+            hosts: [cmp00, cmp02]
+          other:
+            zone: az1
+            hosts: [cmp02]
+          rack:
+            hosts: ["cmp0[23]", cmp01]
+    """)
+    assert (done.code, done.out, cloud.written) == (1, "", [])
+    assert done.err == (
+        "w.yaml:9: cmp02 would be in two zones: aggregate 'gold' of zone 'az1'\n"
+    )
+    both = "{hosts: [cmp02]}, rack: {zone: az1, hosts: [cmp02]}"
+    assert apply(f"aggregates: {{gold: {both}}}").code == 0
+
+
 def test_a_host_with_servers_moves_within_its_zone(apply, cloud, monkeypatch):
     cloud.metadata["availability_zone"] = "az1"
     monkeypatch.setattr(planning.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
