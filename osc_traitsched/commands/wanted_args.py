@@ -87,6 +87,8 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", prose.reserved(todo.reserved, todo.filters))
     for line in prose.crossing(left_first(foresee(todo.plan).outcomes)):
         warn("%s", line)
+    if todo.empties_default_zone:
+        warn("%s", prose.NO_DEFAULT_ZONE)
     if todo.passed_over:
         warn("%s", refusals.passed_over(todo.passed_over))
     if todo.unclear:

@@ -12,6 +12,11 @@ from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted_by_nova
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.wanted.afterwards import (
+    afterwards,
+    as_found,
+    in_default_zone,
+)
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Wrong
@@ -79,6 +84,13 @@ class WantedPlan:
             for body in self.found.aggregates
         }
         return {name: hosts for name, hosts in inside.items() if hosts}
+
+    @property
+    def empties_default_zone(self) -> bool:
+        """Whether each host is in a zone afterwards, and was not before."""
+        before, after = as_found(self.found), afterwards(self.plan, self.found)
+        there = in_default_zone(before, self.found)
+        return bool(there) and not in_default_zone(after, self.found)
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:

@@ -34,6 +34,13 @@ _BECAME = {
 }
 
 
+#: nova/compute/api.py, ``API.create``, and nova/availability_zones.py.
+NO_DEFAULT_ZONE = (
+    "each host will be in a zone: Nova then refuses servers that are asked for in the "
+    "default zone by its name ('nova', unless default_availability_zone says otherwise)"
+)
+
+
 def with_undo(path: str) -> str:
     """Return what the same command again needs once it has written an undo file."""
     return f", with another file for --undo: {visible(path)} leads back after that one"

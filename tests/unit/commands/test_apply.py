@@ -936,6 +936,18 @@ def test_a_host_moves_from_zone_to_zone_out_first(apply, cloud):
     )
 
 
+def test_it_is_told_if_no_host_is_left_in_the_default_zone(trait_sched, cloud):
+    def said(hosts):
+        text = f"aggregates: {{z: {{zone: az1, hosts: [{hosts}]}}}}"
+        return trait_sched("plan", "w.yaml", w=text).err
+
+    every = "cmp00, cmp01, cmp02, cmp03"
+    assert "each host will be in a zone: Nova then refuses servers" in said(every)
+    assert said("cmp00, cmp01, cmp02") == ""
+    second(cloud, *every.split(", "), availability_zone="az1")
+    assert said(every) == ""
+
+
 def test_lines_that_put_hosts_into_two_zones_are_a_mistake(apply, cloud):
     cloud.metadata["availability_zone"] = "az1"
     second(cloud, availability_zone="az2")
