@@ -32,6 +32,8 @@ class Is(enum.Enum):
     ROOM = enum.auto()
     #: Hosts are open to requests that could not get there before.
     OPEN = enum.auto()
+    #: An aggregate is open as it is to be.
+    OPENED = enum.auto()
     #: A host has left aggregates.
     LEFT = enum.auto()
     #: Hosts have joined an aggregate: all, or a certain one; and Placement knows.
@@ -110,6 +112,7 @@ class Facts:
             yield Is.MIRRORED, aggregate
 
     def _opened(self, change: Change) -> Iterator[Fact]:
+        yield Is.OPENED, change.object.id
         yield OPEN
 
     def _closed(self, change: Change) -> Iterator[Fact]:

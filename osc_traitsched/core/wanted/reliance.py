@@ -158,6 +158,11 @@ class Reliance:
             yield Is.RELEASED, name
             yield Is.REQUIRED, name
 
+    def _opened_by_then(self, change: Change) -> Iterator[Fact]:
+        """Yield that aggregates are open which a change is not made before."""
+        for condition in change.conditions:
+            yield Is.OPENED, condition.object.id
+
     def _closed_around(self, hosts: Iterable[str]) -> Iterator[Fact]:
         """Yield what must be so before something no longer keeps others from hosts.
 
@@ -232,6 +237,7 @@ _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.CLOSED: _CLOSED,
     Stage.RELEASED: (
         Reliance._requires_instead,
+        Reliance._opened_by_then,
         Reliance._traits_had,
         Reliance._room_elsewhere,
     ),
@@ -244,6 +250,7 @@ _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     ),
     Stage.LOST: (
         Reliance._traits_had,
+        Reliance._opened_by_then,
         Reliance._nobody_requires,
         Reliance._host_has_left,
         Reliance._room_elsewhere,
