@@ -20,6 +20,7 @@ from osc_traitsched.core.change.isolations import Isolations
 from osc_traitsched.core.change.model import Change, Kind, Object, Plan
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.wanted.refusals import UntilLeft
 
 #: What was named and so is missed when the same is planned once more.
 _NAMED = (Kind.FLAVOR, Kind.IMAGE, Kind.AGGREGATE)
@@ -113,8 +114,13 @@ def refusal(
 
 
 def impossible(changes: Iterable[Change]) -> errors.TraitSchedError | None:
-    """Return why one of the changes can't be made, as the cloud is; None if all can."""
-    return next((each.problem for each in changes if each.problem), None)
+    """Return why one of the changes can't be made, as the cloud is; None if all can.
+
+    What only others of them stand against is not among that.
+    """
+    problems = (each.problem for each in changes)
+    lasting = (p for p in problems if p and not isinstance(p, UntilLeft))
+    return next(lasting, None)
 
 
 def _planned(

@@ -51,8 +51,8 @@ def apart(values):
 
 
 @st.composite
-def clouds(draw):
-    cloud = LivingCloud()
+def clouds(draw, make=LivingCloud):
+    cloud = make()
     for name in TRAITS:
         cloud.gives(name, *draw(HOST_SETS))
     cloud.aggregates["2"] = {
@@ -331,9 +331,9 @@ def test_whichever_write_is_refused_what_is_closed_now_and_later_always_is():
 
 
 @st.composite
-def zone_moves(draw):
+def zone_moves(draw, make=LivingCloud):
     """Draw a cloud of up to two zones, and a document that moves hosts and closes."""
-    cloud, document = draw(clouds()), draw(documents())
+    cloud, document = draw(clouds(make)), draw(documents())
     gold, rack = (cloud.aggregates[number] for number in "12")
     zones = st.sampled_from([None, "az1", "az2"])
     for each in (gold, rack):

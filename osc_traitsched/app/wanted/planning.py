@@ -29,7 +29,7 @@ from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 from osc_traitsched.core.wanted.sheltering import while_closed
 from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.core.wanted.unread import unread
-from osc_traitsched.core.wanted.zones import zone_steps
+from osc_traitsched.core.wanted.zones import ZoneRules, changing_zone
 
 
 @uncollected()
@@ -48,13 +48,14 @@ def plan_wanted(
     """
     found, claims = _read(cloud, wanted, assumptions, inventory)
     sketch = draft(claims, found)
-    servers_there = _servers_of_zones(cloud, sketch.staged, found)
     held = claims.held_hosts
-    marked = with_problems(sketch.staged, found, servers_there, held)
+    marked = with_problems(sketch.staged, found)
     guarded = while_closed(while_open(marked, wanted, found), found)
+    servers_there = _servers_of_zones(cloud, guarded, found)
+    rules = ZoneRules(guarded, found, servers_there, held)
     return WantedPlan(
         found=found,
-        plan=in_order(with_needs(guarded, found)),
+        plan=in_order(with_needs(guarded, found, rules)),
         claims=sketch.claims,
         as_wanted=sketch.as_wanted,
         held=sketch.held,
@@ -111,11 +112,7 @@ def _servers_of_zones(
     cloud: Cloud, staged: Staged, found: FoundCloud
 ) -> Mapping[str, int] | errors.CloudBroke:
     """Return how many servers the hosts have that change their zone."""
-    steps = zone_steps(staged, found)
-    moving = {
-        host for step in steps if step.before != step.after for host in step.hosts
-    }
     try:
-        return servers.counted(cloud, moving)
+        return servers.counted(cloud, changing_zone(staged, found))
     except errors.CloudBroke as exc:
         return exc

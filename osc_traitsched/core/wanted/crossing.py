@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
 
-from osc_traitsched.core.change.model import Kind
-from osc_traitsched.core.change.outcome import Outcome
+from osc_traitsched.core.change.model import Kind, Value
+from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.zones import Zones
 
 
 def left_first(outcomes: Iterable[Outcome]) -> Mapping[str, str]:
@@ -26,3 +29,35 @@ def left_first(outcomes: Iterable[Outcome]) -> Mapping[str, str]:
             left.update(dict.fromkeys(change.removed, change.object.name))
         found.update({host: left[host] for host in change.added & left.keys()})
     return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Astray:
+    """A host that has left an aggregate, and not joined that of another zone.
+
+    :ivar left: the name of the aggregate
+    :ivar zone: the zone that it is in now, None for the default one
+    :ivar is_known: whether that is sure
+    """
+
+    left: str
+    zone: Value
+    is_known: bool
+
+
+def astray(outcomes: Sequence[Outcome], found: FoundCloud) -> Mapping[str, Astray]:
+    """Return the hosts that are on their way to another zone, after what was done.
+
+    :param outcomes: in the order of the plan
+    """
+    now = Zones.of(found)
+    unsure: set[str] = set()
+    for outcome in outcomes:
+        if outcome.is_as_wanted:
+            now.make(outcome.change)
+        elif outcome.status is Status.UNKNOWN:
+            unsure.update(outcome.change.after)
+    return {
+        host: Astray(name, now.zone_of(host), host not in unsure)
+        for host, name in left_first(outcomes).items()
+    }

@@ -9,12 +9,16 @@ from osc_traitsched.core.change.stages import Stage, Staged
 from osc_traitsched.core.wanted.facts import FORESEEN, Fact, Facts
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.reliance import Reliance
+from osc_traitsched.core.wanted.zones import ZoneRules
 
 
-def with_needs(staged: Staged, found: FoundCloud) -> Staged:
+def with_needs(staged: Staged, found: FoundCloud, rules: ZoneRules) -> Staged:
     """Return the changes, each with those of earlier stages that it waits for.
 
     They are those that bring about what it relies on.
+
+    :param rules: what stands against those that change zones, which depends on what is
+        made before; it is told here
     """
     facts, reliance = Facts(staged, found), Reliance(staged, found)
     given: dict[Fact, frozenset[Mark]] = {}
@@ -26,8 +30,10 @@ def with_needs(staged: Staged, found: FoundCloud) -> Staged:
         for change in staged[stage]:
             relied_on = dict.fromkeys(reliance.of(stage, change))
             needs = tuple(given[fact] for fact in relied_on if fact in given)
-            changes.append(dataclasses.replace(change, needs=needs))
-            if change.problem is not None or not all(map(off.isdisjoint, needs)):
+            may = change.problem is None and all(map(off.isdisjoint, needs))
+            problem = change.problem or rules.refusal(change, may)
+            changes.append(dataclasses.replace(change, needs=needs, problem=problem))
+            if not may or problem is not None:
                 off.add(change.mark)
         brought: dict[Fact, set[Mark]] = {}
         for change in changes:

@@ -6,48 +6,24 @@ import dataclasses
 from collections.abc import Mapping
 
 from osc_traitsched.core.change.model import Change, Kind
-from osc_traitsched.core.change.stages import Stage, Staged
-from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
+from osc_traitsched.core.change.stages import Staged
+from osc_traitsched.core.errors import NoProvider, TraitSchedError
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.refusals import IronicNode, OthersProvider
-from osc_traitsched.core.wanted.zones import zone_steps
 
 
-def with_problems(
-    staged: Staged,
-    found: FoundCloud,
-    servers: Mapping[str, int] | CloudBroke,
-    held: frozenset[str] = frozenset(),
-) -> Staged:
+def with_problems(staged: Staged, found: FoundCloud) -> Staged:
     """Return the changes, each with why it can't be made, if it can't.
 
-    :param servers: how many there are on each host that changes its zone, or why that
-        is not known
-    :param held: hosts that are left as they are
+    What stands against changes of zones is found out later: it depends on which other
+    changes are made.
     """
-    refused = {
-        id(step.change): problem
-        for step in zone_steps(staged, found)
-        if (problem := step.problem(servers, held))
-    }
-    unjoined = {
-        host: refused[id(change)]
-        for change in staged.get(Stage.MOVED_IN, ())
-        for host in change.after
-        if id(change) in refused
-    }
-    # A host that can't get into the other zone stays where it is.
-    left = (*staged.get(Stage.MOVED_OUT, ()), *staged.get(Stage.MOVED_OUT_LAST, ()))
-    for change in left:
-        for host in unjoined.keys() & change.after.keys():
-            refused.setdefault(id(change), unjoined[host])
-
     ironic = (found.snapshot.nova or Nova()).ironic
 
     def marked(change: Change) -> Change:
-        problem = refused.get(id(change)) or _problem(change, found, ironic)
+        problem = _problem(change, found, ironic)
         return dataclasses.replace(change, problem=problem) if problem else change
 
     return {stage: tuple(map(marked, staged[stage])) for stage in staged}

@@ -152,6 +152,19 @@ class TwoZones(errors.AnswerIsNo):
         super().__init__(f"{', '.join(self.hosts)}: {self.others}")
 
 
+class UntilLeft(errors.AnswerIsNo):
+    """An aggregate can't get its zone as long as it has hosts which the plan takes out.
+
+    :ivar why: what stands against the zone, for them alone
+    :ivar aggregate: its name
+    """
+
+    def __init__(self, why: errors.TraitSchedError, aggregate: str) -> None:
+        super().__init__(f"{aggregate}: {why}")
+        self.why = why
+        self.aggregate = aggregate
+
+
 class HeldHosts(errors.AnswerIsNo):
     """Hosts that are left as they are would get into another zone.
 

@@ -105,12 +105,13 @@ def _(error: refusals.ServersWouldMove) -> str:
         for host, number in error.servers.items()
     )
     return (
-        f"{there}, which can't get from {_zone(error.before)} to {_zone(error.after)}; "
+        f"{there}, which can't get from {zone(error.before)} to {zone(error.after)}; "
         "move them to other hosts first"
     )
 
 
-def _zone(name: str | None) -> str:
+def zone(name: str | None) -> str:
+    """Return a zone as it is named in a sentence; None is the default one."""
     return "the default zone" if name is None else f"zone {quoted(name)}"
 
 
@@ -130,11 +131,17 @@ def _(error: refusals.TwoZones) -> str:
 
 
 @problems.word.register
+def _(error: refusals.UntilLeft) -> str:
+    return (
+        f"{problems.word(error.why)}; leaving {quoted(error.aggregate)} comes only "
+        f"later: {problems.AGAIN} goes on then"
+    )
+
+
+@problems.word.register
 def _(error: refusals.HeldHosts) -> str:
     hosts = listed(map(visible, error.hosts))
-    return (
-        f"{hosts} on hold would get from {_zone(error.before)} to {_zone(error.after)}"
-    )
+    return f"{hosts} on hold would get from {zone(error.before)} to {zone(error.after)}"
 
 
 @problems.word.register

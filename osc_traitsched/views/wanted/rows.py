@@ -8,13 +8,14 @@ from typing import Any
 from osc_traitsched.core.change.model import PRESENT
 from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.wanted.crossing import left_first
+from osc_traitsched.core.wanted.crossing import Astray, astray
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.views import problems
 from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.text import did_you_mean, quoted
 from osc_traitsched.views.traits import Table
+from osc_traitsched.views.wanted.refusals import zone
 
 COLUMNS = (
     "change",
@@ -49,7 +50,7 @@ class Shown(Cell):
 
 def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
     """One row a unit that differs, in the order of the plan, for a person."""
-    left = left_first(step.outcome for step in steps)
+    lost = astray([step.outcome for step in steps], found)
     table: list[tuple[Any, ...]] = [
         (
             Sign(step.change),
@@ -60,7 +61,7 @@ def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
             Shown(step.after),
             str(step.claim.place),
             step.outcome.status.value,
-            "; ".join(filter(None, (_detail(step, found), _astray(step, left)))),
+            "; ".join(filter(None, (_detail(step, found), _astray(step, lost)))),
         )
         for step in steps
     ]
@@ -74,18 +75,14 @@ def rows_for_programs(steps: Sequence[Step], found: FoundCloud, cloud: str) -> T
     return (*columns, "id", "cloud"), more
 
 
-def _astray(step: Step, left: Mapping[str, str]) -> str:
-    """Return where a host no longer is that has not joined an aggregate either.
-
-    :param left: the aggregates that hosts leave first, by the hosts
-    """
+def _astray(step: Step, lost: Mapping[str, Astray]) -> str:
+    """Return where a host is that has left its zone, and could not join another one."""
     is_join = step.step == "member" and step.after is not None
-    if not is_join or step.key not in left or not step.outcome.is_off:
+    if not is_join or step.key not in lost or not step.outcome.is_off:
         return ""
-    name = quoted(left[step.key])
-    if step.outcome.status is Status.UNKNOWN:
-        return f"the host has left {name}"
-    return f"the host has left {name}, and is in neither"
+    host = lost[step.key]
+    where = f", and is in {zone(host.zone)}" if host.is_known else ""
+    return f"the host has left {quoted(host.left)}{where}"
 
 
 def _detail(step: Step, found: FoundCloud) -> str:

@@ -276,7 +276,7 @@ def test_hosts_that_join_first_are_never_in_no_zone(apply, cloud, zone):
 @pytest.mark.parametrize(
     ("status", "said"),
     [
-        (403, "the host has left 'gold', and is in neither"),
+        (403, "the host has left 'gold', and is in the default zone"),
         (None, "the host has left 'gold'"),
     ],
 )

@@ -45,7 +45,7 @@ def found(hypervisor="QEMU"):
 
 
 def said(change, cloud):
-    ((marked,),) = with_problems({Stage.LOST: (change,)}, cloud, {}).values()
+    ((marked,),) = with_problems({Stage.LOST: (change,)}, cloud).values()
     return problems.word(marked.problem) if marked.problem else ""
 
 

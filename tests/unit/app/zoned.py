@@ -1,0 +1,70 @@
+"""A small cloud that keeps Nova's rules of zones, as nova/compute/api.py has them."""
+
+from __future__ import annotations
+
+from osc_traitsched.core.errors import CloudBroke
+from tests.unit.app.living import LivingCloud
+
+ZONE = "availability_zone"
+
+
+class ZonedCloud(LivingCloud):
+    """Takes no host into two zones, and no server from one zone to another.
+
+    :ivar busy: the hosts that have a server
+    """
+
+    busy: frozenset[str] = frozenset()
+
+    def compute_get(self, parts, params):
+        if parts == ("servers", "detail"):
+            there = {params["host"]} & self.busy
+            return {"servers": [*map(_server, there)]}
+        return super().compute_get(parts, params)
+
+    def compute_post(self, parts, body):
+        if parts[0] == "os-aggregates" and len(parts) > 1:
+            ((action, what),) = body.items()
+            self._check(parts[1], action, what)
+        super().compute_post(parts, body)
+
+    def _check(self, number, action, what):
+        """Refuse what nova/compute/api.py does of zones."""
+        found = self.aggregates[number]
+        zone = found["metadata"].get(ZONE)
+        if action == "set_metadata":
+            new = what["metadata"].get(ZONE)
+            for host in found["hosts"] if new else ():
+                self._refuse_if(self._zones(host, number) - {new}, "two zones")
+                self._refuse_if(new != zone and host in self.busy, "servers")
+            return
+        host, others = what["host"], self._zones(what["host"], number)
+        if zone and action == "add_host":
+            self._refuse_if(others - {zone}, "two zones")
+            self._refuse_if(host in self.busy and others != {zone}, "servers")
+        elif zone:
+            self._refuse_if(host in self.busy and others != {zone}, "servers")
+
+    def _zones(self, host, but):
+        """Return the zones that other aggregates put a host into."""
+        return {
+            each["metadata"][ZONE]
+            for number, each in self.aggregates.items()
+            if number != but and host in each["hosts"] and ZONE in each["metadata"]
+        }
+
+    def _refuse_if(self, refused, why):
+        if refused:
+            raise CloudBroke("compute", why, 409)
+
+
+def _server(host):
+    return {
+        "id": f"{host}-server",
+        "name": host,
+        "tenant_id": "1" * 32,
+        "OS-EXT-SRV-ATTR:host": host,
+        "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
+        "flavor": {},
+        "image": "",
+    }

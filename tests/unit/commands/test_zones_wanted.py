@@ -1,0 +1,158 @@
+"""Hosts and aggregates that change their zone, in a cloud that keeps Nova's rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.commands import base
+from tests.unit.app.living import HOSTS
+from tests.unit.app.zoned import ZonedCloud
+from tests.unit.commands.test_apply import (
+    apply,
+    broken_for,
+    plan,
+    second,
+    statuses,
+    trait_sched,
+)
+
+__all__ = ["apply", "plan", "trait_sched"]
+
+
+@pytest.fixture
+def cloud(monkeypatch):
+    found = ZonedCloud()
+    monkeypatch.setattr(base.Command, "cloud", lambda command: found)
+    return found
+
+
+def members(found):
+    return {
+        (row["change"], row["object"], row["key"]): (row["status"], row["detail"])
+        for row in found.json
+    }
+
+
+def test_what_follows_a_zone_that_is_refused_is_foreseen(apply, plan, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, availability_zone="az2")
+    cloud.busy = {"cmp00"}
+    text = """
+        aggregates:
+          gold: {zone: az2, absent: {hosts: [cmp01]}}
+          rack: {hosts: [cmp01]}
+    """
+    servers = (
+        "cmp00 has 1 server, which can't get from zone 'az1' to zone 'az2'; move them "
+        "to other hosts first"
+    )
+    done = apply(text)
+    assert cloud.written == []
+    assert members(done) == {
+        ("set", "gold", "availability_zone"): ("failed", servers),
+        ("add", "rack", "cmp01"): (
+            "failed",
+            "cmp01 would be in two zones: aggregate 'gold' of zone 'az1'",
+        ),
+        ("remove", "gold", "cmp01"): ("not done", ""),
+    }
+    assert done.err.endswith(f"; the same command again would end with: {servers}\n")
+    assert members(plan()) == members(done)
+
+
+def test_two_aggregates_of_one_host_change_their_zone_neither_before_the_other(
+    apply,
+    cloud,
+):
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, "cmp01", availability_zone="az1")
+    done = apply("aggregates: {gold: {zone: az2}, rack: {zone: az2}}")
+    said = "cmp01 would be in two zones: aggregate '{}' of zone 'az1'"
+    assert members(done) == {
+        ("set", "gold", "availability_zone"): ("failed", said.format("rack")),
+        ("set", "rack", "availability_zone"): ("failed", said.format("gold")),
+    }
+    assert cloud.written == []
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_zone_that_only_leaving_hosts_stand_against_is_set_by_the_next_run(
+    apply,
+    cloud,
+    busy,
+):
+    second(cloud, "cmp00", **({} if busy else {"availability_zone": "az2"}))
+    cloud.busy = {"cmp00"} if busy else set()
+    text = "aggregates: {gold: {zone: az1, absent: {hosts: [cmp00]}}}"
+    done = apply(text)
+    why = "cmp00 would be in two zones: aggregate 'rack' of zone 'az2'"
+    if busy:
+        why = (
+            "cmp00 has 1 server, which can't get from the default zone to zone 'az1'; "
+            "move them to other hosts first"
+        )
+    again = "leaving 'gold' comes only later: the same command again goes on then"
+    assert members(done) == {
+        ("add", "gold", "availability_zone"): ("failed", f"{why}; {again}"),
+        ("remove", "gold", "cmp00"): ("changed", ""),
+    }
+    assert done.err == "1 of 2 failed; the same command again goes on\n"
+    assert apply(text).code == 0
+    assert cloud.metadata == {"availability_zone": "az1"}
+
+
+def test_a_zone_that_staying_hosts_stand_against_names_them_alone(apply, cloud):
+    second(cloud, "cmp00", "cmp01", availability_zone="az2")
+    cloud.joins("cmp03")
+    done = apply("aggregates: {gold: {zone: az1, absent: {hosts: [cmp00]}}}")
+    why = "cmp01 would be in two zones: aggregate 'rack' of zone 'az2'"
+    assert members(done)["add", "gold", "availability_zone"] == ("failed", why)
+    assert f"the same command again would end with: {why}" in done.err
+
+
+def test_a_trait_stays_if_it_is_known_to_go_on_isolating_an_aggregate(apply, cloud):
+    cloud.metadata["trait:CUSTOM_GOLD"] = "required"
+    second(cloud, CUSTOM_SILVER="required", availability_zone="az1")
+    cloud.gives("CUSTOM_GOLD", *HOSTS)
+    cloud.gives("CUSTOM_SILVER", *HOSTS)
+    cloud.busy = {"cmp00"}
+    done = apply(
+        """
+        traits: {CUSTOM_GOLD: {absent: {hosts: [cmp02]}}}
+        aggregates:
+          gold: {absent: {isolated_for: [CUSTOM_GOLD]}}
+          rack: {hosts: [cmp00]}
+        """
+    )
+    assert statuses(done) == {
+        ("member", "rack", "cmp00"): "failed",
+        ("aggregate", "gold", "trait:CUSTOM_GOLD"): "not done",
+        ("host", "cmp02", "CUSTOM_GOLD"): "not done",
+    }
+    assert cloud.written == []
+
+
+@pytest.mark.parametrize(
+    ("others", "where"), [("", "the default zone"), ("new", "zone 'az2'")]
+)
+def test_a_host_that_could_not_join_all_is_said_to_be_where_it_is(
+    apply, cloud, others, where
+):
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, availability_zone="az2")
+    broken_for(cloud, "2")
+    new = "new: {zone: az2, hosts: [cmp01]}" if others else ""
+    done = apply(
+        f"""
+        aggregates:
+          gold: {{absent: {{hosts: [cmp01]}}}}
+          plain: {{hosts: [cmp01]}}
+          rack: {{hosts: [cmp01]}}
+          {new}
+        """
+    )
+    found = members(done)
+    assert found["add", "plain", "cmp01"] == ("changed", "")
+    status, detail = found["add", "rack", "cmp01"]
+    said = f"the host has left 'gold', and is in {where}"
+    assert (status, detail.endswith(f"; {said}")) == ("failed", True)
