@@ -11,12 +11,20 @@ from tests.functional import shell
 FILTERS = (
     "filter_scheduler.enabled_filters=ComputeFilter,AggregateMultiTenancyIsolation"
 )
+#: Placement is asked for the aggregates of projects as well.
+PREFILTER = "scheduler.limit_tenants_to_placement_aggregate=true"
 WANTED = "version: 1\naggregates: {{ours: {{hosts: [{}], tenants: [demo]}}}}\n"
 
 
-@pytest.fixture
+SEVERAL = (
+    "version: 1\naggregates: {{ours: {{hosts: [cmp00], tenants: [{}], only: true}}}}\n"
+)
+
+
+@pytest.fixture(scope="module")
 def cloud():
-    with Cloud(computes=2, nova_options=(ISOLATION, FILTERS)) as cloud:
+    options = (ISOLATION, FILTERS, PREFILTER)
+    with Cloud(computes=2, nova_options=options) as cloud:
         yield cloud
 
 
@@ -51,3 +59,35 @@ def test_all_hosts_go_to_a_project_only_with_force(cloud, tmp_path):
         forced = run("apply", "'*'", "--force")
         assert forced.code == 0, forced.err
         assert boots() is None
+
+
+def test_projects_come_and_go_and_nobody_else_gets_in(cloud, tmp_path):
+    path = tmp_path / "wanted.yaml"
+
+    def applied(*projects):
+        path.write_text(SEVERAL.format(", ".join(projects)), encoding="utf-8")
+        file = (str(path), "--nova-conf", str(cloud.nova_conf))
+        done = shell.run(cloud.environment, "trait-sched", "apply", *file)
+        assert done.code == 0, done.err
+
+    with factory(cloud.admin()) as make:
+        identity = make.admin.identity
+        first = identity.create_project(name="first", domain_id="default")
+        make.after(identity.delete_project, first)
+        make.dropped("ours")
+        asked = (make.flavor("small"), make.image("raw"))
+
+        def hosts():
+            """Return where servers of demo and of another project land."""
+            boots = [make.boot(*asked, user=user) for user in users for _ in range(3)]
+            for boot in boots:
+                make.delete(boot)
+            found = [boot.host for boot in boots]
+            return {*found[:3]}, {*found[3:]}
+
+        users = (cloud.connection_of("demo"), make.admin)
+        applied("first")
+        applied("first", "demo")
+        assert hosts() == ({"cmp00"}, {"cmp01"})
+        applied("demo")
+        assert hosts() == ({"cmp00"}, {"cmp01"})
