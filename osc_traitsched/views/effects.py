@@ -55,16 +55,17 @@ def _unread(effect: Effect) -> str:
 
 
 def _lost(effect: Effect, inside: frozenset[str] | None) -> str:
-    """Return how many hosts come, go and stay, and how many of them are full now."""
+    """Return how many hosts come, go and stay, and how many can take one now."""
     room, ever = effect.room, effect.ever
     if _numbers(room) == _numbers(ever):
         return _share(room, "", inside)
     if not room.now:
         share = _share(ever, " that could ever take one", inside)
-        return f"{share}; none has room now"
+        return f"{share}; none can now"
     return (
-        f"{_share(room, ' with room now', inside)}; of {count(len(ever.now), 'host')} "
-        f"that could ever take one, {_kept(ever) or 'none'} will be left"
+        f"{_share(room, ' that can take one now', inside)}; "
+        f"of {count(len(ever.now), 'host')} that could ever take one, "
+        f"{_kept(ever) or 'none'} will be left"
     )
 
 
@@ -136,7 +137,7 @@ def _(error: LeavesNoHost) -> str:
     kinds = (
         (for_good, "no host would be left"),
         (on_the_way, "for a moment no host would be left"),
-        (for_now, "no host with room would be left"),
+        (for_now, "no host that can take one now would be left"),
     )
     reasons = [f"{what} for {_stranded(found)}" for found, what in kinds if found]
     return f"nothing written: {'; '.join(reasons)}; --force overrides this"
@@ -164,13 +165,10 @@ def _stranded(effects: Iterable[Effect]) -> str:
 
 
 def _of_those(effect: Effect) -> str:
-    """Return how many hosts could take it, where some of them have no room now."""
+    """Return how many hosts could take it, where some of them can't now."""
     room, ever = len(effect.now), len(effect.ever.now)
     if room == ever:
         return ""
-    left = _kept(effect.ever)
-    full = f"; {left} without room would be left" if left else ""
-    return (
-        f" ({count(ever, 'host')} could ever take one, {room or 'none'} with room now"
-        f"{full})"
-    )
+    left = len((effect.ever.now & effect.ever.then) - effect.now)
+    others = f"; {left} full or disabled would be left" if left else ""
+    return f" ({count(ever, 'host')} could ever take one, {room or 'none'} now{others})"

@@ -204,13 +204,13 @@ def test_a_cloud_that_is_full_now_is_not_closed_for_good(cloud, hosts, placement
     found = cloud(hosts, {"gold": ({}, HOSTS)}, flavor("small"))
     assert refusal(found) == (
         "nothing written: no host would be left for flavor 'small' (4 hosts could ever "
-        "take one, none with room now); --force overrides this"
+        "take one, none now); --force overrides this"
     )
     found = cloud(hosts, {"gold": ({}, HOSTS[1:])}, flavor("small"))
     todo = isolate(found)
     assert effects.losses(todo.effects, todo.state.roots) == [
         "flavor 'small' will lose 3 of 4 hosts that could ever take one, 3 of them in "
-        "the aggregate, and keep 1; none has room now"
+        "the aggregate, and keep 1; none can now"
     ]
 
 
@@ -234,9 +234,9 @@ def test_where_only_full_hosts_are_left_it_refuses_as_well(cloud, hosts, placeme
         placement.allocate(hosts[name], **ALL_OF_IT)
     found = cloud(hosts, {"gold": ({}, HOSTS[2:])}, flavor("small"))
     assert refusal(found) == (
-        "nothing written: no host with room would be left for flavor 'small' (4 hosts "
-        "could ever take one, 2 with room now; 2 without room would be left); --force "
-        "overrides this"
+        "nothing written: no host that can take one now would be left for flavor "
+        "'small' (4 hosts could ever take one, 2 now; 2 full or disabled would be "
+        "left); --force overrides this"
     )
 
 

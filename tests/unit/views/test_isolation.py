@@ -67,13 +67,13 @@ def test_hosts_that_are_full_now_are_told_apart_where_that_makes_a_difference():
     ]
     assert effect_words.losses(effects, INSIDE) == [
         "flavor 'same' will lose 1 of 2 hosts, 1 of them in the aggregate, and keep 1",
-        "flavor 'some' will lose 1 of 3 hosts with room now, 1 of them in the "
+        "flavor 'some' will lose 1 of 3 hosts that can take one now, 1 of them in the "
         "aggregate, and keep 2; of 5 hosts that could ever take one, 3 will be left",
-        "flavor 'kept' will lose none of 2 hosts with room now and keep 2; of 4 hosts "
-        "that could ever take one, 3 will be left",
+        "flavor 'kept' will lose none of 2 hosts that can take one now and keep 2; of "
+        "4 hosts that could ever take one, 3 will be left",
         "flavor 'full' will lose 2 of 4 hosts that could ever take one, 2 of them in "
-        "the aggregate, and keep 2; none has room now",
-        "flavor 'last' will lose 1 of 1 host with room now, 1 of them in the "
+        "the aggregate, and keep 2; none can now",
+        "flavor 'last' will lose 1 of 1 host that can take one now, 1 of them in the "
         "aggregate, and keep none; of 2 hosts that could ever take one, 1 will be left",
     ]
 
@@ -107,8 +107,8 @@ def test_the_refusal_names_zone_and_project_and_hosts_that_are_full():
     assert problems.word(isolation.LeavesNoHost(stranded)) == (
         "nothing written: no host would be left for flavors 'f', 'g' in zone 'az2'; "
         "flavor 'f' for project 'p1'; flavor 'full' (3 hosts could ever take one, none "
-        "with room now); no host with room would be left for flavor 'last' (3 hosts "
-        "could ever take one, 1 with room now; 2 without room would be left); --force "
+        "now); no host that can take one now would be left for flavor 'last' (3 hosts "
+        "could ever take one, 1 now; 2 full or disabled would be left); --force "
         "overrides this"
     )
 
