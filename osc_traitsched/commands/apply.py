@@ -45,13 +45,13 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         wanted_args.add_options(parser)
         parser.add_argument(
             "--reviewed",
-            type=arguments.some,
+            type=arguments.some_file,
             metavar="PLAN",
             help="write only what is in this plan, which plan -f json printed",
         )
         parser.add_argument(
             "--undo",
-            type=arguments.some,
+            type=arguments.some_file,
             metavar="FILE",
             help="first write a new file that brings back what was there",
         )

@@ -61,6 +61,15 @@ def some(text: str) -> str:
     return text
 
 
+def some_file(text: str) -> str:
+    """Return what names a file, for argparse, where standard input is for others."""
+    if text == "-":
+        raise argparse.ArgumentTypeError(
+            "name a file; - stands for standard input among the FILEs alone"
+        )
+    return some(text)
+
+
 def check_text(args: argparse.Namespace) -> None:
     """Accept only what is text.
 

@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--inventory",
-        type=arguments.some,
+        type=arguments.some_file,
         metavar="FILE",
         help="what ansible-inventory --list printed, for groups of hosts",
     )
@@ -79,13 +79,14 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", problems.word(PrivateFlavorsHidden()))
     if todo.found.snapshot.unlisted:
         warn("%s", left_out.unlisted(todo.found.snapshot))
-    for line in prose.told(todo.effects, todo.misplaced, todo.claims, todo.held_inside):
+    outcomes = foresee(todo.plan).outcomes
+    for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)
     if todo.unread:
         warn("%s", prose.unread(todo.unread, todo.assumptions))
     if todo.reserved is not None and todo.reserved.lost:
         warn("%s", prose.reserved(todo.reserved, todo.filters))
-    for line in prose.crossing(left_first(foresee(todo.plan).outcomes)):
+    for line in prose.crossing(left_first(outcomes), todo.found.closed_names):
         warn("%s", line)
     if todo.empties_default_zone:
         warn("%s", prose.NO_DEFAULT_ZONE)

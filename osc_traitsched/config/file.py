@@ -12,6 +12,7 @@ from osc_traitsched.core.errors import BadConfiguration
 #: Of characters: many times what is in the largest configuration.
 MOST = 10_000_000
 TOO_LARGE = "larger than 10 MB"
+NOT_TEXT = "not a text file (UTF-8)"
 
 
 def read(path: str) -> str:
@@ -25,7 +26,7 @@ def read(path: str) -> str:
     except OSError as exc:
         raise unreadable(path, exc) from exc
     except UnicodeDecodeError as exc:
-        raise BadConfiguration(path, None, "not a text file (UTF-8)") from exc
+        raise BadConfiguration(path, None, NOT_TEXT) from exc
     if len(text) > MOST:
         raise BadConfiguration(path, None, TOO_LARGE)
     return text

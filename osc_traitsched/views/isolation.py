@@ -252,7 +252,8 @@ def _(error: NoLongerCloses) -> str:
 
 @problems.word.register
 def _(error: KeysCame) -> str:
-    return f"{listed(map(quoted, error.keys))} came to isolate the aggregate meanwhile"
+    keys = listed(map(quoted, error.keys))
+    return f"{keys} came to isolate the aggregate meanwhile; run the command again"
 
 
 @problems.word.register

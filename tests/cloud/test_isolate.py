@@ -443,7 +443,8 @@ def test_of_two_who_isolate_it_at_once_the_second_looks_again_whom_that_strands(
     assert run.code == 1
     assert run.json[-1]["status"] == "failed"
     assert run.json[-1]["detail"] == (
-        f"'trait:{SILVER}' came to isolate the aggregate meanwhile"
+        f"'trait:{SILVER}' came to isolate the aggregate meanwhile; run "
+        "the command again"
     )
     assert metadata(admin, aggregate) == silver
     compute.fault = lambda request: None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 
@@ -42,7 +43,7 @@ def read(paths: Iterable[str]) -> Wanted:
 def _files(paths: Iterable[str], mistakes: list[BadConfiguration]) -> Iterator[str]:
     for path in paths:
         try:
-            yield from _in_folder(path) if _is_folder(path) else (path,)
+            yield from _in_folder(path, mistakes) if _is_folder(path) else (path,)
         except OSError as exc:
             mistakes.append(file.unreadable(path, exc))
         except BadConfiguration as exc:
@@ -53,7 +54,7 @@ def _is_folder(path: str) -> bool:
     return path != STDIN and file.located(path).is_dir()
 
 
-def _in_folder(path: str) -> list[str]:
+def _in_folder(path: str, mistakes: list[BadConfiguration]) -> Iterator[str]:
     inside = sorted(
         each.name
         for each in file.located(path).iterdir()
@@ -62,7 +63,21 @@ def _in_folder(path: str) -> list[str]:
     if not inside:
         reason = f"has no file that ends with {', '.join(_SUFFIXES)}"
         raise BadConfiguration(path, None, reason)
-    return [str(pathlib.PurePath(path, name)) for name in inside]
+    for name in inside:
+        found = str(pathlib.PurePath(path, name))
+        if _is_odd(file.located(found)):
+            mistakes.append(BadConfiguration(found, None, "is no regular file"))
+        else:
+            yield found
+
+
+def _is_odd(path: pathlib.Path) -> bool:
+    """Tell whether something is no file, such as a pipe that nobody writes to."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        # Whoever reads it learns why.
+        return False
 
 
 def _text(path: str) -> str:
@@ -72,8 +87,10 @@ def _text(path: str) -> str:
         raise BadConfiguration(path, None, "standard input is closed")
     try:
         text = sys.stdin.read(file.MOST + 1)
-    except UnicodeDecodeError as exc:
-        raise BadConfiguration(path, None, "not text (UTF-8)") from exc
+        # Python may keep bytes that are no text, for who writes them again.
+        text.encode()
+    except UnicodeError as exc:
+        raise BadConfiguration(path, None, file.NOT_TEXT) from exc
     if len(text) > file.MOST:
         raise BadConfiguration(path, None, file.TOO_LARGE)
     return text

@@ -62,6 +62,12 @@ class FoundCloud(CloudState):
             or isolated_by(body["metadata"], self.collation)
         )
 
+    @property
+    def closed_names(self) -> frozenset[str]:
+        """The names of these aggregates."""
+        bodies = self.aggregates
+        return frozenset(b["name"] for b in bodies if str(b["id"]) in self.closed)
+
     def no_new_aggregate(self, name: str) -> NoNewName | None:
         """Return why no aggregate is made with a name that none has; None if one is.
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from osc_traitsched.core.errors import NothingMatches
 from osc_traitsched.core.names import near_names
+from osc_traitsched.core.wanted.refusals import NoVariable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Inventory:
         """Return the names of a group's hosts, and of the groups below it.
 
         :param variable: what the names are in; None where hosts go by their own
-        :raises NothingMatches: for a group that is not there, and for a variable that
-            one of the hosts does not have
+        :raises NothingMatches: for a group that is not there
+        :raises NoVariable: for a variable that one of the hosts does not have
         """
         known = self.hosts.keys() | self.children.keys()
         if group not in known:
@@ -47,5 +48,5 @@ class Inventory:
     def _named(self, host: str, variable: str) -> str:
         value = self.variables.get(host, {}).get(variable)
         if value is None:
-            raise NothingMatches(f"inventory variable of {host}", variable, ())
+            raise NoVariable(host, variable)
         return value

@@ -64,6 +64,15 @@ class NoInventory(errors.BadQuestion):
     """A group of an inventory, and no inventory was named."""
 
 
+class NoVariable(errors.BadQuestion):
+    """A host of an inventory that has no name in a variable."""
+
+    def __init__(self, host: str, variable: str) -> None:
+        super().__init__(f"{host}: {variable}")
+        self.host = host
+        self.variable = variable
+
+
 class OnlyNobody(errors.BadQuestion):
     """``only`` where what is named has no host: everybody would lose it.
 

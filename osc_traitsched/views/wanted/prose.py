@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Kind
-from osc_traitsched.core.change.outcome import Status
+from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
@@ -149,39 +149,45 @@ def _became(step: Step) -> str:
     return removed if step.after is None else added
 
 
-def crossing(left: Mapping[str, str]) -> Iterator[str]:
+def crossing(left: Mapping[str, str], closed: Container[str]) -> Iterator[str]:
     """Yield a line on the hosts of each aggregate that are in no zone for a moment.
 
     :param left: the aggregates that they leave first, by the hosts
+    :param closed: the aggregates that keep some requests out
     """
     for name in sorted({*left.values()}):
         hosts = sorted(host for host, of in left.items() if of == name)
         one = f"leaves aggregate {quoted(name)} before it"
         several = f"leave aggregate {quoted(name)} one after the other, each before it"
+        open_to = f", and {quoted(name)} keeps nobody from it" if name in closed else ""
         yield (
             f"{ranges(hosts, 'host')} {one if len(hosts) == 1 else several} joins that "
             "of another zone, since Nova takes no host into two: in between, and for "
-            f"good if that fails, it is in the default zone, and {quoted(name)} keeps "
-            "nobody from it"
+            f"good if that fails, it is in the default zone{open_to}"
         )
 
 
 def told(
     found: Iterable[Effect],
     servers: Mapping[str, MisplacedServers | CloudBroke],
-    claims: Mapping[Unit, Claim],
+    outcomes: Iterable[Outcome],
     held: Mapping[str, Sequence[str]],
 ) -> list[str]:
     """Return lines on what a plan does to flavors, to servers, and to held hosts.
 
     :param servers: of each aggregate that is closed, or that hosts join
+    :param outcomes: as foreseen
     :param held: of each aggregate those of its hosts that are left as they are
     """
     lines = effects.losses(found)
     for name, misplaced in servers.items():
         said = isolation.misplaced(misplaced)
         lines += [f"aggregate {quoted(name)}: {each}" for each in said]
-    changed = {t.name for t, _ in claims if t.kind is Kind.AGGREGATE}
+    changed = {
+        outcome.change.object.name
+        for outcome in outcomes
+        if outcome.change.object.kind is Kind.AGGREGATE and not outcome.is_off
+    }
     for name in sorted(changed & held.keys()):
         hosts = listed(map(visible, held[name]))
         lines.append(

@@ -70,6 +70,14 @@ def _(error: refusals.NoInventory) -> str:
 
 
 @problems.word.register
+def _(error: refusals.NoVariable) -> str:
+    return (
+        f"{visible(error.host)} has no variable {quoted(error.variable)} in the "
+        "inventory that is a name"
+    )
+
+
+@problems.word.register
 def _(error: refusals.OnlyNobody) -> str:
     return (
         f"only of {visible(error.name)}: what is named has no host; to take it from "

@@ -11,9 +11,10 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.wanted.crossing import Astray, astray
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.steps import Step
+from osc_traitsched.core.wanted.tenants import without
 from osc_traitsched.views import problems
 from osc_traitsched.views.columns import Cell
-from osc_traitsched.views.text import did_you_mean, quoted
+from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
 from osc_traitsched.views.traits import Table
 from osc_traitsched.views.wanted.refusals import zone
 
@@ -91,4 +92,10 @@ def _detail(step: Step, found: FoundCloud) -> str:
     new = (Status.WOULD_CHANGE, Status.CHANGED)
     if step.step == "trait" and step.outcome.status in new:
         return f"new{did_you_mean(trait.nearest(step.key, found.traits))}"
-    return "only: no line names it" if step.claim.is_rest else ""
+    return _rest(step) if step.claim.is_rest else ""
+
+
+def _rest(step: Step) -> str:
+    """Return what ``only`` takes away; of a key that stays, some of its projects."""
+    gone = without(step.before, step.after) if step.change == "set" else ()
+    return f"only: no line names {listed(map(visible, sorted(gone))) or 'it'}"

@@ -335,6 +335,22 @@ def test_an_aggregate_changes_for_its_hosts_on_hold_and_that_is_told(apply, clou
     assert told in done.err.splitlines()
 
 
+def test_an_aggregate_that_is_not_written_is_not_said_to_change(
+    apply, trait_sched, cloud
+):
+    text = """
+        hold: [cmp01]
+        aggregates: {gold: {zone: az1, isolated_for: [CUSTOM_GOLD]}}
+    """
+    planned = trait_sched("plan", "w.yaml", "-f", "json", w=text)
+    done = apply(text)
+    for found in (planned, done):
+        assert statuses(found)["aggregate", "gold", "availability_zone"] == "failed"
+        assert statuses(found)["aggregate", "gold", f"trait:{GOLD}"] == "not done"
+        assert "on hold, too" not in found.err
+    assert cloud.metadata == {}
+
+
 def test_others_that_take_the_last_holder_meanwhile_are_told(apply, cloud):
     cloud.gives(SILVER, "cmp00", "cmp01")
 
@@ -438,6 +454,17 @@ def test_what_loses_one_host_and_gains_another_is_told_both(apply, cloud):
     assert done.code == 0
     told = "flavor 'vip' will gain 1 other host, lose 1 of 1 host and keep none"
     assert done.err.splitlines() == [told]
+
+
+@pytest.mark.parametrize("option", ["--undo", "--reviewed", "--inventory"])
+def test_standard_input_is_for_the_files_alone(apply, cloud, tmp_path, option):
+    done = apply("traits: {CUSTOM_GOLD: {hosts: [cmp00]}}", option, "-")
+    assert (done.code, cloud.written) == (2, [])
+    assert done.err.splitlines()[-1].endswith(
+        f"argument {option}: name a file; - stands for standard input among the FILEs "
+        "alone"
+    )
+    assert not (tmp_path / "-").exists()
 
 
 def test_an_undo_file_that_can_not_be_finished_is_not_there(
@@ -600,8 +627,8 @@ def test_what_isolates_an_aggregate_again_by_then_is_not_taken_from_its_hosts(
     assert (done.code, cloud.having(GOLD)) == (1, {"cmp00", "cmp01"})
     kept = [row for row in done.json if row["key"] == GOLD]
     assert [row["status"] for row in kept] == ["failed", "failed"]
-    came = f"'trait:{GOLD}' came to isolate the aggregate meanwhile"
-    assert {row["detail"] for row in kept} == {came}
+    came = "came to isolate the aggregate meanwhile; run the command again"
+    assert {row["detail"] for row in kept} == {f"'trait:{GOLD}' {came}"}
     # Once more it is opened, and then all goes.
     assert apply(text).code == 0
     assert (cloud.having(GOLD), cloud.having(SILVER)) == (set(), set())
@@ -724,7 +751,7 @@ def test_only_that_takes_an_aggregate_from_most_projects_is_refused(apply, cloud
     )
     done = apply(text % "', '".join(ids[:3]))
     assert done.code == 0, done.err
-    assert [row["detail"] for row in done.json] == ["only: no line names it"]
+    assert [row["detail"] for row in done.json] == [f"only: no line names {ids[3]}"]
     assert cloud.metadata == {"filter_tenant_id": ",".join(ids[:3])}
 
 

@@ -80,7 +80,7 @@ def test_the_second_of_two_is_told_what_is_left_and_what_takes_it_back(cloud):
     found = run(*ISOLATE)
     assert (found.code, statuses(found)[-2:]) == (1, ["changed", "failed"])
     assert found.json[-1]["detail"] == (
-        f"'{OTHER_KEY}' came to isolate the aggregate meanwhile"
+        f"'{OTHER_KEY}' came to isolate the aggregate meanwhile; run the command again"
     )
     assert said(found) == [
         "1 of 7 failed; the same command again would end with: nothing written: no "
@@ -343,7 +343,7 @@ def test_nothing_is_stripped_of_what_an_aggregate_needs_that_is_closed_again(clo
         ["changed", "failed", "not done", "not done"],
     )
     assert found.json[1]["detail"] == (
-        f"'{KEY}' came to isolate the aggregate meanwhile"
+        f"'{KEY}' came to isolate the aggregate meanwhile; run the command again"
     )
     assert cloud.specs("golden") == {KEY: "required"}
     assert (cloud.having(GOLD), hosts_of(cloud, "golden")) == (

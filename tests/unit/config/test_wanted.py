@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 import textwrap
 
@@ -249,6 +250,34 @@ def test_all_files_are_tried(write, tmp_path, monkeypatch):
         "empty: is empty",
         "bad:1: not YAML: expected the node content, but found '<stream end>'",
         "-: standard input is closed",
+    ]
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_standard_input_that_is_no_text_is_said_as_of_a_file(
+    write, tmp_path, monkeypatch, errors
+):
+    body = b"version: 1\nhold: [\xe9]"
+    given = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", errors=errors)
+    monkeypatch.setattr(sys, "stdin", given)
+    (tmp_path / "latin").write_bytes(body)
+    reason = "not a text file (UTF-8)"
+    assert said("-", "latin") == [f"-: {reason}", f"latin: {reason}"]
+
+
+def test_what_is_no_file_in_a_folder_is_not_read(write, tmp_path):
+    write("version: 1", "folder/good.yaml")
+    folder = tmp_path / "folder"
+    os.mkfifo(folder / "pipe.yaml")
+    (folder / "linked.yaml").symlink_to("pipe.yaml")
+    (folder / "inner.yaml").mkdir()
+    (folder / "gone.yaml").symlink_to("nowhere")
+    (folder / "fine.yaml").symlink_to("good.yaml")
+    assert sorted(said("folder")) == [
+        "folder/gone.yaml: No such file or directory",
+        "folder/inner.yaml: is no regular file",
+        "folder/linked.yaml: is no regular file",
+        "folder/pipe.yaml: is no regular file",
     ]
 
 

@@ -11,8 +11,9 @@ import pytest
 from osc_traitsched.config.wanted import inventory, reviewed, writer
 from osc_traitsched.core.errors import BadConfiguration, NothingMatches
 from osc_traitsched.core.wanted.model import Wanted
+from osc_traitsched.core.wanted.refusals import NoVariable
 from osc_traitsched.core.wanted.steps import IDENTITY
-from osc_traitsched.views import problems
+from osc_traitsched.views.wanted.refusals import problems
 
 ROW = {**dict.fromkeys(IDENTITY, "x"), "cloud": "http://here"}
 
@@ -47,9 +48,16 @@ def test_groups_have_the_hosts_of_the_groups_below_them_even_in_a_circle(write):
     )
     assert found.of_group("all") == ("a", "b")
     assert found.of_group("row", "ip") == ("1", "::2")
-    for group, variable in (("rows", None), ("row", "x"), ("ungrouped", None)):
+    for group in ("rows", "ungrouped"):
         with pytest.raises(NothingMatches):
-            found.of_group(group, variable)
+            found.of_group(group)
+    for variable, said in (
+        ("x", "a has no variable 'x' in the inventory that is a name"),
+        ("ipv6", "a has no variable 'ipv6' in the inventory that is a name"),
+    ):
+        with pytest.raises(NoVariable) as caught:
+            found.of_group("row", variable)
+        assert problems.word(caught.value) == said
 
 
 @pytest.mark.parametrize(
