@@ -113,6 +113,11 @@ def refusal(
         return _of_what_was_there(exc)
 
 
+def is_refused(outcomes: Iterable[Outcome]) -> bool:
+    """Tell whether a service would not take a change, whoever tries it again."""
+    return any(map(_is_by_service, outcomes))
+
+
 def impossible(changes: Iterable[Change]) -> errors.TraitSchedError | None:
     """Return why one of the changes can't be made, as the cloud is; None if all can.
 
@@ -142,6 +147,14 @@ def _of_what_was_there(exc: errors.TraitSchedError) -> errors.TraitSchedError:
 
 def _is_passing(problem: errors.TraitSchedError | None) -> bool:
     return isinstance(problem, errors.CloudBroke) and problem.passing
+
+
+def _is_by_service(outcome: Outcome) -> bool:
+    problem = outcome.problem
+    if not isinstance(problem, errors.CloudBroke) or problem.status is None:
+        return False
+    is_by_others = isinstance(problem, errors.ConcurrentUpdate)
+    return 400 <= problem.status < 500 and not (is_by_others or problem.status == 404)
 
 
 def _is_by_others(outcome: Outcome) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -77,13 +78,17 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         self._write_undo(args, todo)
         cloud = self.cloud()
         found = self.execute(cloud, todo.plan, args)
-        self.conclude(found, args, f"{self.then(found)}{self._more}")
+        steps = todo.steps(found.outcomes)
+        # The rows are units, of which one write may have several.
+        rows_of = tuple(step.outcome for step in steps)
+        counted = dataclasses.replace(found, outcomes=rows_of)
+        self.conclude(counted, args, f"{self.then(found)}{self._more}")
         removal = functools.partial(
             trait_changes.check_removal, cloud, found, args.force
         )
         if todo.plan.has_changes:
             self.afterwards = lambda: self._look_again(planning, removal)
-        return self.summed(args, todo, found.outcomes, here)
+        return self.summed(args, todo, steps, here)
 
     def _check(
         self,

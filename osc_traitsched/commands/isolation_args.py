@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 
-from osc_traitsched.app.afterwards import Afterwards, refusal
+from osc_traitsched.app.afterwards import Afterwards, is_refused, refusal
 from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.isolation import IsolationPlan
 from osc_traitsched.commands import base, scheduler_args, write_args
@@ -100,7 +100,8 @@ def finish(
             found = dataclasses.replace(found, interrupted=True)
     ways, options = way(seen.gone), command.repeated_options
     again = commands.line(ways.again, options) if seen.gone else same
-    then = afterwards.goes_on(seen.gone, seen.refusal, again)
+    is_by_service = is_refused(found.outcomes)
+    then = afterwards.goes_on(seen.gone, seen.refusal, again, is_by_service)
     command.conclude(found, args, then)
     if seen.refusal is not None and not found.count(Status.FAILED):
         base.LOG.error("%s", then)

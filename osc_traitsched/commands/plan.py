@@ -48,4 +48,4 @@ class PlanWanted(wanted_args.Summed):
             self.exit_code = ExitCode.ERROR
         elif args.exit_code and todo.plan.has_changes:
             self.exit_code = ExitCode.CHANGES_WANTED
-        return self.summed(args, todo, outcomes, self.endpoint)
+        return self.summed(args, todo, todo.steps(outcomes), self.endpoint)

@@ -16,11 +16,10 @@ from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
 from osc_traitsched.config.wanted import files
 from osc_traitsched.config.wanted import inventory as inventories
-from osc_traitsched.core.change.outcome import Outcome
 from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.crossing import left_first
-from osc_traitsched.core.wanted.steps import steps_of
+from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.views import left_out, problems, refusals
 from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.traits import Table
@@ -146,15 +145,14 @@ class Summed(base.Lister):
         self,
         args: argparse.Namespace,
         todo: WantedPlan,
-        outcomes: Iterable[Outcome],
+        steps: Sequence[Step],
         here: str,
     ) -> Table:
-        """Return the rows of a plan's outcomes, and keep what to say before them.
+        """Return the rows of a plan's steps, and keep what to say before them.
 
         :param here: what names this cloud; read before anything is written, since a
             service that does not answer must not cost the rows
         """
-        steps = tuple(steps_of(outcomes, todo.claims, todo.found))
         if args.formatter == "table":
             counts = (todo.as_wanted, todo.held)
             self._sum = prose.summary(args.files, steps, *counts) + "\n"

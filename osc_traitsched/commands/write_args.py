@@ -120,7 +120,9 @@ class Writer(base.Lister):
         :param plan_again: makes the plan once more, to see whether it could go on
         """
         planner = None if found.stopped or found.interrupted else plan_again
-        return words.goes_on((), afterwards.refusal(found.outcomes, planner))
+        refusal = afterwards.refusal(found.outcomes, planner)
+        is_refused = afterwards.is_refused(found.outcomes)
+        return words.goes_on((), refusal, is_refused=is_refused)
 
     def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
         """Carry a plan out, or foresee it for a dry run; :meth:`conclude` it then."""

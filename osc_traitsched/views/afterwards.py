@@ -175,18 +175,21 @@ def goes_on(
     gone: Sequence[Object],
     refusal: TraitSchedError | None,
     again: str = problems.AGAIN,
+    is_refused: bool = False,
 ) -> str:
     """Return what goes on with a plan that was not carried out whole.
 
     :param gone: what was deleted meanwhile
     :param refusal: why the plan can't be made once more without that
     :param again: the command without that
+    :param is_refused: a service would not take what failed
     """
     if any(each.kind is Kind.AGGREGATE for each in gone):
         return "nothing goes on: the aggregate was deleted meanwhile"
     objects = listed(map(named, gone))
     without = f"without {objects}, deleted meanwhile, " if gone else ""
-    then = f"would end with: {_refused(refusal)}" if refusal else "goes on"
+    once = " once no service refuses what failed" if is_refused else ""
+    then = f"would end with: {_refused(refusal)}" if refusal else f"goes on{once}"
     return f"{without}{again or problems.AGAIN} {then}"
 
 

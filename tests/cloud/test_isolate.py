@@ -349,7 +349,8 @@ def test_after_a_failure_nothing_later_is_done_and_the_same_again_finishes(
     ]
     assert run.json[2]["detail"].startswith("placement: as the test wants it")
     assert run.err.splitlines()[-1] == (
-        "1 of 7 failed, 2 not done; the same command again goes on"
+        "1 of 7 failed, 2 not done; the same command again goes on once no service "
+        "refuses what failed"
     )
     assert specs(admin, golden) == metadata(admin, aggregate) == {}
     placement.fault = lambda request: None
@@ -385,7 +386,9 @@ def test_what_goes_on_with_the_way_back_can_be_pasted_and_removes_what_was_to_go
     assert run.code == code
     again = f"unisolate --remove-traits gold {GOLD}"
     printed = f"openstack trait-sched {again} --nova-conf {cloud.nova_conf}"
-    assert run.err.splitlines()[-1] == f"{said}; {printed} goes on"
+    assert run.err.splitlines()[-1] == (
+        f"{said}; {printed} goes on once no service refuses what failed"
+    )
     assert (metadata(admin, aggregate), specs(admin, golden)) == ({}, REQUIRED)
     assert openstack(*again.split()).code == 0
     assert (hosts_with(admin), specs(admin, golden)) == (set(), {})

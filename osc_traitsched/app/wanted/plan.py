@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.outcome import Outcome
 from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted_by_nova
 from osc_traitsched.core.nova import options
@@ -21,6 +22,7 @@ from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Wrong
 from osc_traitsched.core.wanted.reserved import Reserved
+from osc_traitsched.core.wanted.steps import Step, steps_of
 from osc_traitsched.core.wanted.unread import Unread
 
 
@@ -65,6 +67,10 @@ class WantedPlan:
     unclear: tuple[Server, ...] = ()
     reserved: Reserved | None = None
     has_private_flavors: bool = True
+
+    def steps(self, outcomes: Iterable[Outcome]) -> tuple[Step, ...]:
+        """Return the steps of what became of the plan, or will."""
+        return tuple(steps_of(outcomes, self.claims, self.found))
 
     @property
     def isolates(self) -> Setting:

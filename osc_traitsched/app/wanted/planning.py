@@ -27,7 +27,6 @@ from osc_traitsched.core.wanted.planner import draft
 from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 from osc_traitsched.core.wanted.sheltering import while_closed
-from osc_traitsched.core.wanted.steps import steps_of
 from osc_traitsched.core.wanted.unread import unread
 from osc_traitsched.core.wanted.zones import ZoneRules, changing_zone
 
@@ -104,7 +103,7 @@ def unreviewed(
     others = {row["cloud"] for row in rows} - {here}
     if others:
         return OtherCloud(path, min(others), here)
-    steps = steps_of(foresee(todo.plan).outcomes, todo.claims, todo.found)
+    steps = todo.steps(foresee(todo.plan).outcomes)
     return not_reviewed(path, rows, steps, todo.found)
 
 

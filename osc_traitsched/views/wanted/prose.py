@@ -43,7 +43,10 @@ NO_DEFAULT_ZONE = (
 
 def with_undo(path: str) -> str:
     """Return what the same command again needs once it has written an undo file."""
-    return f", with another file for --undo: {visible(path)} leads back after that one"
+    return (
+        "; --undo then takes another file: to go back, apply that one first, and "
+        f"{visible(path)} after it"
+    )
 
 
 def nothing_there(line: TraitSchedError) -> str:

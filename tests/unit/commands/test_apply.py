@@ -481,6 +481,18 @@ def test_an_undo_file_that_can_not_be_finished_is_not_there(
     assert not (tmp_path / "undo.yaml").exists()
 
 
+def test_the_line_that_ends_it_counts_the_rows(trait_sched, cloud):
+    broken_for(cloud, "os-extra_specs")
+    text = """
+        traits: {CUSTOM_GOLD: {hosts: [cmp00]}}
+        flavors:
+          golden: {requires: [CUSTOM_GOLD], forbids: [CUSTOM_SILVER]}
+    """
+    done = trait_sched("apply", "w.yaml", w=text)
+    assert done.out.startswith("w.yaml: 1 added or set, 2 failed, 2 as wanted\n")
+    assert done.err.splitlines()[-1].startswith("2 of 3 failed; ")
+
+
 def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
     apply, cloud, tmp_path
 ):
@@ -490,8 +502,9 @@ def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
     cloud.rivals["action"] = broken
     done = apply("aggregates: {gold: {hosts: [cmp02]}}", "--undo", "first.yaml")
     assert done.err == (
-        "1 of 1 failed; the same command again goes on, with another file for --undo: "
-        "first.yaml leads back after that one\n"
+        "1 of 1 failed; the same command again goes on once no service refuses what "
+        "failed; --undo then takes another file: to go back, apply that one first, and "
+        "first.yaml after it\n"
     )
     cloud.written.clear()
     (tmp_path / "undo.yaml").write_text("mine", encoding="utf-8")
