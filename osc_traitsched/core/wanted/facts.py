@@ -7,6 +7,7 @@ change which is known not to be done was not foreseen to bring it about.
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Union
 
@@ -17,6 +18,7 @@ from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.requirements import FORBIDDEN
 
 
 class Is(enum.Enum):
@@ -75,6 +77,15 @@ class Facts:
             if any(map(_restricts, body["metadata"]))
         }
 
+        keys = [body["metadata"] for body in found.aggregates]
+        keys += [
+            change.after
+            for changes in staged.values()
+            for change in changes
+            if change.object.kind is Kind.AGGREGATE
+        ]
+        self._isolating = named_in(itertools.chain(*keys), self._collation)
+
     def of(self, stage: Stage, change: Change) -> Iterator[Fact]:
         """Yield what is so once a change is made."""
         if stage in _BROUGHT:
@@ -122,10 +133,23 @@ class Facts:
         yield Is.REQUIRED, change.object.id
         for name in traits_of(change, self._collation):
             yield Is.REQUIRED, name
+        if self._finds_hosts(change):
+            yield OPEN
 
     def _released(self, change: Change) -> Iterator[Fact]:
         for name in traits_of(change, self._collation):
             yield Is.RELEASED, name
+        yield OPEN
+
+    def _finds_hosts(self, change: Change) -> bool:
+        """Tell whether what comes to require or forbid traits may find more hosts.
+
+        It forbade what they have, or they are, or will be, in an aggregate that is
+        closed to it until then.
+        """
+        if FORBIDDEN in change.before.values():
+            return True
+        return not self._isolating.isdisjoint(traits_of(change, self._collation))
 
 
 def traits_of(change: Change, collation: Collation) -> frozenset[str]:

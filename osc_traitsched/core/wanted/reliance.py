@@ -240,6 +240,8 @@ _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
         Reliance._opened_by_then,
         Reliance._traits_had,
         Reliance._room_elsewhere,
+        # It may end what let them into a closed aggregate.
+        Reliance._room_for_requirer,
     ),
     Stage.LEFT: (
         Reliance._joined_here,
