@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind
-from osc_traitsched.core.change.stages import JOINING, Stage, Staged
+from osc_traitsched.core.change.stages import CLOSING, JOINING, Stage, Staged
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
 from osc_traitsched.core.wanted.facts import OPEN, Fact, Is, named_in, traits_of
@@ -28,6 +28,10 @@ class Reliance:
         self._ids = {body["uuid"]: str(body["id"]) for body in found.aggregates}
         nodes = (found.snapshot.nova or Nova()).computes
         self._hosts = {node.uuid: node.service_host for node in nodes}
+        # The aggregates that are closed, or that the plan closes.
+        self._closed = self._found.closed.union(
+            change.object.id for stage in CLOSING for change in staged.get(stage, ())
+        )
         # The aggregates that hosts join; and those that they are in, or join.
         self._joined: dict[str, list[str]] = {}
         for stage in JOINING:
@@ -171,8 +175,9 @@ class Reliance:
         for host in hosts:
             for other in self._around.get(host, ()):
                 yield Is.CLOSED, other
-                if other in self._found.closed:
+                if other in self._closed:
                     yield Is.JOINED, other, host
+                if other in self._aggregates:
                     yield Is.MIRRORED, self._aggregates[other]["uuid"]
 
     def _may_be_joined(self, aggregate: str) -> Iterator[Fact]:
