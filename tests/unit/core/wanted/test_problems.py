@@ -10,7 +10,14 @@ from osc_traitsched.core.change.model import Change, Kind, Object, State
 from osc_traitsched.core.change.providers import gone, present
 from osc_traitsched.core.change.stages import Stage
 from osc_traitsched.core.inventory.node_report import NodeReport
-from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import (
+    Compute,
+    Holding,
+    Nova,
+    Provider,
+    Snapshot,
+)
+from osc_traitsched.core.wanted.export import OfIronic, export_of
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.views.wanted.refusals import problems
@@ -64,6 +71,18 @@ def test_an_ironic_node_has_its_traits_in_ironic(after, verb):
         f"{verb} trait node-1 {GOLD}"
     )
     assert said(change(ROOT, after, *traits), found()) == ""
+
+
+def test_what_an_ironic_node_has_in_ironic_is_exported_as_a_comment_alone():
+    there = {"r": Holding(ROOT, frozenset({GOLD}))}
+    of_ironic, of_nova = (
+        export_of(dataclasses.replace(found(each), holdings=there))
+        for each in ("ironic", "QEMU")
+    )
+    assert of_ironic.unsaid == (OfIronic("node-1", (GOLD,)),)
+    assert not of_ironic.wanted.wishes
+    assert of_nova.unsaid == ()
+    assert [wish.of.text for wish in of_nova.wanted.wishes] == [GOLD]
 
 
 @pytest.mark.parametrize(
