@@ -28,6 +28,11 @@ def requires(key: str, value: str) -> str | None:
     return found.group(1) if found and value == REQUIRED else None
 
 
+def in_group(key: str) -> bool:
+    """Tell whether a flavor's key is about a trait of a numbered or named group."""
+    return bool(_KEY.fullmatch(key)) and not key.startswith(_PREFIX)
+
+
 def required_by(specs: Mapping[str, str]) -> frozenset[str]:
     """Return the traits that a flavor's extra specs require, in whichever group."""
     found = (requires(key, value) for key, value in specs.items())

@@ -10,7 +10,12 @@ from osc_traitsched.core.change.model import Value
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
+from osc_traitsched.core.inventory.trait_keys import (
+    REQUIRED,
+    in_group,
+    isolated_by,
+    key_of,
+)
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.found import FoundCloud
@@ -58,6 +63,29 @@ class UnknownTrait:
 
 
 @dataclasses.dataclass(frozen=True)
+class InGroups:
+    """What a flavor asks of traits in numbered or named groups.
+
+    :ivar pairs: each ``trait1:X=required``
+    """
+
+    flavor: str
+    pairs: tuple[str, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Ignored:
+    """A key that names a trait, with a value that means nothing to Nova.
+
+    :ivar pair: ``trait:X=Required``
+    """
+
+    kind: str
+    name: str
+    pair: str
+
+
+@dataclasses.dataclass(frozen=True)
 class OddZone:
     """An aggregate's zone that nobody can ask for."""
 
@@ -74,7 +102,16 @@ class NoProject:
 
 
 #: What a cloud has and no wish can say.
-Unsaid = Union[OddZone, NoProject, OfIronic, HalfIsolated, GoneHost, UnknownTrait]
+Unsaid = Union[
+    OddZone,
+    NoProject,
+    OfIronic,
+    HalfIsolated,
+    GoneHost,
+    UnknownTrait,
+    InGroups,
+    Ignored,
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -160,6 +197,9 @@ class _Exporting:
             name = body["id"] if body["name"] in ids else body["name"]
             specs = body.get("extra_specs") or {}
             yield from self._keys("flavor", name, specs, parts)
+            grouped = {key: v for key, v in sorted(specs.items()) if in_group(key)}
+            if pairs := [f"{k}={v}" for k, v in grouped.items() if v in parts]:
+                self.unsaid.append(InGroups(name, tuple(pairs)))
 
     def images(self) -> Iterator[Wish]:
         """Yield the traits that images require; those of one name go by their IDs."""
@@ -174,10 +214,12 @@ class _Exporting:
     ) -> Iterator[Wish]:
         for key, value in sorted(pairs.items()):
             named = key.partition(":")[2]
-            part: Part | None = parts.get(_text(value))
-            if part is None or key != key_of(named):
+            if key != key_of(named):
                 continue
-            if named in self._found.traits and is_trait(named):
+            part: Part | None = parts.get(_text(value))
+            if part is None:
+                self.unsaid.append(Ignored(kind, name, f"{key}={value}"))
+            elif named in self._found.traits and is_trait(named):
                 yield wish(part, name, named)
             else:
                 self.unsaid.append(UnknownTrait(kind, name, named))

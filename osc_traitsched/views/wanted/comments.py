@@ -84,3 +84,20 @@ def _(found: export.UnknownTrait) -> str:
         f"{found.kind} {quoted(found.name)} names {quoted(found.trait)}, a trait that "
         "Placement does not know"
     )
+
+
+@unsaid.register
+def _(found: export.InGroups) -> str:
+    pairs = listed(map(visible, found.pairs))
+    return (
+        f"flavor {quoted(found.flavor)} has {pairs}, for a numbered or named group, of "
+        "which no file says anything"
+    )
+
+
+@unsaid.register
+def _(found: export.Ignored) -> str:
+    return (
+        f"{found.kind} {quoted(found.name)} has {visible(found.pair)}, a value that "
+        "Nova ignores"
+    )

@@ -97,6 +97,33 @@ flavors:
     )
 
 
+def test_what_flavors_ask_for_by_groups_and_what_nova_ignores_is_said(cloud):
+    cloud.flavors = {}
+    cloud.flavor("plain", CUSTOM_GOLD="required")
+    cloud.flavor("odd", CUSTOM_GOLD="Required")
+    cloud.specs("odd").update(
+        {
+            "resources1:VCPU": "1",
+            "trait1:CUSTOM_GOLD": "required",
+            "trait_GPU:CUSTOM_SILVER": "forbidden",
+            "trait2:CUSTOM_GOLD": "maybe",
+            "traits": "required",
+        }
+    )
+    cloud.picture("rocky", CUSTOM_GOLD="forbidden")
+    found = export(cloud)
+    assert (found.code, found.err) == (0, "")
+    assert [line for line in found.out.splitlines() if line.startswith("#")] == [
+        "# Not here: flavor 'odd' has trait:CUSTOM_GOLD=Required, a value that Nova "
+        "ignores",
+        "# Not here: flavor 'odd' has trait1:CUSTOM_GOLD=required, "
+        "trait_GPU:CUSTOM_SILVER=forbidden, for a numbered or named group, of which no "
+        "file says anything",
+        "# Not here: image 'rocky' has trait:CUSTOM_GOLD=forbidden, a value that Nova "
+        "ignores",
+    ]
+
+
 @settings(
     max_examples=150,
     derandomize=True,
