@@ -111,10 +111,15 @@ class Maker:
 
     def traits(self, name: str, *hosts: str) -> None:
         """Make a custom trait, and give it to hosts."""
-        placement = self.admin.placement
-        placement.put(f"/traits/{name}", microversion=PLACEMENT)
-        self.after(placement.delete, f"/traits/{name}", microversion=PLACEMENT)
+        self.forgotten(name)
+        self.admin.placement.put(f"/traits/{name}", microversion=PLACEMENT)
         self.gives(name, *hosts)
+
+    def forgotten(self, name: str) -> None:
+        """Have no custom trait of a name at the end, whoever makes it."""
+        delete = self.admin.placement.delete
+        self.after(delete, f"/traits/{name}", microversion=PLACEMENT)
+        self.after(self._without, name)
 
     def gives(self, name: str, *hosts: str) -> None:
         """Give hosts a trait that Placement knows, and at the end leave it to none."""

@@ -137,8 +137,8 @@ def _small(make: Maker) -> None:
 
 
 def _reserved(make: Maker) -> None:
-    """Nothing but the trait is as examples/wanted/reserved.yaml wants it."""
-    make.traits("CUSTOM_LICENSED")
+    """Nothing is as examples/wanted/reserved.yaml wants it."""
+    make.forgotten("CUSTOM_LICENSED")
     make.dropped("licensed")
     make.flavor("licensed")
     make.flavor("small")
