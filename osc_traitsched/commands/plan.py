@@ -16,8 +16,9 @@ class PlanWanted(wanted_args.Summed):
 
     The files say which hosts have which traits, what aggregates have and who
     they are for, and what flavors and images require. What they do not name is
-    left alone. Each row names the line that wants it. All mistakes are said at
-    once. Exits 5 if apply would refuse the plan.
+    left alone. Each row names the line that wants it. All mistakes of the files
+    are said first, then all that the cloud shows, such as names that it does not
+    have. Exits 5 if apply would refuse the plan.
     """
 
     example = "plan wanted.yaml"
