@@ -35,15 +35,12 @@ class ZonedCloud(LivingCloud):
         if action == "set_metadata":
             new = what["metadata"].get(ZONE)
             for host in found["hosts"] if new else ():
-                self._refuse_if(self._zones(host, number) - {new}, "two zones")
-                self._refuse_if(new != zone and host in self.busy, "servers")
-            return
-        host, others = what["host"], self._zones(what["host"], number)
-        if zone and action == "add_host":
-            self._refuse_if(others - {zone}, "two zones")
-            self._refuse_if(host in self.busy and others != {zone}, "servers")
+                two = self._zones(host, number) - {new}
+                _refuse_if(two or (new != zone and host in self.busy), 400)
         elif zone:
-            self._refuse_if(host in self.busy and others != {zone}, "servers")
+            others = self._zones(what["host"], number)
+            two = others - {zone} if action == "add_host" else ()
+            _refuse_if(two or (what["host"] in self.busy and others != {zone}), 409)
 
     def _zones(self, host, but):
         """Return the zones that other aggregates put a host into."""
@@ -53,9 +50,10 @@ class ZonedCloud(LivingCloud):
             if number != but and host in each["hosts"] and ZONE in each["metadata"]
         }
 
-    def _refuse_if(self, refused, why):
-        if refused:
-            raise CloudBroke("compute", why, 409)
+
+def _refuse_if(refused, status):
+    if refused:
+        raise CloudBroke("compute", "zones", status)
 
 
 def _server(host):
