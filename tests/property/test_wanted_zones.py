@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from osc_traitsched.app.afterwards import impossible
 from osc_traitsched.app.execute import execute, foresee
 from osc_traitsched.core.change.model import Kind, Plan
 from osc_traitsched.core.change.outcome import Status
@@ -61,13 +62,19 @@ def test_what_a_plan_foretells_of_zones_is_so():
         if todo is None:
             return
         foreseen = [each.status for each in foresee(todo.plan).outcomes]
-        done = execute(copy.deepcopy(cloud), todo.plan)
+        run = copy.deepcopy(cloud)
+        done = execute(run, todo.plan)
         became = [
             Status.WOULD_CHANGE if each.status is Status.CHANGED else each.status
             for each in done.outcomes
         ]
         assert became == foreseen, (text, cloud.aggregates, cloud.busy)
         seen.update(foreseen)
+
+        # The same command again ends as is said, or goes on.
+        again = impossible(planned(run, text).plan.changes)
+        lasting = impossible(todo.plan.changes)
+        assert (again is None) is (lasting is None), (text, lasting, again)
 
         # What is said to fail does, or keeps a host where it could not go on.
         for problem in {

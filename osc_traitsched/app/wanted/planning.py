@@ -28,7 +28,7 @@ from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 from osc_traitsched.core.wanted.sheltering import while_closed
 from osc_traitsched.core.wanted.unread import unread
-from osc_traitsched.core.wanted.zones import ZoneRules, changing_zone
+from osc_traitsched.core.wanted.zones import ZoneRules, changing_zone, settled
 
 
 @uncollected()
@@ -54,7 +54,7 @@ def plan_wanted(
     rules = ZoneRules(guarded, found, servers_there, held)
     return WantedPlan(
         found=found,
-        plan=in_order(with_needs(guarded, found, rules)),
+        plan=settled(in_order(with_needs(guarded, found, rules))),
         claims=sketch.claims,
         as_wanted=sketch.as_wanted,
         held=sketch.held,

@@ -166,12 +166,16 @@ class UntilLeft(errors.AnswerIsNo):
 
     :ivar why: what stands against the zone, for them alone
     :ivar aggregate: its name
+    :ivar hosts: those
     """
 
-    def __init__(self, why: errors.TraitSchedError, aggregate: str) -> None:
+    def __init__(
+        self, why: errors.TraitSchedError, aggregate: str, hosts: Iterable[str]
+    ) -> None:
         super().__init__(f"{aggregate}: {why}")
         self.why = why
         self.aggregate = aggregate
+        self.hosts = tuple(hosts)
 
 
 class HeldHosts(errors.AnswerIsNo):

@@ -11,7 +11,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.change.model import Change, Kind, Mark, Value
+from osc_traitsched.core.change.model import Change, Kind, Mark, Plan, Value
+from osc_traitsched.core.change.outcome import foreseen_outcomes
 from osc_traitsched.core.change.stages import MOVING, Staged
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.zones import ZONE_KEY
@@ -38,10 +39,9 @@ class ZoneStep:
     before: Value
     after: Value
 
-    def without(self, hosts: Iterable[str]) -> ZoneStep:
-        """Return what it does to the others."""
-        left = {host: self.hosts[host] for host in self.hosts.keys() - set(hosts)}
-        return dataclasses.replace(self, hosts=left)
+    def of(self, hosts: Iterable[str]) -> ZoneStep:
+        """Return what it does to some of its hosts."""
+        return dataclasses.replace(self, hosts={h: self.hosts[h] for h in hosts})
 
     def problem(
         self, servers: Mapping[str, int] | CloudBroke, held: frozenset[str]
@@ -146,9 +146,37 @@ class ZoneRules:
         problem = step.problem(self._servers, self._held)
         if problem is None or not _is_zone(change):
             return problem
-        leaving = self._leaving.get(change.object.id, ())
-        lasting = step.without(leaving).problem(self._servers, self._held)
-        return lasting or UntilLeft(problem, change.object.name)
+        leaving = step.hosts.keys() & self._leaving.get(change.object.id, set())
+        alone = {each: step.of([each]) for each in sorted(leaving)}
+        against = [
+            each for each in alone if alone[each].problem(self._servers, self._held)
+        ]
+        staying = step.of(step.hosts.keys() - leaving)
+        lasting = staying.problem(self._servers, self._held)
+        return lasting or UntilLeft(problem, change.object.name, against)
+
+
+def settled(plan: Plan) -> Plan:
+    """Return a plan that says of no host that it only has to leave if it will not.
+
+    It may wait for the very zone that it stands against.
+    """
+    left = {
+        (outcome.change.object.id, host)
+        for outcome in foreseen_outcomes(plan)
+        if outcome.change.object.kind is Kind.AGGREGATE_HOSTS
+        for host in outcome.removed
+    }
+
+    def told(change: Change) -> Change:
+        problem = change.problem
+        if not isinstance(problem, UntilLeft) or left.issuperset(
+            (change.object.id, host) for host in problem.hosts
+        ):
+            return change
+        return dataclasses.replace(change, problem=problem.why)
+
+    return Plan.of(*(map(told, stage) for stage in plan.stages))
 
 
 class Zones:

@@ -140,9 +140,10 @@ def _(error: refusals.TwoZones) -> str:
 
 @problems.word.register
 def _(error: refusals.UntilLeft) -> str:
+    leave = "it leaves" if len(error.hosts) == 1 else "they leave"
     return (
-        f"{problems.word(error.why)}; leaving {quoted(error.aggregate)} comes only "
-        f"later: {problems.AGAIN} goes on then"
+        f"{problems.word(error.why)}; {leave} {quoted(error.aggregate)} only later: "
+        f"{problems.AGAIN} goes on then"
     )
 
 

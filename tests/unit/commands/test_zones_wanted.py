@@ -91,7 +91,7 @@ def test_a_zone_that_only_leaving_hosts_stand_against_is_set_by_the_next_run(
             "cmp00 has 1 server, which can't get from the default zone to zone 'az1'; "
             "move them to other hosts first"
         )
-    again = "leaving 'gold' comes only later: the same command again goes on then"
+    again = "it leaves 'gold' only later: the same command again goes on then"
     assert members(done) == {
         ("add", "gold", "availability_zone"): ("failed", f"{why}; {again}"),
         ("remove", "gold", "cmp00"): ("changed", ""),
@@ -99,6 +99,31 @@ def test_a_zone_that_only_leaving_hosts_stand_against_is_set_by_the_next_run(
     assert done.err == "1 of 2 failed; the same command again goes on\n"
     assert apply(text).code == 0
     assert cloud.metadata == {"availability_zone": "az1"}
+
+
+def test_hosts_that_wait_for_the_zone_that_they_stand_against_do_not_go_on(
+    apply, cloud
+):
+    cloud.metadata["trait:CUSTOM_GOLD"] = "required"
+    cloud.gives("CUSTOM_GOLD", *HOSTS)
+    cloud.gives("CUSTOM_SILVER", *HOSTS)
+    cloud.busy = {"cmp00"}
+    done = apply(
+        """
+        aggregates:
+          gold: {zone: az1, isolated_for: [CUSTOM_SILVER], absent: {hosts: [cmp00]}}
+        """
+    )
+    why = (
+        "cmp00 has 1 server, which can't get from the default zone to zone 'az1'; move "
+        "them to other hosts first"
+    )
+    assert members(done) == {
+        ("add", "gold", "availability_zone"): ("failed", why),
+        ("add", "gold", "trait:CUSTOM_SILVER"): ("not done", ""),
+        ("remove", "gold", "cmp00"): ("not done", ""),
+    }
+    assert done.err.endswith(f"; the same command again would end with: {why}\n")
 
 
 def test_a_zone_that_staying_hosts_stand_against_names_them_alone(apply, cloud):

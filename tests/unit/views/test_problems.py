@@ -108,7 +108,7 @@ ERRORS = [
     of_wanted.ServersWouldMove(None, "z\n", {"cmp1\x1b": 2}),
     of_wanted.ServersUncounted(BROKE),
     of_wanted.TwoZones(("cmp1\n",), (("g\x1b", "z"),)),
-    of_wanted.UntilLeft(of_wanted.TwoZones(("cmp1\n",), (("g", "z"),)), "g\x1b"),
+    of_wanted.UntilLeft(of_wanted.TwoZones(("cmp1\n",), (("g", "z"),)), "g\x1b", ["h"]),
     of_wanted.HeldHosts(("cmp1\n",), None, "z\n"),
     of_wanted.GoneProject(LINE, "g\x1b", "f" * 32),
     of_wanted.AllReserved(("g\x1b",)),
