@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation import Effect
 from osc_traitsched.core.change.model import Plan
-from osc_traitsched.core.change.outcome import Outcome
+from osc_traitsched.core.change.outcome import Outcome, foreseen_outcomes
 from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted_by_nova
 from osc_traitsched.core.nova import options
@@ -100,5 +100,6 @@ class WantedPlan:
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:
-        """The changes that nova-compute will not leave as they are."""
-        return reverted_by_nova(self.plan.changes)
+        """The changes that are made and nova-compute will not leave as they are."""
+        tried = (each for each in foreseen_outcomes(self.plan) if not each.is_off)
+        return reverted_by_nova(outcome.change for outcome in tried)

@@ -41,6 +41,19 @@ def test_what_is_as_wanted_has_no_row(plan, cloud):
     assert found.out == "w.yaml: 2 as wanted\n"
 
 
+@pytest.mark.parametrize(("host", "is_said"), [("cmp02", True), ("cmp03", False)])
+def test_only_of_traits_that_get_written_it_says_who_takes_them_again(
+    plan, cloud, host, is_said
+):
+    cloud.known.add("COMPUTE_TRUSTED_CERTS")
+    cloud.deletes_provider("cmp03")
+    found = plan(f"traits: {{COMPUTE_TRUSTED_CERTS: {{hosts: [{host}]}}}}")
+    assert [row["status"] for row in found.json] == [
+        "would change" if is_said else "failed"
+    ]
+    assert ("it takes the trait away again" in found.err) is is_said
+
+
 def test_a_row_names_the_line_that_wants_it(plan, cloud):
     cloud.gives("CUSTOM_SILVER", "cmp03")
     found = plan(
