@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 import types
+from importlib import metadata
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.functional import shell
 from tests.services.process import PATIENCE
 
 GOLD = "CUSTOM_GOLD"
+OSC = tuple(map(int, metadata.version("python-openstackclient").split(".")[:2]))
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +80,9 @@ def carry_out(run, commands):
         program, *words = shlex.split(command)
         assert program == "openstack"
         done = run(*words)
+        if "evacuate" in words and OSC < (6, 1):
+            assert "'TupleWithMeta' object has no attribute 'to_dict'" in done.err
+            continue
         assert done.code == 0, (command, done.out, done.err)
 
 

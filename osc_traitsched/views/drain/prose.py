@@ -113,6 +113,12 @@ def remarks(found: Drain) -> Iterator[str]:
             "A cold migration is over once it is confirmed. If one fails its server "
             "stays SHUTOFF, and the command goes on waiting: end it with Ctrl-C."
         )
+    if any(step.resident.kind is Kind.EVACUATION for step in found.steps):
+        yield (
+            "Before OpenStackClient 6.1 server evacuate ends with 1 and "
+            "\"'TupleWithMeta' object has no attribute 'to_dict'\" though the "
+            "evacuation has begun."
+        )
     if not all(map(steps.is_waited_for, found.steps)):
         yield (
             "A command without --wait is done when the move begins: openstack server "

@@ -247,6 +247,12 @@ def test_a_host_that_is_down_may_not_run_its_servers_any_more():
     assert not any("new servers may come" in line for line in found)
 
 
+@pytest.mark.parametrize(("kind", "said"), [(LIVE, False), (EVACUATION, True)])
+def test_an_error_of_older_clients_that_is_none_is_told(kind, said):
+    found = "\n".join(text(drain([step(kind=kind)])))
+    assert ("though the evacuation has begun" in found) is said
+
+
 @pytest.mark.parametrize(
     ("unconfirmed", "said"),
     [
