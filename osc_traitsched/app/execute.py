@@ -30,8 +30,10 @@ from osc_traitsched.core.errors import Unexpected
 #: Changes in a row without any answer, after which no other is begun.
 _MOST_UNANSWERED = 3
 
-#: Seconds that changes under way get to end when the user interrupts.
+#: Seconds that changes under way get to end when the user interrupts; and those that
+#: should not be left half done.
 _GRACE = 1.0
+_CHAIN_GRACE = 20.0
 
 _POLL = 0.1
 
@@ -149,6 +151,7 @@ class _Run:
             queue.SimpleQueue()
         )
         self.interrupted = False
+        self._given_up = threading.Event()
 
     def stage(self, changes: Sequence[Change], jobs: int) -> list[Outcome]:
         """Carry out the changes of one stage, each whatever becomes of the others."""
@@ -161,7 +164,8 @@ class _Run:
         for _ in range(threads):
             work = functools.partial(self._work, waiting, begun)
             threading.Thread(target=work, daemon=True).start()
-        found = self._collect(threads)
+        is_single = len(parts) == len(changes)
+        found = self._collect(threads, _GRACE if is_single else _CHAIN_GRACE)
         return [
             found.get(number) or _unended(change, number in begun)
             for number, change in enumerate(changes)
@@ -181,16 +185,21 @@ class _Run:
             self._done.put(_Message.THREAD_ENDED)
 
     def _chain(self, chain: _Chain, begun: set[int]) -> list[Outcome]:
-        """Carry out changes that need each other, to the end even if interrupted."""
+        """Carry out changes that need each other, to the end even if interrupted.
+
+        After nobody waits for them any more, none is begun.
+        """
         outcomes: list[Outcome] = []
         for number, change in chain:
             (may,) = may_begin([change], outcomes)
-            if may:
-                begun.add(number)
-                outcomes.append(self._outcome(change))
-                self._done.put((number, outcomes[-1]))
-            else:
+            if not may:
                 outcomes.append(not_done(change))
+                continue
+            begun.add(number)
+            if self._given_up.is_set():
+                break
+            outcomes.append(self._outcome(change))
+            self._done.put((number, outcomes[-1]))
         return outcomes
 
     def _outcome(self, change: Change) -> Outcome:
@@ -206,10 +215,10 @@ class _Run:
         self._count(outcome)
         return outcome
 
-    def _collect(self, threads: int) -> dict[int, Outcome]:
+    def _collect(self, threads: int, grace: float) -> dict[int, Outcome]:
         """Return the outcomes, by the changes' numbers, until all threads have ended.
 
-        Or until a second after the user interrupted.
+        :param grace: or until so many seconds after the user interrupted
         """
         found: dict[int, Outcome] = {}
         end = math.inf
@@ -223,9 +232,11 @@ class _Run:
             if message is _Message.THREAD_ENDED:
                 threads -= 1
             elif message is _Message.INTERRUPTED:
-                end = time.monotonic() + _GRACE
+                end = time.monotonic() + grace
             else:
                 self._take(message, found)
+        if threads:
+            self._given_up.set()
         self._drain(found)
         return found
 

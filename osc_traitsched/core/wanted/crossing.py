@@ -16,7 +16,8 @@ def left_first(outcomes: Iterable[Outcome]) -> Mapping[str, str]:
 
     So it is with zones alone: else a host joins first (core/change/stages.py).
 
-    :param outcomes: in the order of the plan; what fails, or is not begun, moves none
+    :param outcomes: in the order of the plan; what fails, or is not begun, moves none,
+        and what is unknown may have
     :returns: the name of the aggregate, by the service host
     """
     left: dict[str, str] = {}
@@ -25,7 +26,7 @@ def left_first(outcomes: Iterable[Outcome]) -> Mapping[str, str]:
         change = outcome.change
         if change.object.kind is not Kind.AGGREGATE_HOSTS:
             continue
-        if not outcome.is_off:
+        if not outcome.is_off or outcome.status is Status.UNKNOWN:
             left.update(dict.fromkeys(change.removed, change.object.name))
         found.update({host: left[host] for host in change.added & left.keys()})
     return found
@@ -36,11 +37,13 @@ class Astray:
     """A host that has left an aggregate, and not joined that of another zone.
 
     :ivar left: the name of the aggregate
+    :ivar has_left: whether it surely left that
     :ivar zone: the zone that it is in now, None for the default one
     :ivar is_known: whether that is sure
     """
 
     left: str
+    has_left: bool
     zone: Value
     is_known: bool
 
@@ -52,12 +55,14 @@ def astray(outcomes: Sequence[Outcome], found: FoundCloud) -> Mapping[str, Astra
     """
     now = Zones.of(found)
     unsure: set[str] = set()
+    still: set[str] = set()
     for outcome in outcomes:
         if outcome.is_as_wanted:
             now.make(outcome.change)
         elif outcome.status is Status.UNKNOWN:
             unsure.update(outcome.change.after)
+            still.update(outcome.change.removed)
     return {
-        host: Astray(name, now.zone_of(host), host not in unsure)
+        host: Astray(name, host not in still, now.zone_of(host), host not in unsure)
         for host, name in left_first(outcomes).items()
     }

@@ -83,7 +83,8 @@ def _astray(step: Step, lost: Mapping[str, Astray]) -> str:
         return ""
     host = lost[step.key]
     where = f", and is in {zone(host.zone)}" if host.is_known else ""
-    return f"the host has left {quoted(host.left)}{where}"
+    left = "has left" if host.has_left else "may have left"
+    return f"the host {left} {quoted(host.left)}{where}"
 
 
 def _detail(step: Step, found: FoundCloud) -> str:

@@ -294,3 +294,36 @@ def test_interrupted_it_makes_the_changes_that_those_under_way_are_needed_for():
     found = execute.run(todo, interrupted)
     assert found.interrupted
     assert statuses(found) == ["changed", "changed", "not done", "not done"]
+
+
+def test_changes_that_should_not_be_half_done_get_longer_than_others():
+    apply = Applying()
+
+    def slow(each, patience):
+        if each.object.name == "a":
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(execute._GRACE + 0.5)
+        return apply(each, patience)
+
+    found = execute.run(Plan.of(chained("a", "b")), slow)
+    assert statuses(found) == ["changed", "changed"]
+    assert apply.asked == ["a", "b"]
+
+
+def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
+    monkeypatch.setattr(execute, "_CHAIN_GRACE", 0.3)
+    apply, hanging = Applying(), threading.Event()
+
+    def hangs(each, patience):
+        if each.object.name == "a":
+            os.kill(os.getpid(), signal.SIGINT)
+            hanging.wait(60)
+        return apply(each, patience)
+
+    found = execute.run(Plan.of(chained("a", "b")), hangs)
+    assert statuses(found) == ["unknown", "not done"]
+    before = threading.active_count()
+    hanging.set()
+    while threading.active_count() == before:
+        time.sleep(0.01)
+    assert apply.asked == ["a"]

@@ -297,6 +297,23 @@ def test_a_host_that_has_left_a_zone_and_joined_no_other_is_told(
     assert details["add", "member"].endswith(f"; {said}")
 
 
+def test_a_host_that_may_have_left_its_zone_is_told(apply, cloud, monkeypatch):
+    cloud.metadata["availability_zone"] = "az1"
+
+    def compute_post(parts, body):
+        if "remove_host" in body:
+            raise CloudBroke("compute", "no answer", None, passing=True)
+
+    monkeypatch.setattr(cloud, "compute_post", compute_post)
+    second(cloud, availability_zone="az2")
+    done = apply(
+        "aggregates: {gold: {absent: {hosts: [cmp01]}}, rack: {hosts: [cmp01]}}"
+    )
+    assert [(row["status"], row["detail"]) for row in done.json if row["after"]] == [
+        ("not done", "the host may have left 'gold'")
+    ]
+
+
 def test_a_host_moves_to_a_closed_zone_only_once_that_is_closed_as_wanted(apply, cloud):
     cloud.metadata.update({f"trait:{GOLD}": "required", "availability_zone": "az1"})
     second(cloud, filter_tenant_id="p1", availability_zone="az2")
