@@ -1003,10 +1003,37 @@ def test_lines_that_put_hosts_into_two_zones_are_a_mistake(apply, cloud):
     """)
     assert (done.code, done.out, cloud.written) == (1, "", [])
     assert done.err == (
-        "w.yaml:9: cmp02 would be in two zones: aggregate 'gold' of zone 'az1'\n"
+        "w.yaml:9: cmp02 would be in two zones: aggregate 'other' of zone 'az1'\n"
     )
     both = "{hosts: [cmp02]}, rack: {zone: az1, hosts: [cmp02]}"
     assert apply(f"aggregates: {{gold: {both}}}").code == 0
+
+
+def test_an_undo_file_is_no_mistake_where_no_line_of_it_gives_a_zone(
+    apply, trait_sched, cloud
+):
+    cloud.flavors.clear()
+    second(cloud, "cmp01", availability_zone="az2")
+    text = """
+        traits:
+          CUSTOM_SILVER: {hosts: [cmp03]}
+        aggregates:
+          gold: {zone: az3, absent: {hosts: [cmp01]}}
+          rack: {absent: {hosts: [cmp01]}}
+    """
+    apply(text, "--undo", "undo.yaml")
+    assert apply(text).code == 0
+    assert cloud.metadata["availability_zone"] == "az3"
+    # Both put cmp01 back, and no zone is given: gold stays in az3.
+    undone = trait_sched("apply", "undo.yaml", "-f", "json")
+    assert (undone.code, statuses(undone)) == (
+        1,
+        {
+            ("host", "cmp03", SILVER): "changed",
+            ("member", "gold", "cmp01"): "changed",
+            ("member", "rack", "cmp01"): "failed",
+        },
+    )
 
 
 def test_a_host_with_servers_moves_within_its_zone(apply, cloud, monkeypatch):
