@@ -37,14 +37,17 @@ def not_reviewed(
     reviewed = _Reviewed(rows, found)
     sent = (each for each in steps if not each.outcome.is_off)
     left = [each for each in sent if not reviewed.has(each)]
-    failing = [each for each in left if reviewed.says_not_done(each)]
+    failing: list[Step] = []
+    unknown: list[Step] = []
+    for each in left:
+        (failing if reviewed.says_not_done(each) else unknown).append(each)
     renewed = [each for each in left if reviewed.has_namesake(each)]
     taken = [each for each in left if reviewed.would_make(each)]
     if not left:
         return None
     return NotReviewed(
         path,
-        map(_line, (each for each in left if each not in failing)),
+        map(_line, unknown),
         map(_line, failing),
         ((each.object, str(each.id)) for each in renewed),
         (each.object for each in taken),
@@ -71,7 +74,7 @@ class _Reviewed:
         """Tell whether somebody has agreed to a step."""
         if step.identity in self._agreed:
             return True
-        return self.would_make(step) and not self._has_more(step.object)
+        return self.would_make(step) and step.object not in self._grown
 
     def would_make(self, step: Step) -> bool:
         """Tell whether a step is of what is there, and the plan was to make."""
@@ -109,6 +112,13 @@ class _Reviewed:
             if row["id"] is not None:
                 ids.setdefault(_without_id(_identity(row)), set()).add(row["id"])
         return {each: frozenset(found) for each, found in ids.items()}
+
+    @functools.cached_property
+    def _grown(self) -> frozenset[str]:
+        """Of the aggregates that the plan was to make, those that have more by now."""
+        made = {row["object"] for row in self.rows if row["id"] is None}
+        there = made.intersection(self.found.aggregate_named)
+        return frozenset(filter(self._has_more, there))
 
     def _has_more(self, name: str) -> bool:
         """Tell whether an aggregate has something that the plan was not to give it."""
