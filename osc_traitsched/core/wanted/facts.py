@@ -29,7 +29,8 @@ class Is(enum.Enum):
     #: An aggregate exists, and makes the zone that it is to make.
     MADE = enum.auto()
     ZONED = enum.auto()
-    #: Providers have a trait: all that are to gain it, or those that were foreseen to.
+    #: Providers have a trait: all that are to gain it, or those of a certain host; or
+    #: those that were foreseen to.
     HAD = enum.auto()
     ROOM = enum.auto()
     #: Hosts are open to requests that could not get there before.
@@ -64,7 +65,7 @@ class Facts:
     """
 
     def __init__(self, staged: Staged, found: FoundCloud) -> None:
-        self._collation = found.collation
+        self._found, self._collation = found, found.collation
         # Aggregates that have zones or projects, or get them.
         self._restricted = {
             change.object.id
@@ -98,8 +99,11 @@ class Facts:
         yield Is.MADE, change.object.id
 
     def _had(self, change: Change) -> Iterator[Fact]:
+        host = self._found.service_host(change.object)
         for name in change.after:
             yield Is.HAD, name
+            if host is not None:
+                yield Is.HAD, name, host
             yield Is.ROOM, name
 
     def _zoned(self, change: Change) -> Iterator[Fact]:

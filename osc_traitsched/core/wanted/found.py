@@ -8,6 +8,7 @@ import functools
 from collections.abc import Mapping
 
 from osc_traitsched.core.change.isolation.state import CloudState
+from osc_traitsched.core.change.model import Object
 from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Holding, Members, Nova
@@ -67,6 +68,21 @@ class FoundCloud(CloudState):
         """The names of these aggregates."""
         bodies = self.aggregates
         return frozenset(b["name"] for b in bodies if str(b["id"]) in self.closed)
+
+    def service_host(self, target: Object) -> str | None:
+        """Return the host of a provider as Nova's aggregates name it.
+
+        None if Nova has no such host: the provider only shares what it has.
+
+        :param target: the provider's traits; a host without a provider is so named
+        """
+        provider = self.snapshot.by_uuid.get(target.id)
+        return self._service_hosts.get(provider.root) if provider else target.host
+
+    @functools.cached_property
+    def _service_hosts(self) -> Mapping[str, str]:
+        nodes = (self.snapshot.nova or Nova()).computes
+        return {node.uuid: node.service_host for node in nodes}
 
     def no_new_aggregate(self, name: str) -> NoNewName | None:
         """Return why no aggregate is made with a name that none has; None if one is.

@@ -26,8 +26,11 @@ class Reliance:
         self._found = found
         self._aggregates = {str(body["id"]): body for body in found.aggregates}
         self._ids = {body["uuid"]: str(body["id"]) for body in found.aggregates}
-        nodes = (found.snapshot.nova or Nova()).computes
-        self._hosts = {node.uuid: node.service_host for node in nodes}
+        # The traits that something has, or is to gain and can.
+        self._within_reach = {name for name, held in found.holders.items() if held}
+        for change in staged.get(Stage.GAINED, ()):
+            if change.problem is None:
+                self._within_reach.update(change.after)
         # The aggregates that are closed, or that the plan closes.
         self._closed = self._found.closed.union(
             change.object.id for stage in CLOSING for change in staged.get(stage, ())
@@ -54,6 +57,14 @@ class Reliance:
 
     def _traits_had(self, change: Change) -> Iterator[Fact]:
         for name in self._traits(change):
+            yield Is.HAD, name
+
+    def _traits_within_reach(self, change: Change) -> Iterator[Fact]:
+        """Yield that traits are had which nothing can have for now.
+
+        Where some can, others that can't gain it keep no flavor from requiring it.
+        """
+        for name in self._traits(change) - self._within_reach:
             yield Is.HAD, name
 
     def _aggregate_there(self, change: Change) -> Iterator[Fact]:
@@ -106,13 +117,14 @@ class Reliance:
 
     def _joins(self, change: Change) -> Iterator[Fact]:
         """Yield what must be so before hosts join an aggregate."""
-        yield from self._may_be_joined(change.object.id)
+        for host in change.after:
+            yield from self._may_be_joined(change.object.id, host)
 
     def _will_join(self, change: Change) -> Iterator[Fact]:
         """Yield what must be so before leaving hosts can join what they go to."""
         for host in change.after:
             for identity in self._joined.get(host, ()):
-                yield from self._may_be_joined(identity)
+                yield from self._may_be_joined(identity, host)
 
     def _have_joined(self, change: Change) -> Iterator[Fact]:
         """Yield that hosts are where they go to.
@@ -129,9 +141,9 @@ class Reliance:
 
     def _host_has_left(self, change: Change) -> Iterator[Fact]:
         """Yield that the host of a provider has left aggregates."""
-        provider = self._found.snapshot.by_uuid.get(change.object.id)
-        if provider is not None and provider.root in self._hosts:
-            yield Is.LEFT, self._hosts[provider.root]
+        host = self._found.service_host(change.object)
+        if host is not None:
+            yield Is.LEFT, host
 
     def _closed_around_members(self, change: Change) -> Iterator[Fact]:
         """Yield what closes the hosts of an aggregate that opens."""
@@ -180,16 +192,16 @@ class Reliance:
                 if other in self._aggregates:
                     yield Is.MIRRORED, self._aggregates[other]["uuid"]
 
-    def _may_be_joined(self, aggregate: str) -> Iterator[Fact]:
+    def _may_be_joined(self, aggregate: str, host: str) -> Iterator[Fact]:
         """Yield what must be so before a host joins an aggregate.
 
-        Hosts have the traits that isolate it: what has to gain them is not to fail.
+        It has the traits that isolate it: to gain them is not to fail.
         """
         yield Is.CLOSED, aggregate
         yield from _is_there(aggregate)
         body = self._aggregates.get(aggregate)
         for name in named_in(body["metadata"] if body else (), self._found.collation):
-            yield Is.HAD, name
+            yield Is.HAD, name, host
 
     def _room_of(self, hosts: Iterable[str]) -> Iterator[Fact]:
         nodes = (self._found.snapshot.nova or Nova()).by_service_host
@@ -233,7 +245,7 @@ _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.OPENED: (Reliance._closed_around_members,),
     Stage.REQUIRED: (
         Reliance._traits_known,
-        Reliance._traits_had,
+        Reliance._traits_within_reach,
         Reliance._room_elsewhere,
         Reliance._room_for_requirer,
     ),

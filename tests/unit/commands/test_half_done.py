@@ -150,6 +150,106 @@ def test_what_is_known_not_to_be_gained_keeps_no_aggregate_open(apply, cloud):
     assert cloud.metadata == {f"trait:{GOLD}": "required"}
 
 
+#: cmp01 is to join gold, which a trait isolates, and cmp03 to gain that trait as well.
+JOINED = """
+    traits: {CUSTOM_GOLD: {hosts: [cmp01, cmp03]}}
+    aggregates: {gold: {hosts: [cmp01]}}
+    flavors: {small: {requires: [CUSTOM_GOLD]}}
+"""
+JOINS = ("member", "gold", "cmp01")
+REQUIRES = ("flavor", "small", f"trait:{GOLD}")
+
+
+@pytest.fixture
+def isolated(cloud):
+    """Has cmp00 alone in an aggregate that GOLD isolates."""
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    cloud.gives(GOLD, "cmp00")
+    cloud.aggregates["1"]["hosts"].remove("cmp01")
+    cloud.mirror[cloud.aggregates["1"]["uuid"]].remove("cmp01")
+    return cloud
+
+
+@pytest.mark.parametrize("gains", [(), ("cmp01",)])
+def test_a_host_without_a_provider_stops_no_other_host_and_no_flavor(
+    isolated, apply, gains
+):
+    isolated.gives(GOLD, *{"cmp01"} - {*gains})
+    isolated.deletes_provider("cmp03")
+    done = apply(JOINED)
+    assert statuses(done) == {
+        **{("host", each, GOLD): "changed" for each in gains},
+        ("host", "cmp03", GOLD): "failed",
+        JOINS: "changed",
+        REQUIRES: "changed",
+    }
+
+
+@pytest.mark.parametrize(
+    ("fails", "joined"), [("cmp01", "not done"), ("cmp03", "changed")]
+)
+def test_a_host_joins_only_once_it_has_gained_what_isolates_the_aggregate(
+    isolated, apply, fails, joined
+):
+    ungained(isolated, fails)
+    done = statuses(apply(JOINED))
+    assert (done["host", fails, GOLD], done[JOINS]) == ("failed", joined)
+    # It was foreseen to find hosts there too.
+    assert done[REQUIRES] == "not done"
+
+
+def test_a_host_that_nova_calls_otherwise_joins_only_once_it_has_the_trait(
+    isolated, apply, monkeypatch
+):
+    read = isolated.compute_get
+
+    def compute_get(parts, params):
+        body = read(parts, params)
+        for node in body.get("hypervisors", ()):
+            node["hypervisor_hostname"] += ".example.org"
+        return body
+
+    monkeypatch.setattr(isolated, "compute_get", compute_get)
+    monkeypatch.setattr(
+        isolated,
+        "_provider",
+        lambda host, provider=isolated._provider: {
+            **provider(host),
+            "name": f"{host}.example.org",
+        },
+    )
+    ungained(isolated, "cmp01")
+    done = statuses(apply(JOINED))
+    assert done["host", "cmp01.example.org", GOLD] == "failed"
+    assert done[JOINS] == "not done"
+
+
+def test_no_flavor_comes_to_require_what_no_host_can_gain(apply, cloud):
+    cloud.deletes_provider("cmp03")
+    text = """
+        traits: {CUSTOM_GOLD: {hosts: [cmp03]}, CUSTOM_SILVER: {hosts: [cmp02]}}
+        flavors: {small: {requires: [CUSTOM_GOLD]}}
+    """
+    assert statuses(apply(text, "--force")) == {
+        ("host", "cmp03", GOLD): "failed",
+        ("host", "cmp02", SILVER): "changed",
+        REQUIRES: "not done",
+    }
+
+
+def test_no_flavor_comes_to_require_what_only_hosts_have_that_are_closed_to_it(
+    isolated, apply
+):
+    isolated.gives(SILVER, "cmp00")
+    isolated.deletes_provider("cmp03")
+    done = apply("""
+        traits: {CUSTOM_SILVER: {hosts: [cmp03]}}
+        flavors: {small: {requires: [CUSTOM_SILVER]}}
+    """)
+    assert (done.code, isolated.written) == (5, [])
+    assert "no host would be left for flavor 'small'" in done.err
+
+
 def test_of_several_aggregates_of_a_zone_the_closed_one_is_left_last(
     apply, cloud, refused
 ):

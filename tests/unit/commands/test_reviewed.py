@@ -83,9 +83,8 @@ def test_a_plan_with_rows_that_fail_or_wait_is_carried_out_but_for_these(
     cloud.gives(GOLD, "cmp00")
     text = """
         traits:
-          CUSTOM_GOLD: {hosts: [cmp01, cmp03]}
+          CUSTOM_GOLD: {hosts: [cmp01, cmp03], absent: {hosts: [cmp00]}}
           CUSTOM_SILVER: {hosts: [cmp02]}
-        flavors: {golden: {requires: [CUSTOM_GOLD]}}
     """
     (tmp_path / "w.yaml").write_text(f"version: 1\n{dedent(text)}", encoding="utf-8")
     found = plan()
@@ -116,7 +115,7 @@ def test_what_waited_in_the_reviewed_plan_was_not_agreed_to(
 ):
     traits = cloud.traits.pop("cmp03")
     text = """
-        traits: {CUSTOM_GOLD: {hosts: [cmp01, cmp03]}}
+        traits: {CUSTOM_GOLD: {hosts: [cmp03]}}
         flavors: {golden: {requires: [CUSTOM_GOLD]}}
     """
     (tmp_path / "w.yaml").write_text(f"version: 1\n{dedent(text)}", encoding="utf-8")
