@@ -83,6 +83,8 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", line)
     if todo.unread:
         warn("%s", prose.unread(todo.unread, todo.assumptions))
+    if todo.unfound:
+        warn("%s", prose.unfound(todo.unfound))
     if todo.reserved is not None and todo.reserved.lost:
         warn("%s", prose.reserved(todo.reserved, todo.filters))
     for line in prose.crossing(left_first(outcomes), todo.found.closed_names):

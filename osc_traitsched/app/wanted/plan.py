@@ -37,6 +37,7 @@ class WantedPlan:
     :ivar assumptions: how the scheduler is set
     :ivar missing: lines that take from an aggregate, or a project, that is not there
     :ivar unread: the aggregates whose projects the host filter does not all take
+    :ivar unfound: those whose projects the prefilter does not all find
     :ivar effects: of each flavor, as if the scheduler isolated aggregates
     :ivar refusals: what speaks against carrying it out
     :ivar misplaced: for each aggregate that is closed, or that hosts join which it is
@@ -58,6 +59,7 @@ class WantedPlan:
     assumptions: SchedulerSettings
     missing: tuple[Wrong, ...]
     unread: tuple[Unread, ...] = ()
+    unfound: tuple[Unread, ...] = ()
     effects: tuple[Effect, ...] = ()
     refusals: tuple[errors.AnswerIsNo, ...] = ()
     misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(

@@ -27,7 +27,7 @@ from osc_traitsched.core.wanted.planner import draft
 from osc_traitsched.core.wanted.problems import with_problems
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 from osc_traitsched.core.wanted.sheltering import while_closed
-from osc_traitsched.core.wanted.unread import unread
+from osc_traitsched.core.wanted.unread import unfound, unread
 from osc_traitsched.core.wanted.zones import ZoneRules, changing_zone, settled
 
 
@@ -62,6 +62,7 @@ def plan_wanted(
         assumptions=assumptions,
         missing=tuple(claims.missing),
         unread=tuple(unread(claims, found, assumptions)),
+        unfound=tuple(unfound(claims, found, assumptions)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Projects that a key names which the host filter of the release does not take."""
+"""Projects that are named by keys which a part of Nova does not take."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from osc_traitsched.core.wanted.found import FoundCloud
 
 @dataclasses.dataclass(frozen=True)
 class Unread:
-    """An aggregate whose projects AggregateMultiTenancyIsolation does not all take.
+    """An aggregate whose projects a part of Nova does not all take.
 
     :ivar aggregate: its name
-    :ivar projects: the IDs that only keys with a suffix name
+    :ivar projects: the IDs of those
     :ivar is_open: it takes no project, and lets everybody in
     """
 
@@ -43,6 +43,33 @@ def unread(
     if is_off or not before_suffixes(assumptions):
         return
     is_asked = bool(assumptions.value(options.TENANT))
+    for name, metadata in _with_projects(claims, found):
+        listed = frozenset(projects_of(metadata.get(TENANT_KEY, "")))
+        left = projects_in(metadata) - listed
+        if left and (listed or not is_asked):
+            yield Unread(name, tuple(sorted(left)), not listed)
+
+
+def unfound(
+    claims: Claims, found: FoundCloud, assumptions: SchedulerSettings
+) -> Iterator[Unread]:
+    """Yield the aggregates that Placement is not asked for, for some of their projects.
+
+    The prefilter compares values as they are: it does not find who stands in a list
+    alone (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
+    """
+    if not assumptions.value(options.TENANT):
+        return
+    for name, metadata in _with_projects(claims, found):
+        alone = {v for key, v in metadata.items() if key.startswith(TENANT_KEY)}
+        if left := projects_in(metadata) - alone:
+            yield Unread(name, tuple(sorted(left)), is_open=False)
+
+
+def _with_projects(
+    claims: Claims, found: FoundCloud
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the aggregates whose projects lines name, with their metadata then."""
     targets = {
         target: None
         for target, key in claims.wanted()
@@ -53,7 +80,4 @@ def unread(
         metadata = dict(body["metadata"]) if body else {}
         for key, claim in claims.of(target).items():
             metadata[key] = "" if claim.value is None else str(claim.value)
-        listed = frozenset(projects_of(metadata.get(TENANT_KEY, "")))
-        left = projects_in(metadata) - listed
-        if left and (listed or not is_asked):
-            yield Unread(target.name, tuple(sorted(left)), not listed)
+        yield target.name, metadata

@@ -20,7 +20,7 @@ from osc_traitsched.core.wanted.reserved import Reserved
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.core.wanted.unread import Unread
 from osc_traitsched.views import effects, isolation, problems
-from osc_traitsched.views.options import release
+from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import count, listed, quoted, ranges, visible
 
 _SAME = "as wanted"
@@ -127,6 +127,20 @@ def unread(found: Iterable[Unread], settings: SchedulerSettings) -> str:
         f"{PROJECT_FILTER} of Nova {release(old)} reads no key but {TENANT_KEY}, and "
         f"{listed(does)}, until that key lists these projects, too"
         f"{f' ({listed(doubts)})' if doubts else ''}"
+    )
+
+
+def unfound(found: Iterable[Unread]) -> str:
+    """Return a line on projects for which Placement is not asked for an aggregate."""
+    out = (
+        f"{listed(map(visible, each.projects), 'project')} out of aggregate "
+        f"{quoted(each.aggregate)}"
+        for each in found
+    )
+    return (
+        f"{option(options.TENANT)} finds no project that stands in a list alone: it "
+        f"keeps {listed(out)}, until a key such as {TENANT_KEY}_ID has nothing but "
+        "its ID"
     )
 
 

@@ -153,6 +153,24 @@ def test_keys_with_a_suffix_that_are_read_or_of_no_matter_are_not_told(
     assert (done.code, done.json, done.err) == (0, [], "")
 
 
+@pytest.mark.parametrize("api", [OLD, NEW])
+def test_who_stands_in_a_list_alone_is_told_where_placement_is_asked(apply, cloud, api):
+    cloud.compute_maximum = api
+    cloud.metadata.update({KEY: f"{P1},{P2}", f"{KEY}_x": P2})
+    text = f"aggregates: {{gold: {{tenants: ['{P1}', '{P2}']}}}}"
+    done = apply(text, *ASKED)
+    assert (done.code, done.json, done.err) == (
+        0,
+        [],
+        "[scheduler]limit_tenants_to_placement_aggregate finds no project that stands "
+        f"in a list alone: it keeps project {P1} out of aggregate 'gold', until a key "
+        "such as filter_tenant_id_ID has nothing but its ID\n",
+    )
+    assert apply(text).err == ""
+    cloud.metadata[f"{KEY}_y"] = P1
+    assert apply(text, *ASKED).err == ""
+
+
 @pytest.mark.parametrize(("api", "code"), [(OLD, 5), (NEW, 0)])
 def test_hosts_that_a_suffix_reserves_are_reserved_from_30_on(apply, cloud, api, code):
     cloud.compute_maximum = api
