@@ -36,6 +36,9 @@ class SoFar:
         (nova/objects/request_spec.py, ``RequestGroup.add_resource``); a trait that
         is already there gets one more origin.
         """
+        found = tuple(found)
+        if not found:
+            return self
         clauses = {_identity(c, n): c for n, c in enumerate(self.clauses)}
         not_evaluated = list(self.not_evaluated)
         for each in found:
