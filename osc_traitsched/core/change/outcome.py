@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import itertools
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from osc_traitsched.core.change.model import Change, Mark, Plan, State
 from osc_traitsched.core.errors import TraitSchedError
@@ -95,6 +95,32 @@ def may_begin(stage: Iterable[Change], earlier: Iterable[Outcome]) -> list[bool]
         if not may or change.problem is not None:
             marks.add(change.mark)
     return found
+
+
+def causes(outcomes: Sequence[Outcome]) -> dict[Mark, Outcome]:
+    """Return of each change that is off, by its mark, what went wrong first.
+
+    Of what waits in vain that is what it waits for, maybe by way of others. What was
+    only not begun before all was ended is not there.
+
+    :param outcomes: in the order of the plan
+    """
+    numbers: dict[Mark, int] = {}
+    for number, outcome in enumerate(outcomes):
+        change = outcome.change
+        if outcome.is_in_doubt:
+            numbers.setdefault(change.mark, number)
+        elif outcome.is_off:
+            earlier = [numbers[mark] for mark in _waits_for(change, numbers)]
+            if earlier:
+                numbers.setdefault(change.mark, min(earlier))
+    return {mark: outcomes[number] for mark, number in numbers.items()}
+
+
+def _waits_for(change: Change, off: Mapping[Mark, object]) -> Iterable[Mark]:
+    if change.needs is None:
+        return off
+    return itertools.chain.from_iterable(each & off.keys() for each in change.needs)
 
 
 def chains(changes: Sequence[Change]) -> list[list[int]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.change.model import PRESENT
-from osc_traitsched.core.change.outcome import Status
+from osc_traitsched.core.change.model import PRESENT, Mark
+from osc_traitsched.core.change.outcome import Outcome, Status, causes
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.wanted.crossing import Astray, astray
 from osc_traitsched.core.wanted.found import FoundCloud
@@ -51,7 +51,9 @@ class Shown(Cell):
 
 def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
     """One row a unit that differs, in the order of the plan, for a person."""
-    lost = astray([step.outcome for step in steps], found)
+    outcomes = [step.outcome for step in steps]
+    lost = astray(outcomes, found)
+    wrong = _went_wrong(steps, outcomes)
     table: list[tuple[Any, ...]] = [
         (
             Sign(step.change),
@@ -62,7 +64,7 @@ def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
             Shown(step.after),
             str(step.claim.place),
             step.outcome.status.value,
-            "; ".join(filter(None, (_detail(step, found), _astray(step, lost)))),
+            _joined(_detail(step, found), _waits(step, wrong), _astray(step, lost)),
         )
         for step in steps
     ]
@@ -74,6 +76,30 @@ def rows_for_programs(steps: Sequence[Step], found: FoundCloud, cloud: str) -> T
     columns, table = rows(steps, found)
     more = [(*row, step.id, cloud) for row, step in zip(table, steps)]
     return (*columns, "id", "cloud"), more
+
+
+def _joined(*parts: str) -> str:
+    return "; ".join(filter(None, parts))
+
+
+def _went_wrong(
+    steps: Sequence[Step], outcomes: Sequence[Outcome]
+) -> Mapping[Mark, Step]:
+    """Return the step that each change waits for in vain, by its mark."""
+    first: dict[Mark, Step] = {}
+    for step in steps:
+        first.setdefault(step.outcome.change.mark, step)
+    found = causes(outcomes).items()
+    return {mark: first[cause.change.mark] for mark, cause in found}
+
+
+def _waits(step: Step, wrong: Mapping[Mark, Step]) -> str:
+    """Return which row stands in the way of one that was not begun."""
+    cause = wrong.get(step.outcome.change.mark)
+    if step.outcome.status is not Status.NOT_DONE or cause is None:
+        return ""
+    key = "" if cause.key == cause.object else f" {visible(cause.key)}"
+    return f"waits for {cause.step} {quoted(cause.object)}{key}"
 
 
 def _astray(step: Step, lost: Mapping[str, Astray]) -> str:

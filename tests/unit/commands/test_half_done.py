@@ -73,6 +73,22 @@ def test_a_host_keeps_its_traits_where_it_could_not_leave(
     }
 
 
+def test_what_is_not_begun_says_what_it_waits_for_in_the_end(required, apply, cloud):
+    second(cloud, availability_zone="az2")
+    ungained(cloud, "cmp01")
+    done = apply("""
+        traits: {CUSTOM_GOLD: {hosts: [cmp01]}}
+        aggregates: {gold: {absent: {hosts: [cmp00]}}, rack: {hosts: [cmp00]}}
+    """)
+    told = {
+        (row["step"], row["object"]): row["detail"]
+        for row in done.json
+        if row["status"] == "not done"
+    }
+    waits = f"waits for host 'cmp01' {GOLD}"
+    assert told == {("member", "gold"): waits, ("member", "rack"): waits}
+
+
 def test_a_trait_stays_where_a_flavor_could_not_come_to_forbid_it(apply, cloud):
     cloud.flavors = {}
     cloud.flavor("g", **{SILVER: "required"})

@@ -13,7 +13,13 @@ from osc_traitsched.core.change.model import (
     Object,
     State,
 )
-from osc_traitsched.core.change.outcome import Outcome, Status, foreseen, not_done
+from osc_traitsched.core.change.outcome import (
+    Outcome,
+    Status,
+    causes,
+    foreseen,
+    not_done,
+)
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
@@ -179,3 +185,27 @@ def test_every_trait_of_a_pci_device_is_reverted():
     changes = addition(["CUSTOM_X"], device, around=[holding("a")])
     (reverted,) = traits.reverted_by_nova(changes)
     assert (reverted.name, reverted.hosts) == ("CUSTOM_X", ("a",))
+
+
+def needing(name, *needed):
+    """Return a change that needs those of other providers."""
+    marks = frozenset((one.object, "X") for one in needed)
+    (change,) = addition(["X"], holding(name))
+    return dataclasses.replace(change, needs=(marks,))
+
+
+def test_what_waits_in_vain_waits_for_what_went_wrong_first():
+    first, second = needing("a"), needing("b")
+    after = needing("c", first, second)
+    last = needing("d", after)
+    wrong = Outcome(second, Status.UNKNOWN)
+    outcomes = [Outcome(first, Status.CHANGED), wrong, not_done(after), not_done(last)]
+    assert causes(outcomes) == {each.mark: wrong for each in (second, after, last)}
+
+
+def test_what_was_only_not_begun_before_all_was_ended_waits_for_nothing():
+    first, second = needing("a"), needing("b")
+    third = needing("c", second)
+    failed = Outcome(first, Status.FAILED)
+    outcomes = [failed, not_done(second), not_done(third)]
+    assert causes(outcomes) == {first.mark: failed}
