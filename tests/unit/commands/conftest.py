@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from osc_traitsched.commands import base
+from tests.functional import shell
 from tests.unit.app.living import LivingCloud
 
 
@@ -15,3 +18,34 @@ def cloud(monkeypatch):
     found.flavor("small")
     monkeypatch.setattr(base.Command, "cloud", lambda command: found)
     return found
+
+
+@pytest.fixture
+def trait_sched(cloud, tmp_path, monkeypatch):
+    """Runs a verb on files that are written first, by their names."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(verb, *arguments, **texts):
+        for name, text in texts.items():
+            body = "version: 1\n" + textwrap.dedent(text).lstrip("\n")
+            (tmp_path / f"{name}.yaml").write_text(body, encoding="utf-8")
+        login = shell.login("http://nowhere")
+        return shell.run(login, "trait-sched", verb, *arguments)
+
+    return run
+
+
+@pytest.fixture
+def apply(trait_sched):
+    def run(text, *more):
+        return trait_sched("apply", "w.yaml", "-f", "json", *more, w=text)
+
+    return run
+
+
+@pytest.fixture
+def plan(trait_sched):
+    def run(*more):
+        return trait_sched("plan", "w.yaml", "-f", "json", *more)
+
+    return run

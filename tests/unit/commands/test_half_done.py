@@ -7,17 +7,7 @@ import pytest
 from osc_traitsched.app.wanted import planning
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.living import HOSTS
-from tests.unit.commands.test_apply import (
-    GOLD,
-    SILVER,
-    apply,
-    broken_for,
-    second,
-    statuses,
-    trait_sched,
-)
-
-__all__ = ["apply", "trait_sched"]
+from tests.unit.commands.wanted import GOLD, SILVER, broken_for, second, statuses
 
 
 @pytest.fixture

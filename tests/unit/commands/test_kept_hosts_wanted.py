@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.test_apply import keystone
 from tests.unit.commands.test_kept_hosts import BOTH, PROJECTS, aggregate
 from tests.unit.commands.test_plan import GOLD, plan
+from tests.unit.commands.wanted import keystone
 
 __all__ = ["plan"]
 

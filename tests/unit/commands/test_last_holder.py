@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from tests.unit.commands.test_apply import (
-    GOLD,
-    SILVER,
-    apply,
-    broken_for,
-    statuses,
-    trait_sched,
-    with_servers,
-)
 from tests.unit.commands.test_plan import plan
+from tests.unit.commands.wanted import GOLD, SILVER, broken_for, statuses, with_servers
 
-__all__ = ["apply", "plan", "trait_sched"]
+__all__ = ["plan"]
 
 FORBIDDEN_INSTEAD = """
     traits: {CUSTOM_SILVER: {absent: {hosts: ["*"]}}}

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from tests.functional import shell
-from tests.unit.commands.test_apply import keystone
+from tests.unit.commands.wanted import keystone
 
 GOLD = "CUSTOM_GOLD"
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.inventory.tenant_keys import projects_in
-from tests.unit.commands.test_apply import apply, keystone, second, trait_sched
-
-__all__ = ["apply", "trait_sched"]
+from tests.unit.commands.wanted import keystone, second
 
 P1, P2, P3 = (str(number) * 32 for number in range(1, 4))
 KEY = "filter_tenant_id"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.test_apply import keystone, second, with_servers
 from tests.unit.commands.test_plan import plan
+from tests.unit.commands.wanted import keystone, second, with_servers
 
 __all__ = ["plan"]
 

@@ -8,15 +8,7 @@ from textwrap import dedent
 import pytest
 
 from tests.unit.app.living import HOSTS
-from tests.unit.commands.test_apply import (
-    GOLD,
-    apply,
-    plan,
-    second,
-    trait_sched,
-)
-
-__all__ = ["apply", "plan", "trait_sched"]
+from tests.unit.commands.wanted import GOLD, second
 
 
 def test_a_step_that_was_not_reviewed_is_not_taken(apply, plan, cloud, tmp_path):

@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from tests.unit.commands.test_apply import (
-    GOLD,
-    SILVER,
-    apply,
-    broken_for,
-    second,
-    statuses,
-    trait_sched,
-)
-
-__all__ = ["apply", "trait_sched"]
+from tests.unit.commands.wanted import GOLD, SILVER, broken_for, second, statuses
 
 
 def test_hosts_stay_open_to_a_flavor_that_still_forbids_what_others_have(apply, cloud):

@@ -7,16 +7,7 @@ import pytest
 from osc_traitsched.app.wanted import planning
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.living import HOSTS
-from tests.unit.commands.test_apply import (
-    apply,
-    broken_for,
-    plan,
-    second,
-    statuses,
-    trait_sched,
-)
-
-__all__ = ["apply", "plan", "trait_sched"]
+from tests.unit.commands.wanted import broken_for, second, statuses
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 #: cmp01 is to get into a zone, which its servers forbid; all else has nothing to do
@@ -310,7 +301,7 @@ def test_a_host_that_may_have_left_its_zone_is_told(apply, cloud, monkeypatch):
         "aggregates: {gold: {absent: {hosts: [cmp01]}}, rack: {hosts: [cmp01]}}"
     )
     assert [(row["status"], row["detail"]) for row in done.json if row["after"]] == [
-        ("not done", "the host may have left 'gold'")
+        ("not done", "waits for member 'gold' cmp01; the host may have left 'gold'")
     ]
 
 

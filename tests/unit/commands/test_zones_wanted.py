@@ -7,16 +7,7 @@ import pytest
 from osc_traitsched.commands import base
 from tests.unit.app.living import HOSTS
 from tests.unit.app.zoned import ZonedCloud
-from tests.unit.commands.test_apply import (
-    apply,
-    broken_for,
-    plan,
-    second,
-    statuses,
-    trait_sched,
-)
-
-__all__ = ["apply", "plan", "trait_sched"]
+from tests.unit.commands.wanted import broken_for, second, statuses
 
 
 @pytest.fixture
@@ -54,7 +45,7 @@ def test_what_follows_a_zone_that_is_refused_is_foreseen(apply, plan, cloud):
             "failed",
             "cmp01 would be in two zones: aggregate 'gold' of zone 'az1'",
         ),
-        ("remove", "gold", "cmp01"): ("not done", ""),
+        ("remove", "gold", "cmp01"): ("not done", "waits for member 'rack' cmp01"),
     }
     assert done.err.endswith(f"; the same command again would end with: {servers}\n")
     assert members(plan()) == members(done)
@@ -118,10 +109,11 @@ def test_hosts_that_wait_for_the_zone_that_they_stand_against_do_not_go_on(
         "cmp00 has 1 server, which can't get from the default zone to zone 'az1'; move "
         "them to other hosts first"
     )
+    waits = "waits for aggregate 'gold' availability_zone"
     assert members(done) == {
         ("add", "gold", "availability_zone"): ("failed", why),
-        ("add", "gold", "trait:CUSTOM_SILVER"): ("not done", ""),
-        ("remove", "gold", "cmp00"): ("not done", ""),
+        ("add", "gold", "trait:CUSTOM_SILVER"): ("not done", waits),
+        ("remove", "gold", "cmp00"): ("not done", waits),
     }
     assert done.err.endswith(f"; the same command again would end with: {why}\n")
 

@@ -1,0 +1,121 @@
+"""What tests of plan and apply have in common."""
+
+from __future__ import annotations
+
+import json
+
+from osc_traitsched.core.errors import CloudBroke
+
+GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
+
+
+WHOLE = """
+    traits:
+      CUSTOM_SILVER: {hosts: [cmp03], absent: {hosts: [cmp00]}}
+    aggregates:
+      gold: {isolated_for: [CUSTOM_GOLD], hosts: [cmp02], absent: {hosts: [cmp01]}}
+      vip: {zone: az1, hosts: [cmp03]}
+    flavors:
+      golden: {requires: [CUSTOM_GOLD]}
+"""
+
+
+def statuses(found):
+    return {(r["step"], r["object"], r["key"]): r["status"] for r in found.json}
+
+
+def unlisted(cloud, monkeypatch, *hosts):
+    """Let Nova list some hosts no more."""
+    read = cloud.compute_get
+
+    def compute_get(parts, params):
+        body = read(parts, params)
+        if parts == ("os-hypervisors", "detail"):
+            there = [
+                n for n in body["hypervisors"] if n["service"]["host"] not in hosts
+            ]
+            return {"hypervisors": there}
+        return body
+
+    monkeypatch.setattr(cloud, "compute_get", compute_get)
+
+
+def keystone(cloud, monkeypatch, *projects):
+    """Let Keystone have projects, each called demo."""
+    bodies = [{"id": each, "name": "demo"} for each in projects]
+
+    def identity_get(parts, params):
+        if parts == ("projects",):
+            found = [each for each in bodies if each["name"] == params["name"]]
+            return {"projects": found, "links": {}}
+        for each in bodies:
+            if each["id"] == parts[1]:
+                return {"project": each}
+        raise CloudBroke("identity", "none", 404)
+
+    monkeypatch.setattr(cloud, "identity_get", identity_get)
+
+
+def with_servers(cloud, monkeypatch, **hosts):
+    """Let hosts have servers, by their names, with the extra specs of their flavors."""
+    read = cloud.compute_get
+
+    def body(name, host, specs):
+        return {
+            "id": f"{name}-id",
+            "name": name,
+            "tenant_id": "p",
+            "OS-EXT-SRV-ATTR:host": host,
+            "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
+            "flavor": {"extra_specs": specs},
+            "image": {"id": "rocky-id"},
+        }
+
+    def compute_get(parts, params):
+        if parts != ("servers", "detail"):
+            return read(parts, params)
+        host = params["host"]
+        found = hosts.get(host, {}).items()
+        return {"servers": [body(name, host, specs) for name, specs in found]}
+
+    cloud.picture("rocky")
+    monkeypatch.setattr(cloud, "compute_get", compute_get)
+
+
+def whole(cloud):
+    """Return all that the cloud is like."""
+    return json.loads(
+        json.dumps(
+            [
+                {host: sorted(traits) for host, traits in cloud.traits.items()},
+                {uuid: sorted(inside) for uuid, inside in cloud.mirror.items()},
+                {
+                    each["name"]: [sorted(each["hosts"]), each["metadata"]]
+                    for each in cloud.aggregates.values()
+                },
+                cloud.flavors,
+                cloud.images,
+            ]
+        )
+    )
+
+
+def broken_for(cloud, part):
+    def broken():
+        raise CloudBroke("compute", "no", 403)
+
+    cloud.rivals[part] = broken
+
+
+def second(cloud, *hosts, **metadata):
+    """Make a second aggregate, called rack."""
+    cloud.aggregates["2"] = {
+        "id": 2,
+        "uuid": "a0000002-0000-4000-8000-000000000000",
+        "name": "rack",
+        "hosts": [*hosts],
+        "metadata": {
+            f"trait:{k}" if k.isupper() else k: v for k, v in metadata.items()
+        },
+    }
+    cloud.mirror[cloud.aggregates["2"]["uuid"]] = {*hosts}
