@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from osc_traitsched.core.change.model import Change, Mark, Plan, State
 from osc_traitsched.core.errors import TraitSchedError
@@ -103,24 +103,38 @@ def causes(outcomes: Sequence[Outcome]) -> dict[Mark, Outcome]:
     Of what waits in vain that is what it waits for, maybe by way of others. What was
     only not begun before all was ended is not there.
 
-    :param outcomes: in the order of the plan
+    :param outcomes: in the order of the plan, of changes that name what they need
     """
-    numbers: dict[Mark, int] = {}
+    with_mark = _sets_by_mark(each.change for each in outcomes if each.is_off)
+    # Of each set of marks, by its identity.
+    first: dict[int, int] = {}
+    found = {}
     for number, outcome in enumerate(outcomes):
-        change = outcome.change
-        if outcome.is_in_doubt:
-            numbers.setdefault(change.mark, number)
-        elif outcome.is_off:
-            earlier = [numbers[mark] for mark in _waits_for(change, numbers)]
-            if earlier:
-                numbers.setdefault(change.mark, min(earlier))
-    return {mark: outcomes[number] for mark, number in numbers.items()}
+        if not outcome.is_off:
+            continue
+        change, causing = outcome.change, {number}
+        if not outcome.is_in_doubt:
+            needs = map(id, change.needs or ())
+            causing = {first[each] for each in needs if each in first}
+        if causing and change.mark not in found:
+            cause = min(causing)
+            found[change.mark] = outcomes[cause]
+            for each in with_mark.get(change.mark, ()):
+                first[each] = min(cause, first.get(each, cause))
+    return found
 
 
-def _waits_for(change: Change, off: Mapping[Mark, object]) -> Iterable[Mark]:
-    if change.needs is None:
-        return off
-    return itertools.chain.from_iterable(each & off.keys() for each in change.needs)
+def _sets_by_mark(changes: Iterable[Change]) -> dict[Mark, list[int]]:
+    """Return the identities of the sets of marks that changes need, by each mark.
+
+    Many changes share a large set, which is looked through once.
+    """
+    found: dict[Mark, list[int]] = {}
+    needs = {id(each): each for change in changes for each in change.needs or ()}
+    for identity, marks in needs.items():
+        for mark in marks:
+            found.setdefault(mark, []).append(identity)
+    return found
 
 
 def chains(changes: Sequence[Change]) -> list[list[int]]:
