@@ -213,6 +213,14 @@ class _Counting(yaml.composer.Composer):
 class _Loader(_Counting, yaml.SafeLoader):
     """With PyYAML's own parser."""
 
+    def fetch_more_tokens(self) -> None:
+        """Scan on; PyYAML checks neither a version nor the character of an escape."""
+        try:
+            super().fetch_more_tokens()
+        except (ValueError, OverflowError) as exc:
+            reason, mark = "a version or an escape is too large", self.get_mark()
+            raise yaml.scanner.ScannerError(None, None, reason, mark) from exc
+
 
 if yaml.__with_libyaml__:
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pathlib
 import random
+import sys
 
 import pytest
 import yaml
 
 from osc_traitsched.config import document
 from osc_traitsched.core.errors import BadConfiguration
+from osc_traitsched.views import problems
 
 EXAMPLES = sorted(pathlib.Path(__file__).parents[3].glob("examples/**/*.y*ml"))
 TEXTS = [
@@ -38,6 +40,9 @@ BROKEN = [
 
 with_both = pytest.mark.skipif(
     not yaml.__with_libyaml__, reason="PyYAML is built without libyaml here"
+)
+with_limit = pytest.mark.skipif(
+    not hasattr(sys, "get_int_max_str_digits"), reason="this Python reads any number"
 )
 
 
@@ -84,3 +89,20 @@ def test_what_is_wrong_is_said_alike(text, monkeypatch):
     own = read(text, monkeypatch, fast=False)
     assert isinstance(own, str)
     assert read(text, monkeypatch, fast=True) == own
+
+
+@pytest.mark.parametrize("fast", [False, pytest.param(True, marks=with_both)])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('a: b\nc: "\\U00110000"', 2),
+        ('a: b\nc: "d\n  \\UFFFFFFFF"', 3),
+        pytest.param(f"# a\n%YAML 1.{'9' * 5000}\n---\nb: c", 2, marks=with_limit),
+    ],
+)
+def test_what_pyyaml_itself_breaks_on_is_no_yaml(text, line, fast, monkeypatch):
+    monkeypatch.setattr(yaml, "__with_libyaml__", fast)
+    with pytest.raises(BadConfiguration) as caught:
+        document.parse("f", text)
+    said = problems.word(caught.value)
+    assert said == f"f:{line}: not YAML: a version or an escape is too large"
