@@ -84,7 +84,7 @@ def tell(todo: WantedPlan) -> None:
     if todo.unread:
         warn("%s", prose.unread(todo.unread, todo.assumptions))
     if todo.unfound:
-        warn("%s", prose.unfound(todo.unfound))
+        warn("%s", prose.unfound(todo.unfound, todo.assumptions))
     if todo.reserved is not None and todo.reserved.lost:
         warn("%s", prose.reserved(todo.reserved, todo.filters))
     for line in prose.crossing(left_first(outcomes), todo.found.closed_names):

@@ -23,7 +23,7 @@ from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Wrong
 from osc_traitsched.core.wanted.reserved import Reserved
 from osc_traitsched.core.wanted.steps import Step, steps_of
-from osc_traitsched.core.wanted.unread import Unread
+from osc_traitsched.core.wanted.unread import Unfound, Unread
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +59,7 @@ class WantedPlan:
     assumptions: SchedulerSettings
     missing: tuple[Wrong, ...]
     unread: tuple[Unread, ...] = ()
-    unfound: tuple[Unread, ...] = ()
+    unfound: tuple[Unfound, ...] = ()
     effects: tuple[Effect, ...] = ()
     refusals: tuple[errors.AnswerIsNo, ...] = ()
     misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(

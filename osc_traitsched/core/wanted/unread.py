@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.tenant_keys import projects_in, projects_of
 from osc_traitsched.core.nova import options
@@ -30,29 +30,47 @@ class Unread:
     is_open: bool
 
 
+@dataclasses.dataclass(frozen=True)
+class Unfound:
+    """An aggregate for some of whose projects Placement is not asked.
+
+    :ivar aggregate: its name
+    :ivar elsewhere: the IDs of those for which it is asked for other aggregates
+    :ivar anywhere: of those for which it is asked for none
+    """
+
+    aggregate: str
+    elsewhere: tuple[str, ...]
+    anywhere: tuple[str, ...]
+
+
 def unread(
     claims: Claims, found: FoundCloud, assumptions: SchedulerSettings
 ) -> Iterator[Unread]:
     """Yield the aggregates to whose projects it matters that the filter is so old.
 
-    Only those whose projects lines name, as they will be. What the filter lets in,
-    Placement may keep out.
+    Only those whose projects lines name, as they will be. Whom the filter lets in,
+    Placement keeps out only if it is asked for aggregates for every project there is:
+    the prefilter passes over one that no aggregate names, unless each must have one.
     """
     filters = assumptions.setting(options.ENABLED_FILTERS)
     is_off = filters.given and not is_on(PROJECT_FILTER, filters)
     if is_off or not before_suffixes(assumptions):
         return
-    is_asked = bool(assumptions.value(options.TENANT))
-    for name, metadata in _with_projects(claims, found):
+    limits = (options.TENANT, options.TENANT_REQUIRED)
+    limits_all = all(map(assumptions.value, limits))
+    every = _metadata(claims, found)
+    for name in _named(claims):
+        metadata = every[name]
         listed = frozenset(projects_of(metadata.get(TENANT_KEY, "")))
         left = projects_in(metadata) - listed
-        if left and (listed or not is_asked):
+        if left and (listed or not limits_all):
             yield Unread(name, tuple(sorted(left)), not listed)
 
 
 def unfound(
     claims: Claims, found: FoundCloud, assumptions: SchedulerSettings
-) -> Iterator[Unread]:
+) -> Iterator[Unfound]:
     """Yield the aggregates that Placement is not asked for, for some of their projects.
 
     The prefilter compares values as they are: it does not find who stands in a list
@@ -60,24 +78,36 @@ def unfound(
     """
     if not assumptions.value(options.TENANT):
         return
-    for name, metadata in _with_projects(claims, found):
-        alone = {v for key, v in metadata.items() if key.startswith(TENANT_KEY)}
-        if left := projects_in(metadata) - alone:
-            yield Unread(name, tuple(sorted(left)), is_open=False)
+    every = _metadata(claims, found)
+    alone = {name: _alone(metadata) for name, metadata in every.items()}
+    asked_for = frozenset().union(*alone.values())
+    for name in _named(claims):
+        if left := projects_in(every[name]) - alone[name]:
+            yield Unfound(
+                name, tuple(sorted(left & asked_for)), tuple(sorted(left - asked_for))
+            )
 
 
-def _with_projects(
-    claims: Claims, found: FoundCloud
-) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the aggregates whose projects lines name, with their metadata then."""
-    targets = {
-        target: None
-        for target, key in claims.wanted()
-        if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY)
-    }
-    for target in targets:
-        body = found.aggregate_named.get(target.name)
-        metadata = dict(body["metadata"]) if body else {}
-        for key, claim in claims.of(target).items():
-            metadata[key] = "" if claim.value is None else str(claim.value)
-        yield target.name, metadata
+def _alone(metadata: Mapping[str, str]) -> frozenset[str]:
+    """Return the values of the keys that name projects."""
+    return frozenset(v for key, v in metadata.items() if key.startswith(TENANT_KEY))
+
+
+def _named(claims: Claims) -> Iterator[str]:
+    """Yield the aggregates whose projects lines name."""
+    wanted = (t.name for t, key in claims.wanted() if _names_projects(t, key))
+    yield from dict.fromkeys(wanted)
+
+
+def _metadata(claims: Claims, found: FoundCloud) -> dict[str, dict[str, str]]:
+    """Return the metadata of all aggregates, with the projects that lines want."""
+    every = {name: dict(b["metadata"]) for name, b in found.aggregate_named.items()}
+    for (target, key), claim in claims.units.items():
+        if _names_projects(target, key):
+            value = "" if claim.value is None else str(claim.value)
+            every.setdefault(target.name, {})[key] = value
+    return every
+
+
+def _names_projects(target: Object, key: str) -> bool:
+    return target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY)

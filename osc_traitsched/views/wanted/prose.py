@@ -18,7 +18,7 @@ from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.reserved import Reserved
 from osc_traitsched.core.wanted.steps import Step
-from osc_traitsched.core.wanted.unread import Unread
+from osc_traitsched.core.wanted.unread import Unfound, Unread
 from osc_traitsched.views import effects, isolation, problems
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import count, listed, quoted, ranges, visible
@@ -116,8 +116,11 @@ def unread(found: Iterable[Unread], settings: SchedulerSettings) -> str:
     filters = settings.setting(options.ENABLED_FILTERS)
     doubts = ["Nova may be of a later release"] * (settings.release != old)
     doubts += ["nothing says that it is on"] * (not is_on(PROJECT_FILTER, filters))
+    # The others are sent to their own aggregates.
+    limits = settings.value(options.TENANT)
+    everybody = "projects that no aggregate names" if limits else "every project"
     does = (
-        f"lets every project into aggregate {quoted(each.aggregate)}"
+        f"lets {everybody} into aggregate {quoted(each.aggregate)}"
         if each.is_open
         else f"keeps {listed(map(visible, each.projects), 'project')} out of aggregate "
         f"{quoted(each.aggregate)}"
@@ -130,18 +133,29 @@ def unread(found: Iterable[Unread], settings: SchedulerSettings) -> str:
     )
 
 
-def unfound(found: Iterable[Unread]) -> str:
+def unfound(found: Iterable[Unfound], settings: SchedulerSettings) -> str:
     """Return a line on projects for which Placement is not asked for an aggregate."""
-    out = (
-        f"{listed(map(visible, each.projects), 'project')} out of aggregate "
-        f"{quoted(each.aggregate)}"
-        for each in found
-    )
+    required = settings.value(options.TENANT_REQUIRED)
+    does = (said for each in found for said in _unfound(each, bool(required)))
     return (
         f"{option(options.TENANT)} finds no project that stands in a list alone: it "
-        f"keeps {listed(out)}, until a key such as {TENANT_KEY}_ID has nothing but "
-        "its ID"
+        f"{listed(does)}, until a key such as {TENANT_KEY}_ID has nothing but its ID"
     )
+
+
+def _unfound(found: Unfound, required: bool) -> Iterator[str]:
+    aggregate = quoted(found.aggregate)
+    if found.elsewhere:
+        projects = listed(map(visible, found.elsewhere), "project")
+        yield f"sends {projects} to other aggregates than {aggregate}"
+    if found.anywhere:
+        projects = listed(map(visible, found.anywhere), "project")
+        yield (
+            f"leaves {projects} of aggregate {aggregate} without any host "
+            f"({option(options.TENANT_REQUIRED)})"
+            if required
+            else f"does not hold {projects} to aggregate {aggregate}"
+        )
 
 
 def summary(

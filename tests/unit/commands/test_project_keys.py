@@ -14,6 +14,7 @@ ONLY = f"aggregates: {{gold: {{tenants: ['{P2}'], only: true}}}}"
 ON = ("--set", "filter_scheduler.enabled_filters=AggregateMultiTenancyIsolation")
 OFF = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
 ASKED = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
+REQUIRED = (*ASKED, "--set", "scheduler.placement_aggregate_required_for_tenants=true")
 #: The compute API of releases before 30, of 29 and 30, and of later ones.
 OLD, EITHER, NEW = "2.95", "2.96", "2.100"
 
@@ -140,7 +141,7 @@ def test_who_is_named_by_a_suffix_alone_is_told(
 
 
 @pytest.mark.parametrize(
-    ("api", "options"), [(OLD, OFF), (NEW, ON), (OLD, (*ON, *ASKED))]
+    ("api", "options"), [(OLD, OFF), (NEW, ON), (OLD, (*ON, *REQUIRED))]
 )
 def test_keys_with_a_suffix_that_are_read_or_of_no_matter_are_not_told(
     apply, cloud, api, options
@@ -151,22 +152,75 @@ def test_keys_with_a_suffix_that_are_read_or_of_no_matter_are_not_told(
     assert (done.code, done.json, done.err) == (0, [], "")
 
 
+def test_who_is_not_named_is_not_kept_out_where_placement_is_asked(apply, cloud):
+    cloud.compute_maximum = OLD
+    cloud.metadata[f"{KEY}_x"] = P2
+    done = apply(f"aggregates: {{gold: {{tenants: ['{P2}']}}}}", *ON, *ASKED)
+    told = "lets projects that no aggregate names into aggregate 'gold', until"
+    assert (done.code, done.json, told in done.err) == (0, [], True), done.err
+
+
 @pytest.mark.parametrize("api", [OLD, NEW])
-def test_who_stands_in_a_list_alone_is_told_where_placement_is_asked(apply, cloud, api):
+@pytest.mark.parametrize(
+    ("options", "elsewhere", "does"),
+    [
+        (ASKED, {}, f"does not hold project {P1} to aggregate 'gold'"),
+        (
+            REQUIRED,
+            {},
+            f"leaves project {P1} of aggregate 'gold' without any host "
+            "([scheduler]placement_aggregate_required_for_tenants)",
+        ),
+        (
+            ASKED,
+            {f"{KEY}_x": P1},
+            f"sends project {P1} to other aggregates than 'gold'",
+        ),
+        (
+            REQUIRED,
+            {KEY: P1},
+            f"sends project {P1} to other aggregates than 'gold'",
+        ),
+        (
+            ASKED,
+            {KEY: f"{P1},{P3}"},
+            f"does not hold project {P1} to aggregate 'gold'",
+        ),
+    ],
+)
+def test_who_stands_in_a_list_alone_is_told_where_placement_is_asked(
+    apply, cloud, api, options, elsewhere, does
+):
     cloud.compute_maximum = api
     cloud.metadata.update({KEY: f"{P1},{P2}", f"{KEY}_x": P2})
+    second(cloud, "cmp03", **elsewhere)
     text = f"aggregates: {{gold: {{tenants: ['{P1}', '{P2}']}}}}"
-    done = apply(text, *ASKED)
+    done = apply(text, *options)
     assert (done.code, done.json, done.err) == (
         0,
         [],
         "[scheduler]limit_tenants_to_placement_aggregate finds no project that stands "
-        f"in a list alone: it keeps project {P1} out of aggregate 'gold', until a key "
-        "such as filter_tenant_id_ID has nothing but its ID\n",
+        f"in a list alone: it {does}, until a key such as filter_tenant_id_ID has "
+        "nothing but its ID\n",
     )
     assert apply(text).err == ""
     cloud.metadata[f"{KEY}_y"] = P1
-    assert apply(text, *ASKED).err == ""
+    assert apply(text, *options).err == ""
+
+
+def test_a_key_that_a_line_takes_away_sends_nobody_elsewhere(apply, cloud):
+    cloud.metadata.update({KEY: f"{P1},{P2}"})
+    second(cloud, "cmp03", **{f"{KEY}_x": P1, f"{KEY}_y": P2})
+    text = (
+        f"{{gold: {{tenants: ['{P1}', '{P2}']}}, "
+        f"rack: {{absent: {{tenants: ['{P1}']}}}}}}"
+    )
+    done = apply(f"aggregates: {text}", *ASKED)
+    told = (
+        f"sends project {P2} to other aggregates than 'gold', does not hold project "
+        f"{P1} to aggregate 'gold', until"
+    )
+    assert (done.code, told in done.err) == (0, True), done.err
 
 
 @pytest.mark.parametrize(("api", "code"), [(OLD, 5), (NEW, 0)])
