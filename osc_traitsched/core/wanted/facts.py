@@ -114,6 +114,12 @@ class Facts:
         for host in change.after:
             yield Is.LEFT, host
 
+    def _left_open(self, change: Change) -> Iterator[Fact]:
+        yield from self._left(change)
+        identity = change.object.id
+        if identity in self._restricted or identity in self._found.closed:
+            yield OPEN
+
     def _joined(self, change: Change) -> Iterator[Fact]:
         identity = change.object.id
         yield Is.JOINED, identity
@@ -125,6 +131,7 @@ class Facts:
     def _mirrored(self, change: Change) -> Iterator[Fact]:
         for aggregate in change.after:
             yield Is.MIRRORED, aggregate
+        yield OPEN
 
     def _opened(self, change: Change) -> Iterator[Fact]:
         yield Is.OPENED, change.object.id
@@ -190,5 +197,5 @@ _BROUGHT: Mapping[Stage, Callable[[Facts, Change], Iterator[Fact]]] = {
     Stage.REPLACED: Facts._opened,
     Stage.CLOSED: Facts._closed,
     Stage.RELEASED: Facts._released,
-    Stage.LEFT: Facts._left,
+    Stage.LEFT: Facts._left_open,
 }

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind
 from osc_traitsched.core.change.stages import CLOSING, JOINING, Stage, Staged
-from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
 from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
+from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.facts import OPEN, Fact, Is, named_in, traits_of
 from osc_traitsched.core.wanted.found import FoundCloud
 
@@ -34,6 +35,11 @@ class Reliance:
         # The aggregates that are closed, or that the plan closes.
         self._closed = self._found.closed.union(
             change.object.id for stage in CLOSING for change in staged.get(stage, ())
+        )
+        self._restricting = self._found.closed.union(
+            identity
+            for identity, body in self._aggregates.items()
+            if body["metadata"].get(ZONE_KEY)
         )
         # The aggregates that hosts join; and those that they are in, or join.
         self._joined: dict[str, list[str]] = {}
@@ -107,6 +113,26 @@ class Reliance:
     def _closed_by_then(self, change: Change) -> Iterator[Fact]:
         """Yield that an aggregate is closed before it is opened to others."""
         yield Is.CLOSED, change.object.id
+
+    def _room_for_those_outside(self, change: Change) -> Iterator[Fact]:
+        """Yield what lets others find room without hosts that join what keeps them out.
+
+        The aggregate is closed to them, or is of another zone.
+        """
+        if change.object.id in self._restricting:
+            yield OPEN
+            yield from self._room_of(change.after)
+
+    def _room_for_projects(self, change: Change) -> Iterator[Fact]:
+        """Yield what a project finds in an aggregate that it is limited to from then.
+
+        Until an aggregate names a project, Placement is asked for all hosts.
+        """
+        if any(
+            value and key.startswith(TENANT_KEY) for key, value in change.after.items()
+        ):
+            yield OPEN
+            yield from self._joined_here(change)
 
     def _joined_here(self, change: Change) -> Iterator[Fact]:
         """Yield that others are in an aggregate before hosts leave it.
@@ -222,7 +248,12 @@ def _is_there(aggregate: str) -> Iterator[Fact]:
 
 _Find = Callable[[Reliance, Change], Iterator[Fact]]
 
-_MOVED_OUT = (Reliance._will_join, Reliance._room_for_those_there)
+_MOVED_OUT = (
+    Reliance._will_join,
+    Reliance._joined_here,
+    Reliance._room_elsewhere,
+    Reliance._room_for_those_there,
+)
 _CLOSED = (
     Reliance._aggregate_there,
     Reliance._traits_known,
@@ -234,15 +265,19 @@ _CLOSED = (
 
 _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.GAINED: (Reliance._traits_known,),
-    Stage.ZONES: (Reliance._aggregate_there,),
+    Stage.ZONES: (Reliance._aggregate_there, Reliance._room_for_those_inside),
     Stage.CLOSED_BEFORE: _CLOSED,
-    Stage.JOINED: (Reliance._joins,),
+    Stage.JOINED: (Reliance._joins, Reliance._room_for_those_outside),
     Stage.MOVED_OUT: _MOVED_OUT,
     # Of several aggregates those are left last that keep others from the host.
     Stage.MOVED_OUT_LAST: (*_MOVED_OUT, Reliance._have_left, Reliance._have_joined),
     Stage.MOVED_IN: (Reliance._joins, Reliance._have_left),
-    Stage.MIRRORED: (Reliance._mirrored_members,),
-    Stage.OPENED: (Reliance._closed_around_members,),
+    Stage.MIRRORED: (
+        Reliance._mirrored_members,
+        Reliance._room_elsewhere,
+        Reliance._room_of_provider,
+    ),
+    Stage.OPENED: (Reliance._closed_around_members, Reliance._room_for_projects),
     Stage.REQUIRED: (
         Reliance._traits_known,
         Reliance._traits_within_reach,

@@ -5,25 +5,14 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.app.wanted import planning
-from osc_traitsched.core.errors import CloudBroke
-from tests.unit.app.living import HOSTS
-from tests.unit.commands.wanted import GOLD, SILVER, broken_for, second, statuses
-
-
-@pytest.fixture
-def refused(cloud, monkeypatch):
-    """Has Nova refuse to let a host join or leave an aggregate."""
-    write = cloud.compute_post
-
-    def refuse(action, aggregate):
-        def compute_post(parts, body):
-            if action in body and parts[1] == aggregate:
-                raise CloudBroke("compute", "no", 403)
-            write(parts, body)
-
-        monkeypatch.setattr(cloud, "compute_post", compute_post)
-
-    return refuse
+from tests.unit.commands.wanted import (
+    GOLD,
+    SILVER,
+    broken_for,
+    second,
+    statuses,
+    ungained,
+)
 
 
 @pytest.fixture
@@ -34,15 +23,6 @@ def required(cloud):
     cloud.gives(GOLD, "cmp00")
     cloud.metadata["availability_zone"] = "az1"
     return cloud
-
-
-def ungained(cloud, host):
-    """Let a host gain nothing."""
-
-    def broken():
-        raise CloudBroke("placement", "no", 403)
-
-    cloud.rivals[HOSTS[host]] = broken
 
 
 def test_a_host_keeps_its_traits_where_it_could_not_leave(

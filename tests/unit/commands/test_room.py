@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from tests.unit.commands.wanted import GOLD, SILVER, broken_for, second, statuses
+import pytest
+
+from osc_traitsched.core.errors import CloudBroke
+from tests.unit.commands.wanted import (
+    GOLD,
+    SILVER,
+    broken_for,
+    keystone,
+    second,
+    statuses,
+    ungained,
+)
 
 
 def test_hosts_stay_open_to_a_flavor_that_still_forbids_what_others_have(apply, cloud):
@@ -80,3 +91,118 @@ def test_a_flavor_requires_what_lets_it_in_until_others_have_what_it_requires(
         ("host", "cmp02", SILVER): "failed",
         ("flavor", "golden", f"trait:{GOLD}"): "not done",
     }
+
+
+@pytest.fixture
+def requiring_silver(cloud):
+    """Has one flavor, which requires SILVER; cmp02 does not gain it."""
+    cloud.flavors = {}
+    cloud.flavor("f", **{SILVER: "required"})
+    ungained(cloud, "cmp02")
+    return cloud
+
+
+GAINS = "traits: {CUSTOM_SILVER: {hosts: [cmp02]}}"
+
+
+def test_no_host_joins_what_closes_it_before_others_have_its_traits(
+    requiring_silver, apply, cloud
+):
+    cloud.leaves("cmp01")
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    cloud.gives(SILVER, "cmp01")
+    done = apply(f"{GAINS}\naggregates: {{gold: {{hosts: [cmp01]}}}}")
+    assert statuses(done)["member", "gold", "cmp01"] == "not done"
+
+
+def test_no_host_joins_a_zone_before_others_have_its_traits(
+    requiring_silver, apply, cloud
+):
+    cloud.leaves("cmp01")
+    cloud.metadata["availability_zone"] = "az1"
+    cloud.gives(SILVER, "cmp01")
+    done = apply(f"{GAINS}\naggregates: {{gold: {{hosts: [cmp01]}}}}")
+    assert statuses(done)["member", "gold", "cmp01"] == "not done"
+
+
+def test_no_aggregate_changes_its_zone_before_others_have_its_traits(
+    requiring_silver, apply, cloud
+):
+    cloud.metadata["availability_zone"] = "az1"
+    cloud.gives(SILVER, "cmp00", "cmp03")
+    second(cloud, "cmp02", availability_zone="az1")
+    done = apply(f"{GAINS}\naggregates: {{gold: {{zone: az2}}}}")
+    assert statuses(done)["aggregate", "gold", "availability_zone"] == "not done"
+
+
+def test_no_host_leaves_a_zone_that_others_did_not_join(apply, cloud, refused):
+    cloud.metadata["availability_zone"] = "az1"
+    cloud.leaves("cmp01")
+    second(cloud, "cmp01", availability_zone="az2")
+    refused("add_host", "1")
+    done = apply("""
+        aggregates:
+          gold: {hosts: [cmp02], absent: {hosts: [cmp00]}}
+          rack: {hosts: [cmp00]}
+    """)
+    assert statuses(done)["member", "gold", "cmp00"] == "not done"
+
+
+def test_no_trait_goes_while_placement_does_not_know_where_others_are(
+    apply, cloud, monkeypatch
+):
+    cloud.flavors = {}
+    cloud.flavor("f", **{GOLD: "required"})
+    cloud.metadata.update({f"trait:{GOLD}": "required", "availability_zone": "az1"})
+    cloud.gives(GOLD, "cmp00", "cmp01", "cmp02")
+    second(cloud, "cmp02", availability_zone="az1")
+    cloud.mirror[cloud.aggregates["1"]["uuid"]] = set()
+    write = cloud.placement_put
+
+    def placement_put(parts, body):
+        if parts[-1] == "aggregates":
+            raise CloudBroke("placement", "no", 403)
+        write(parts, body)
+
+    monkeypatch.setattr(cloud, "placement_put", placement_put)
+    done = apply("""
+        traits: {CUSTOM_GOLD: {absent: {hosts: [cmp02]}}}
+        aggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}
+    """)
+    assert statuses(done)["host", "cmp02", GOLD] == "not done"
+
+
+def test_no_trait_goes_while_others_can_not_leave_what_closes_them(
+    apply, cloud, refused
+):
+    cloud.flavors = {}
+    cloud.flavor("golden", **{GOLD: "required"})
+    cloud.metadata[f"trait:{SILVER}"] = "required"
+    cloud.gives(SILVER, "cmp00", "cmp01")
+    cloud.gives(GOLD, "cmp00", "cmp02")
+    refused("remove_host", "1")
+    done = apply("""
+        traits: {CUSTOM_GOLD: {absent: {hosts: [cmp02]}}}
+        aggregates: {gold: {absent: {hosts: [cmp00]}}}
+    """)
+    assert statuses(done) == {
+        ("member", "gold", "cmp00"): "failed",
+        ("host", "cmp02", GOLD): "not done",
+    }
+
+
+def test_no_project_is_limited_to_an_aggregate_that_hosts_did_not_join(
+    apply, cloud, monkeypatch, refused
+):
+    one, two = "1" * 32, "2" * 32
+    keystone(cloud, monkeypatch, one, two)
+    cloud.leaves("cmp01")
+    cloud.metadata["filter_tenant_id"] = one
+    refused("add_host", "1")
+    done = apply(
+        f"aggregates: {{gold: {{hosts: [cmp01], tenants: ['{one}', '{two}']}}}}",
+        *("--set", "scheduler.limit_tenants_to_placement_aggregate=true"),
+    )
+    assert set(statuses(done).values()) == {"failed", "not done"}
+    assert cloud.metadata == {"filter_tenant_id": one}
