@@ -231,3 +231,37 @@ def test_hosts_that_a_suffix_reserves_are_reserved_from_30_on(apply, cloud, api,
     done = apply(text, *ON)
     said = "no host would be left for projects that no aggregate names" in done.err
     assert (done.code, said) == (code, code == 5), done.err
+
+
+@pytest.fixture
+def elsewhere(cloud):
+    """Has one flavor, whose only host is none of gold's."""
+    cloud.flavors = {}
+    cloud.flavor("f", CUSTOM_SILVER="required")
+    cloud.gives("CUSTOM_SILVER", "cmp02")
+    cloud.compute_maximum = NEW
+    cloud.metadata[KEY] = P1
+
+
+def test_a_project_that_comes_to_that_of_another_one_is_limited_to_it(
+    elsewhere, apply, cloud
+):
+    done = apply(BOTH, *ASKED)
+    assert (done.code, cloud.written) == (5, [])
+    said = f"no host would be left for flavor 'f' for project '{P2}'"
+    assert said in done.err
+
+
+def test_projects_that_change_their_places_lose_what_they_had(elsewhere, apply, cloud):
+    second(cloud, "cmp02", **{KEY: P2})
+    done = apply(
+        f"""
+        aggregates:
+          gold: {{tenants: ['{P2}'], absent: {{tenants: ['{P1}']}}}}
+          rack: {{tenants: ['{P1}'], absent: {{tenants: ['{P2}']}}}}
+        """,
+        *ASKED,
+    )
+    assert (done.code, cloud.written) == (5, [])
+    said = f"no host would be left for flavor 'f' for project '{P2}'"
+    assert said in done.err

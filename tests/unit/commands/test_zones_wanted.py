@@ -173,3 +173,14 @@ def test_a_host_that_could_not_join_all_is_said_to_be_where_it_is(
     status, detail = found["add", "rack", "cmp01"]
     said = f"the host has left 'gold', and is in {where}"
     assert (status, detail.endswith(f"; {said}")) == ("failed", True)
+
+
+def test_zones_that_change_their_places_lose_what_they_had(apply, cloud):
+    cloud.flavors = {}
+    cloud.flavor("f", CUSTOM_SILVER="required")
+    cloud.gives("CUSTOM_SILVER", "cmp02")
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, "cmp02", availability_zone="az2")
+    done = apply("aggregates: {gold: {zone: az2}, rack: {zone: az1}}")
+    assert (done.code, cloud.written) == (5, [])
+    assert "no host would be left for flavor 'f' in zone 'az2'" in done.err

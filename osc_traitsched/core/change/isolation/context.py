@@ -58,14 +58,14 @@ def contexts(
     Zones and projects that are named on the way are among them.
 
     :param clouds: as the cloud is now, then after each stage of the plan
-    :returns: those of the same aggregates together: Nova makes the same of them
+    :returns: those of the same aggregates at each stage together: Nova makes the same
+        of them
     """
     nova = clouds[0].state.snapshot.nova or Nova()
     touched = _touched(clouds)
     members = _members(clouds)
-    bodies = [body for cloud in clouds for body in cloud.aggregates]
-    zones = (_anywhere(nova), *_zones(nova, bodies, members, assumptions))
-    named = _of_projects(bodies, assumptions)
+    zones = (_anywhere(nova), *_zones(nova, clouds, members, assumptions))
+    named = [_of_projects(cloud.aggregates, assumptions) for cloud in clouds]
     theirs = _by_aggregates(named, members, assumptions.collation)
     projects = (_anywhere(nova), *theirs)
     found = (
@@ -123,7 +123,7 @@ def _members(clouds: Sequence[PredictedCloud]) -> Members:
 
 def _zones(
     nova: Nova,
-    bodies: Iterable[Body],
+    clouds: Iterable[PredictedCloud],
     members: Members,
     assumptions: SchedulerSettings,
 ) -> Iterator[_Alike]:
@@ -132,15 +132,19 @@ def _zones(
         return
     equal = assumptions.collation.equal
     named = [
-        (value, body["uuid"])
-        for body in bodies
-        for key, value in body["metadata"].items()
-        if equal(key, ZONE_KEY)
+        [
+            (value, body["uuid"])
+            for body in cloud.aggregates
+            for key, value in body["metadata"].items()
+            if equal(key, ZONE_KEY)
+        ]
+        for cloud in clouds
     ]
-    can_be_asked_for = ((v, a) for v, a in named if v and ":" not in v)
-    yield from _by_aggregates(can_be_asked_for, members, assumptions.collation)
+    asked = [[(v, a) for v, a in each if v and ":" not in v] for each in named]
+    yield from _by_aggregates(asked, members, assumptions.collation)
     if has_filter(assumptions, AZ_FILTER):
-        yield from _default_zone(nova, {uuid for _, uuid in named}, members)
+        with_zone = {uuid for each in named for _, uuid in each}
+        yield from _default_zone(nova, with_zone, members)
 
 
 def _default_zone(
@@ -176,19 +180,23 @@ def named_projects(
 
 
 def _by_aggregates(
-    named: Iterable[tuple[str, str]], members: Members, collation: Collation
+    named: Iterable[Iterable[tuple[str, str]]], members: Members, collation: Collation
 ) -> Iterator[_Alike]:
-    """Yield the names of the same aggregates together, of equal names the first."""
+    """Yield the names of the same aggregates together, of equal names the first.
+
+    :param named: names and their aggregates, of each stage
+    """
     spelled: dict[str, str] = {}
-    aggregates: dict[str, set[str]] = {}
-    for each, aggregate in named:
-        name = spelled.setdefault(collation.folded(each), each)
-        aggregates.setdefault(name, set()).add(aggregate)
-    alike: dict[frozenset[str], list[str]] = {}
-    for name, uuids in aggregates.items():
-        alike.setdefault(frozenset(uuids), []).append(name)
+    aggregates: dict[str, set[tuple[int, str]]] = {}
+    for stage, each in enumerate(named):
+        for name, aggregate in each:
+            first = spelled.setdefault(collation.folded(name), name)
+            aggregates.setdefault(first, set()).add((stage, aggregate))
+    alike: dict[frozenset[tuple[int, str]], list[str]] = {}
+    for name, staged in aggregates.items():
+        alike.setdefault(frozenset(staged), []).append(name)
     for key, names in alike.items():
-        yield _Alike(tuple(names), _nodes(members, key))
+        yield _Alike(tuple(names), _nodes(members, {uuid for _, uuid in key}))
 
 
 def _nodes(members: Members, aggregates: Iterable[str]) -> frozenset[str]:
