@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.isolation.guards import StillCloses
-from osc_traitsched.core.change.model import Change, Condition, Kind, Object
-from osc_traitsched.core.change.stages import Stage, Staged
+from osc_traitsched.core.change.model import Change, Condition, Keys, Kind, Object
+from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import isolating_keys
-from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.found import FoundCloud
 
 #: The stages in which something stops keeping others from hosts.
-_OPENING = frozenset({Stage.MOVED_OUT_LAST, Stage.OPENED, Stage.REPLACED, Stage.LEFT})
+_OPENING = (Stage.MOVED_OUT_LAST, Stage.OPENED, Stage.REPLACED, Stage.LEFT)
 
 
 def while_closed(staged: Staged, found: FoundCloud) -> Staged:
     """Return the changes, with what must still be closed before some of them.
 
-    Others may open an aggregate after it was read that hosts are in, or go to. What
-    closes these hosts until now then stays.
+    Others may open an aggregate after it was read, or after it was closed, that hosts
+    are in, or go to. What closes these hosts until now then stays.
     """
-    shelters = _Shelters(staged, found)
     return {
-        stage: tuple(shelters.guarded(stage, change) for change in changes)
+        stage: tuple(map(_Shelters(stage, staged, found).guarded, changes))
         if stage in _OPENING
         else changes
         for stage, changes in staged.items()
@@ -34,67 +32,95 @@ def while_closed(staged: Staged, found: FoundCloud) -> Staged:
 
 
 class _Shelters:
-    def __init__(self, staged: Staged, found: FoundCloud) -> None:
+    """What closes hosts when a stage is written."""
+
+    def __init__(self, stage: Stage, staged: Staged, found: FoundCloud) -> None:
         self._bodies = {str(body["id"]): body for body in found.aggregates}
         self._closed = found.closed
-        after: dict[str, dict[str, object]] = {}
+        self._closing = _closing(stage, staged, found)
+        every = [change for changes in staged.values() for change in changes]
+        self._objects = {
+            **{i: _object(i, body["name"]) for i, body in self._bodies.items()},
+            **{c.object.id: c.object for c in every if c.object.kind is Kind.AGGREGATE},
+        }
         joins: dict[str, set[str]] = {}
         leaves: dict[str, set[str]] = {}
-        for change in (change for changes in staged.values() for change in changes):
-            if change.object.kind is Kind.AGGREGATE:
-                after.setdefault(change.object.id, {}).update(change.after)
-            elif change.object.kind is Kind.AGGREGATE_HOSTS:
+        for change in every:
+            if change.object.kind is Kind.AGGREGATE_HOSTS:
                 joins.setdefault(change.object.id, set()).update(change.added)
                 leaves.setdefault(change.object.id, set()).update(change.removed)
-        #: Those that hosts join which change their zone, once they have left the other.
-        self._moving_in = {
-            (change.object.id, host)
-            for change in staged.get(Stage.MOVED_IN, ())
-            for host in change.added
-        }
-        #: What closes an aggregate now, and stays as it is.
-        self._closing: dict[str, Mapping[str, str]] = {}
         #: The aggregates that go on to close a host.
         self._around: dict[str, list[str]] = {}
-        for identity, body in self._bodies.items():
-            kept = {
-                key: value
-                for key, value in _closing(body, found.collation)
-                if key not in after.get(identity, {})
+        for identity in self._closing:
+            body = self._bodies.get(identity)
+            hosts = joins.get(identity, set()).union(body["hosts"] if body else ())
+            for host in hosts - leaves.get(identity, set()):
+                self._around.setdefault(host, []).append(identity)
+        #: Those that hosts join which change their zone, once they have left the other.
+        self._moving_in = (
+            {
+                (change.object.id, host)
+                for change in staged.get(Stage.MOVED_IN, ())
+                for host in change.added
             }
-            if kept:
-                self._closing[identity] = kept
-                hosts = {*body["hosts"], *joins.get(identity, ())}
-                for host in hosts - leaves.get(identity, set()):
-                    self._around.setdefault(host, []).append(identity)
+            if stage is Stage.MOVED_OUT_LAST
+            else set()
+        )
 
-    def guarded(self, stage: Stage, change: Change) -> Change:
+    def guarded(self, change: Change) -> Change:
         """Return a change that is not made if its hosts are not closed any more."""
-        if change.object.id not in self._closed:
+        own = change.object.id
+        if own not in self._closed:
             return change
         is_host = change.object.kind is Kind.AGGREGATE_HOSTS
-        hosts = change.after if is_host else self._bodies[change.object.id]["hosts"]
+        hosts = change.after if is_host else self._bodies[own]["hosts"]
         inside: dict[str, set[str]] = {}
         for host in hosts:
             for identity in self._around.get(host, ()):
-                inside.setdefault(identity, set()).add(host)
-        inside.pop(change.object.id, None)
-        if stage is Stage.MOVED_OUT_LAST:
-            coming = {(i, h) for i in inside for h in inside[i]} & self._moving_in
-            for identity, host in coming:
-                inside[identity].discard(host)
+                there = inside.setdefault(identity, set())
+                # What has left the aggregate itself is not opened by what it loses.
+                if identity != own and (identity, host) not in self._moving_in:
+                    there.add(host)
+        if not change.removed:
+            inside.pop(own, None)
         met = (self._condition(each, inside[each]) for each in sorted(inside))
         return dataclasses.replace(change, conditions=(*change.conditions, *met))
 
     def _condition(self, identity: str, hosts: Iterable[str]) -> Condition:
-        name = self._bodies[identity]["name"]
-        guard = StillCloses(name, frozenset(hosts), self._closing[identity])
-        return Condition(Object(Kind.AGGREGATE, identity, name), guard)
+        target = self._objects[identity]
+        guard = StillCloses(target.name, frozenset(hosts), self._closing[identity])
+        return Condition(target, guard)
 
 
-def _closing(body: Body, collation: Collation) -> Iterator[tuple[str, str]]:
+def _object(identity: str, name: str) -> Object:
+    return Object(Kind.AGGREGATE, identity, name)
+
+
+def _closing(
+    stage: Stage, staged: Staged, found: FoundCloud
+) -> Mapping[str, Mapping[str, str]]:
+    """Return what keeps requests out of aggregates then: it stays, or came before."""
+    written: dict[str, set[str]] = {}
+    came: dict[str, dict[str, str]] = {}
+    for at, changes in staged.items():
+        for change in changes:
+            if change.object.kind is Kind.AGGREGATE:
+                written.setdefault(change.object.id, set()).update(change.after)
+                if at in CLOSING and at < stage:
+                    keys = dict(_that_close(change.after, found.collation))
+                    came.setdefault(change.object.id, {}).update(keys)
+    for body in found.aggregates:
+        identity = str(body["id"])
+        for key, value in _that_close(body["metadata"], found.collation):
+            if key not in written.get(identity, ()):
+                came.setdefault(identity, {})[key] = value
+    return {identity: keys for identity, keys in came.items() if keys}
+
+
+def _that_close(metadata: Keys, collation: Collation) -> Iterator[tuple[str, str]]:
     """Yield the metadata by which an aggregate keeps some requests out."""
-    isolating = isolating_keys(body["metadata"], collation)
-    for key, value in body["metadata"].items():
+    there = {key: value for key, value in metadata.items() if value is not None}
+    isolating: Collection[str] = isolating_keys(there, collation)
+    for key, value in there.items():
         if key in isolating or key.startswith(TENANT_KEY):
             yield key, value

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from osc_traitsched.app.wanted import planning
@@ -133,6 +135,67 @@ def test_hosts_stay_closed_where_others_open_what_was_to_go_on_closing_them(
     assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
     # Whoever runs it again sees that nothing else closes them.
     assert statuses(apply(text)) == {row: "changed"}
+
+
+def opened_by_others(cloud, key, aggregate):
+    """Let others take a key from an aggregate right after it is written."""
+    write = cloud.compute_post
+
+    def compute_post(parts, body):
+        write(parts, body)
+        if (body.get("set_metadata") or {}).get("metadata", {}).get(key):
+            cloud.aggregates[aggregate]["metadata"].pop(key, None)
+
+    cloud.compute_post = compute_post
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "wanted", "row"),
+    [
+        (
+            "1",
+            """
+            gold:
+              isolated_for: [CUSTOM_SILVER]
+              absent: {isolated_for: [CUSTOM_GOLD]}
+            """,
+            ("aggregate", "gold", f"trait:{GOLD}"),
+        ),
+        (
+            "2",
+            """
+            rack: {hosts: [cmp00], isolated_for: [CUSTOM_SILVER]}
+            gold: {absent: {hosts: [cmp00]}}
+            """,
+            ("member", "gold", "cmp00"),
+        ),
+        (
+            "2",
+            """
+            new: {hosts: [cmp00], isolated_for: [CUSTOM_SILVER]}
+            gold: {absent: {hosts: [cmp00]}}
+            """,
+            ("member", "gold", "cmp00"),
+        ),
+    ],
+    ids=["its own", "another", "a new one"],
+)
+def test_hosts_stay_closed_where_others_open_what_has_just_closed_them(
+    apply, cloud, aggregate, wanted, row
+):
+    cloud.flavors = {}
+    cloud.metadata[f"trait:{GOLD}"] = "required"
+    for trait in (GOLD, SILVER):
+        cloud.gives(trait, "cmp00", "cmp01")
+    if "rack" in wanted:
+        second(cloud)
+    opened_by_others(cloud, f"trait:{SILVER}", aggregate)
+    done = apply(f"aggregates:\n{textwrap.indent(textwrap.dedent(wanted), '  ')}")
+    (failed,) = (r for r in done.json if r["status"] != "changed")
+    assert (failed["step"], failed["object"], failed["key"]) == row
+    assert f"'trait:{SILVER}' of aggregate" in failed["detail"]
+    assert cloud.metadata[f"trait:{GOLD}"] == "required"
+    assert "cmp00" in cloud.aggregates["1"]["hosts"]
 
 
 def test_others_may_close_further_what_goes_on_closing_hosts(apply, cloud):
