@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import PRESENT, Kind, Object, Value
+from osc_traitsched.core.change.model import PRESENT, Kind, Object
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted import requirements, tenants, two_zones
+from osc_traitsched.core.wanted import members, requirements, tenants, two_zones
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.hosts import Hosts
 from osc_traitsched.core.wanted.model import Only, Part, Text, Wanted, Wish, Wrong
-from osc_traitsched.core.wanted.refusals import NotToTake, OnlyNobody, SaysWhatItIs
+from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs
+from osc_traitsched.core.wanted.rest import leaving_nobody
 
 #: What a new aggregate is called until Nova has given it an ID.
 _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")
@@ -66,18 +67,24 @@ class _Claiming:
     def __post_init__(self) -> None:
         self.claims = Claims()
         self.mistakes: list[Wrong] = []
-        self._wished: dict[tuple[Part, str], list[Wish]] = {}
+        self._lines: dict[str, list[Wish]] = {}
         for wish in self.wanted.wishes:
-            self._wished.setdefault((wish.part, wish.of.text), []).append(wish)
+            if wish.part.section == "aggregates":
+                self._lines.setdefault(wish.of.text, []).append(wish)
+        self._only: dict[str, list[Only]] = {}
+        for only in self.wanted.only:
+            if only.section == "aggregates":
+                self._only.setdefault(only.of.text, []).append(only)
+        self._hold()
+
+    def _hold(self) -> None:
+        """Find the hosts that are left as they are."""
         held = [self.hosts.providers(text) for text in self.wanted.hold]
         self._held_roots = {p.uuid for each in held for p in each.providers}
         names = {host for each in held for host in each.without_provider}
-        names |= {
-            host
-            for text in self.wanted.hold
-            for body in self.found.aggregates
-            for host in self.hosts.named(text, frozenset(body["hosts"]))
-        }
+        inside = frozenset(h for body in self.found.aggregates for h in body["hosts"])
+        for text in self.wanted.hold:
+            names |= self.hosts.named(text, inside)
         nodes = [c for c in self._nova.computes if c.uuid in self._held_roots]
         self._held_hosts = frozenset(names | {node.service_host for node in nodes})
         self.claims.held_hosts = self._held_hosts
@@ -96,7 +103,7 @@ class _Claiming:
             find = self.hosts.nested if is_nested else self.hosts.providers
             selected = find(wish.value)
             for provider in selected.providers:
-                self._trait(provider, wish.of.text, _claim(wish))
+                self._trait(provider, wish.of.text, Claim.of(wish))
             for host in selected.without_provider if not wish.absent else ():
                 self._without(host, wish.of.text, wish.value)
 
@@ -118,26 +125,20 @@ class _Claiming:
 
     def rest_of_traits(self) -> None:
         """Claim that nobody else has the traits of which that is said."""
+        kind = Kind.PROVIDER_TRAITS
+        given = {key for target, key in self.claims.wanted() if target.kind is kind}
+        # No line can name a host that Nova does not list for now.
+        left = self._held_roots | self.found.snapshot.unlisted
         for only in self.wanted.only:
             if only.section == "traits":
                 self._check_trait(only.of, absent=True)
                 name = only.of.text
-                kind = Kind.PROVIDER_TRAITS
-                units = self.claims.wanted()
-                is_given = any(t.kind is kind and key == name for t, key in units)
-                self._check_only(only, is_given)
+                self.mistakes += leaving_nobody(only, name in given, self.hosts)
                 for holder in sorted(self.found.holders.get(name, ())):
                     provider = self.found.holdings[holder].provider
                     unit = provider_object(self.found, provider), name
-                    # No line can name a host that Nova does not list for now.
-                    left = self._held_roots | self.found.snapshot.unlisted
                     is_left = provider.root in left
                     self.claims.add_rest([unit], only.of.place, is_left)
-
-    def _check_only(self, only: Only, names_any: bool) -> None:
-        """Refuse that nobody is left because a group is empty."""
-        if not names_any and not self.hosts.mistakes:
-            self.mistakes.append(Wrong(only.of.place, OnlyNobody(only.of.text)))
 
     def existing(self) -> None:
         """Claim that all traits exist which something shall have or name."""
@@ -162,29 +163,25 @@ class _Claiming:
 
     def aggregates(self) -> None:
         """Claim that aggregates exist, their zones, their hosts and their projects."""
-        for name in self._named_aggregates():
-            if self._body(name) is None and not self._make(name):
-                continue
-            self._zone(name)
-            self._members(name)
+        for name, lines in self._lines.items():
             body = self._body(name)
+            if body is None and not self._make(name, lines):
+                continue
+            self._zone(name, lines)
+            inside = frozenset(body["hosts"] if body else ())
             metadata = body["metadata"] if body else {}
+            target = self._object(Kind.AGGREGATE_HOSTS, name)
+            said = lines, self._only.get(name, ())
+            self.mistakes += members.claim(
+                self.claims, target, inside, *said, self.hosts
+            )
             target = self._object(Kind.AGGREGATE, name)
             self.mistakes += tenants.claim(
-                self.claims, target, metadata, self.wanted, self.found
+                self.claims, target, metadata, *said, self.found
             )
-
-    def _named_aggregates(self) -> list[str]:
-        names = (
-            w.of.text for w in self.wanted.wishes if w.part.section == "aggregates"
-        )
-        return list(dict.fromkeys(names))
 
     def _body(self, name: str) -> Body | None:
         return self.found.aggregate_named.get(name)
-
-    def _wishes(self, name: str, *parts: Part) -> Iterator[Wish]:
-        return (wish for part in parts for wish in self._wished.get((part, name), ()))
 
     def _object(self, kind: Kind, name: str) -> Object:
         body = self._body(name)
@@ -192,21 +189,16 @@ class _Claiming:
             return Object(kind, str(uuid.uuid5(_NEW, name)), name, is_new=True)
         return Object(kind, str(body["id"]), name)
 
-    def _make(self, name: str) -> bool:
+    def _make(self, name: str, lines: Sequence[Wish]) -> bool:
         """Claim an aggregate that is not there; what is to be absent makes none.
 
         That is as wanted: an undo file leads back from a plan that failed before.
         """
-        wishes = [
-            w
-            for w in self.wanted.wishes
-            if w.part.section == "aggregates" and w.of.text == name
-        ]
-        wanting = [wish for wish in wishes if not wish.absent]
+        wanting = [wish for wish in lines if not wish.absent]
         if not wanting:
             near = near_names(name, self.found.aggregate_named)
             error = errors.NothingMatches("aggregate", name, near)
-            self.claims.missing.append(Wrong(wishes[0].of.place, error))
+            self.claims.missing.append(Wrong(lines[0].of.place, error))
             return False
         if refusal := self.found.no_new_aggregate(name):
             self.mistakes.append(Wrong(wanting[0].of.place, refusal))
@@ -214,30 +206,12 @@ class _Claiming:
         self.claims.add(unit, Claim(name, wanting[0].of.place))
         return True
 
-    def _zone(self, name: str) -> None:
+    def _zone(self, name: str, lines: Iterable[Wish]) -> None:
         kind = Kind.NEW_AGGREGATE if self._body(name) is None else Kind.AGGREGATE
-        for wish in self._wishes(name, Part.ZONE):
-            unit = self._object(kind, name), ZONE_KEY
-            self.claims.add(unit, Claim(wish.value.text, wish.value.place))
-
-    def _members(self, name: str) -> None:
-        body = self._body(name)
-        inside = frozenset(body["hosts"] if body else ())
-        target = self._object(Kind.AGGREGATE_HOSTS, name)
-        for wish in self._wishes(name, Part.MEMBERS):
-            for host in self.hosts.service_hosts(wish.value, inside):
-                self.claims.add((target, host), _claim(wish), host in self._held_hosts)
-        for only in self._only(name, Part.MEMBERS):
-            self._check_only(only, any(t == target for t, _ in self.claims.wanted()))
-            for host in sorted(inside):
-                is_held = host in self._held_hosts
-                self.claims.add_rest([(target, host)], only.of.place, is_held)
-
-    def _only(self, name: str, part: Part) -> Iterator[Only]:
-        is_named = any(not wish.absent for wish in self._wishes(name, part))
-        for only in self.wanted.only if is_named else ():
-            if only.section == "aggregates" and only.of.text == name:
-                yield only
+        for wish in lines:
+            if wish.part is Part.ZONE:
+                unit = self._object(kind, name), ZONE_KEY
+                self.claims.add(unit, Claim(wish.value.text, wish.value.place))
 
     # Isolation
 
@@ -298,8 +272,3 @@ class _Claiming:
             target = Object(Kind.PROVIDER_AGGREGATES, root.uuid, root.name, host)
             is_held = root.uuid in self._held_roots
             self.claims.add((target, body["uuid"]), claim, is_held)
-
-
-def _claim(wish: Wish) -> Claim:
-    value: Value = None if wish.absent else PRESENT
-    return Claim(value, wish.value.place)

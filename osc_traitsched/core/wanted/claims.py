@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.change.model import Object, Value
-from osc_traitsched.core.wanted.model import Place, Wrong
+from osc_traitsched.core.change.model import PRESENT, Object, Value
+from osc_traitsched.core.wanted.model import Place, Wish, Wrong
 from osc_traitsched.core.wanted.refusals import WantedOtherwise
 
 #: An object and one of its keys.
@@ -25,6 +25,11 @@ class Claim:
     place: Place
     is_rest: bool = False
 
+    @classmethod
+    def of(cls, wish: Wish) -> Claim:
+        """Return what a line wants of what is there or is not."""
+        return cls(None if wish.absent else PRESENT, wish.value.place)
+
 
 class Claims:
     """What all lines together claim.
@@ -32,6 +37,8 @@ class Claims:
     :ivar units: each unit with what it shall be
     :ivar held: those of hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
+    :ivar elsewhere: how many units there are besides, of hosts that lines take from
+        aggregates which they are not in
     :ivar mistakes: units that two lines want to be different
     :ivar missing: lines that take from an aggregate, or a project, that is not there
     """
@@ -40,6 +47,7 @@ class Claims:
         self.units: dict[Unit, Claim] = {}
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
+        self.elsewhere = 0
         self.mistakes: list[Wrong] = []
         self.missing: list[Wrong] = []
         self._by_object: dict[Object, dict[str, Claim]] = {}

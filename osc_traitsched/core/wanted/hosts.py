@@ -34,6 +34,9 @@ class Hosts:
         self._groups = {group.name.text: group for group in groups}
         self._inventory = inventory
         self._found: dict[tuple[str, bool], Selected] = {}
+        self._services: dict[str, tuple[frozenset[str], list[str]]] = {}
+        self._patterns: dict[str, tuple[frozenset[str], list[str]]] = {}
+        self._known: dict[str, bool] = {}
         self._by_label: dict[str, list[Provider]] = {}
         for host in snapshot.hosts:
             self._by_label.setdefault(host.name.partition(".")[0], []).append(host)
@@ -52,38 +55,48 @@ class Hosts:
 
     def service_hosts(
         self, text: Text, among: Set[str] = frozenset()
-    ) -> tuple[str, ...]:
+    ) -> frozenset[str]:
         """Return hosts as Nova's aggregates name them.
 
         :param among: hosts that Nova may no longer have, and that count as well
         """
         there = self.named(text, among)
         if there and not self._is_known(text):
-            return tuple(there)
-        selected = self.providers(text)
-        found = dict.fromkeys((*selected.without_provider, *there))
-        for provider in selected.providers:
-            if provider.uuid in self._service_hosts:
-                found[self._service_hosts[provider.uuid]] = None
-            else:
-                self._wrong(text, NoCompute(provider.name))
-        return tuple(sorted(found))
+            return there
+        if text.text not in self._services:
+            self._services[text.text] = self._of_nova(self.providers(text))
+        found, without = self._services[text.text]
+        for name in without:
+            self._wrong(text, NoCompute(name))
+        return found if there <= found else found | there
 
-    def named(self, text: Text, among: Set[str]) -> list[str]:
+    def named(self, text: Text, among: Set[str]) -> frozenset[str]:
         """Return those of some hosts that are named as they are, or by a glob.
 
         Nova may have them no more.
         """
-        patterns: tuple[Text, ...] = (text,)
-        if text.text.startswith(GROUP):
-            group = self._groups[text.text[len(GROUP) :]]
-            patterns = group.values if group.source is Source.NAMES else ()
-        names = {each.text for each in patterns}
+        if text.text not in self._patterns:
+            self._patterns[text.text] = self._written(text.text)
+        names, globs = self._patterns[text.text]
+        matching = (h for glob in globs for h in among if fnmatch.fnmatchcase(h, glob))
+        return names.intersection(among).union(matching)
+
+    def _of_nova(self, selected: Selected) -> tuple[frozenset[str], list[str]]:
+        """Return the service hosts of providers, and the names of those without."""
+        hosts, known = set(selected.without_provider), self._service_hosts
+        hosts.update(known[p.uuid] for p in selected.providers if p.uuid in known)
+        without = [p.name for p in selected.providers if p.uuid not in known]
+        return frozenset(hosts), without
+
+    def _written(self, text: str) -> tuple[frozenset[str], list[str]]:
+        """Return what a line or its group of names has, and those that are globs."""
+        names = [text]
+        if text.startswith(GROUP):
+            group = self._groups[text[len(GROUP) :]]
+            is_names = group.source is Source.NAMES
+            names = [each.text for each in group.values] if is_names else []
         globs = [name for name in names if any(c in name for c in "*?[")]
-        matching = {
-            host for glob in globs for host in among if fnmatch.fnmatchcase(host, glob)
-        }
-        return sorted(matching | (names & among))
+        return frozenset(names), globs
 
     def _once(self, text: Text, is_host: bool) -> Selected:
         key = (text.text, is_host)
@@ -118,11 +131,14 @@ class Hosts:
 
     def _is_known(self, text: Text) -> bool:
         """Tell whether Placement or Nova has any host that is named so."""
-        try:
-            self._host(text)
-        except TraitSchedError:
-            return False
-        return True
+        if text.text not in self._known:
+            try:
+                self._host(text)
+            except TraitSchedError:
+                self._known[text.text] = False
+            else:
+                self._known[text.text] = True
+        return self._known[text.text]
 
     def _is_whole(self, name: str) -> bool:
         """Tell whether a host or a service host goes by just this name."""

@@ -53,7 +53,7 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
         for stage in CLOSING.intersection(staged)
     }
     held = sum(states.value(unit) != claim.value for unit, claim in claims.held.items())
-    as_wanted = len(claims.units) - len(differing)
+    as_wanted = len(claims.units) - len(differing) + claims.elsewhere
     return Draft({**staged, **guarded}, differing, as_wanted, held)
 
 

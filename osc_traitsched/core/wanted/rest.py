@@ -8,9 +8,19 @@ from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.model import Place
-from osc_traitsched.core.wanted.refusals import TakesMost
+from osc_traitsched.core.wanted.hosts import Hosts
+from osc_traitsched.core.wanted.model import Only, Place, Wrong
+from osc_traitsched.core.wanted.refusals import OnlyNobody, TakesMost
 from osc_traitsched.core.wanted.tenants import without
+
+
+def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[Wrong]:
+    """Yield an ``only`` that leaves nobody because a group is empty.
+
+    :param names_any: a line names somebody of this cloud
+    """
+    if not names_any and not hosts.mistakes:
+        yield Wrong(only.of.place, OnlyNobody(only.of.text))
 
 
 def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[TakesMost]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.errors import NothingMatches
@@ -10,7 +10,7 @@ from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in, projects_of
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.model import Part, Place, Wanted, Wrong
+from osc_traitsched.core.wanted.model import Only, Part, Place, Wish, Wrong
 from osc_traitsched.core.wanted.project_keys import keys_of
 from osc_traitsched.core.wanted.refusals import GoneProject
 
@@ -19,7 +19,8 @@ def claim(
     claims: Claims,
     target: Object,
     metadata: Mapping[str, str],
-    wanted: Wanted,
+    wishes: Sequence[Wish],
+    only: Sequence[Only],
     found: FoundCloud,
 ) -> Iterator[Wrong]:
     """Claim the keys by which an aggregate names projects, and no longer names others.
@@ -28,8 +29,10 @@ def claim(
 
     :param target: the aggregate's metadata
     :param metadata: as it is now
+    :param wishes: the lines about the aggregate
+    :param only: those that say it of the aggregate
     """
-    wishes = [w for w in wanted.of_part(Part.TENANTS) if w.of.text == target.name]
+    wishes = [wish for wish in wishes if wish.part is Part.TENANTS]
     ids = {}
     for wish in wishes:
         known = found.projects.get(wish.value.text, wish.value.text)
@@ -50,7 +53,7 @@ def claim(
         if w.absent
         for each in (ids[w.value.text], w.value.text)
     }
-    rest = [o.of.place for o in wanted.only if _is_about(o.section, o.of.text, target)]
+    rest = [each.of.place for each in only]
     others: frozenset[str] = frozenset()
     if rest and inside:
         others = projects_in(metadata) - inside.keys() - outside.keys()
@@ -83,10 +86,6 @@ def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProjec
 def _takes_nothing(project: str, metadata: Mapping[str, str]) -> bool:
     """Tell whether a name is no project's that an aggregate could name, or did."""
     return not is_id(project) and project not in projects_in(metadata)
-
-
-def _is_about(section: str, name: str, target: Object) -> bool:
-    return section == "aggregates" and name == target.name
 
 
 def without(before: str | None, after: str | None) -> frozenset[str]:

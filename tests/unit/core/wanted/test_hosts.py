@@ -43,8 +43,8 @@ def test_a_first_label_names_the_one_host_that_has_it():
 
 def test_an_aggregate_has_service_hosts_and_those_that_nova_no_longer_has():
     finder = hosts()
-    assert finder.service_hosts(Text("a", PLACE)) == ("service-a.example.org",)
-    assert finder.service_hosts(Text("gone", PLACE), {"gone", "c"}) == ("gone",)
+    assert finder.service_hosts(Text("a", PLACE)) == {"service-a.example.org"}
+    assert finder.service_hosts(Text("gone", PLACE), {"gone", "c"}) == {"gone"}
     assert finder.mistakes == []
 
 

@@ -1,0 +1,150 @@
+"""Lines about the hosts of aggregates: what they claim, and how much work that is."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from osc_traitsched.core.change.model import PRESENT, Kind, Object
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.wanted import members
+from osc_traitsched.core.wanted.claiming import claims_of
+from osc_traitsched.core.wanted.claims import Claims
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.hosts import Hosts
+from osc_traitsched.core.wanted.model import Only, Part, Place, Text, Wanted, Wish
+from osc_traitsched.core.wanted.planner import draft
+from osc_traitsched.views.problems import word
+
+GOLD = Object(Kind.AGGREGATE_HOSTS, "1", "gold")
+#: Of each aggregate of a large cloud.
+HOSTS = 8
+
+
+def text(name, line=1):
+    return Text(name, Place("w.yaml", line))
+
+
+def snapshot(names):
+    roots = tuple(Provider(f"id-{name}", name, 1, f"id-{name}") for name in names)
+    nodes = tuple(Compute(r.uuid, r.name, r.name) for r in roots)
+    return Snapshot(roots, nova=Nova(nodes))
+
+
+def claimed(inside, *lines, held=(), only=False):
+    """Claim hosts of gold; a line is a pattern, with a minus if it takes."""
+    claims = Claims()
+    claims.held_hosts = frozenset(held)
+    wishes = [
+        Wish(Part.MEMBERS, text("gold"), text(line.lstrip("-"), n), line[0] == "-")
+        for n, line in enumerate(lines, 2)
+    ]
+    onlys = [Only("aggregates", text("gold"))] if only else []
+    hosts = Hosts(snapshot(["a1", "a2", "b1", "b2"]))
+    found = members.claim(claims, GOLD, frozenset(inside), wishes, onlys, hosts)
+    said = [word(each) for each in (*found, *claims.mistakes, *hosts.mistakes)]
+    return {host: c.value for (_, host), c in claims.units.items()}, claims, said
+
+
+def test_a_pattern_takes_those_who_are_there_and_counts_the_others():
+    units, claims, said = claimed(["a1", "b1"], "-a*", "-*")
+    assert (units, claims.elsewhere, said) == ({"a1": None, "b1": None}, 2, [])
+
+
+def test_a_host_that_is_named_and_is_not_there_is_counted_as_well():
+    units, claims, said = claimed(["a1"], "-b2", "-b2")
+    assert (units, claims.elsewhere, said) == ({}, 1, [])
+
+
+def test_hosts_on_hold_are_counted_as_held_alone():
+    units, claims, said = claimed(["a1"], "-*", held=["a1", "a2"])
+    assert (units, claims.elsewhere, said) == ({}, 2, [])
+    assert {host for _, host in claims.held} == {"a1"}
+
+
+@pytest.mark.parametrize("lines", [("a*", "-a1"), ("-a1", "a*")])
+@pytest.mark.parametrize("held", [(), ("a1",)])
+@pytest.mark.parametrize("inside", [(), ("a1",)])
+def test_what_one_line_gives_and_another_takes_is_a_mistake(inside, held, lines):
+    _, claims, said = claimed(inside, *lines, held=held)
+    assert said == ["w.yaml:3: w.yaml:2 wants a1 of 'gold' otherwise"]
+    assert claims.elsewhere == 0
+
+
+def test_only_takes_those_that_no_line_names():
+    units, _, said = claimed(["a1", "b1", "b2"], "a*", "-b1", only=True)
+    there = {"a1": PRESENT, "a2": PRESENT, "b1": None, "b2": None}
+    assert (units, said) == (there, [])
+
+
+def test_only_is_about_hosts_where_a_line_gives_some():
+    assert claimed(["a1"], "-b1", only=True)[0] == {}
+
+
+def test_only_beside_lines_that_contradict_each_other_names_somebody():
+    _, _, said = claimed([], "-a1", "a1", only=True)
+    assert said == ["w.yaml:3: w.yaml:2 wants a1 of 'gold' otherwise"]
+
+
+def large(count):
+    """Return a cloud of some aggregates, and the hosts of each by its name."""
+    parts = {f"agg{n}": [f"h{n}-{i}" for i in range(HOSTS)] for n in range(count)}
+    bodies = tuple(
+        {"id": n, "uuid": f"id-{name}", "name": name, "hosts": hosts, "metadata": {}}
+        for n, (name, hosts) in enumerate(parts.items())
+    )
+    cloud = snapshot([host for hosts in parts.values() for host in hosts])
+    return FoundCloud(cloud, bodies, (), frozenset(), frozenset(), holdings={}), parts
+
+
+def only_its_own(parts):
+    """Want each aggregate to have the hosts that it has, and no others."""
+    own = [(name, host) for name, hosts in parts.items() for host in hosts]
+    wishes = (Wish(Part.MEMBERS, text(name), text(host)) for name, host in own)
+    return Wanted(
+        tuple(wishes), tuple(Only("aggregates", text(name)) for name in parts)
+    )
+
+
+def none_of_all(parts):
+    """Want no aggregate to have any host."""
+    all_hosts = text("h*")
+    return Wanted(
+        tuple(Wish(Part.MEMBERS, text(name), all_hosts, True) for name in parts)
+    )
+
+
+def entered(wanted, found):
+    """Return the claims, and how many functions were called to make them."""
+    count, before = 0, sys.getprofile()
+
+    def profile(frame, event, arg):
+        nonlocal count
+        count += event == "call"
+
+    hosts = Hosts(found.snapshot)
+    sys.setprofile(profile)
+    try:
+        claims = claims_of(wanted, found, hosts)
+    finally:
+        sys.setprofile(before)
+    return claims, count
+
+
+@pytest.mark.parametrize("wanting", [only_its_own, none_of_all])
+def test_four_times_the_cloud_is_four_times_the_work(wanting):
+    work = {}
+    for count in (10, 40):
+        found, parts = large(count)
+        claims, work[count] = entered(wanting(parts), found)
+        assert len(claims.units) == count * HOSTS
+    assert work[40] < 5 * work[10]
+
+
+def test_all_hosts_that_lines_name_are_counted_where_they_are_not_as_well():
+    found, parts = large(10)
+    claims, _ = entered(none_of_all(parts), found)
+    sketch = draft(claims, found)
+    assert len(sketch.claims) == 10 * HOSTS
+    assert sketch.as_wanted == 9 * 10 * HOSTS
