@@ -85,8 +85,9 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", prose.unread(todo.unread, todo.assumptions))
     if todo.unfound:
         warn("%s", prose.unfound(todo.unfound, todo.assumptions))
-    if todo.reserved is not None and todo.reserved.lost:
-        warn("%s", prose.reserved(todo.reserved, todo.filters))
+    for taken in todo.reserved:
+        if taken.lost:
+            warn("%s", prose.reserved(taken, todo.filters))
     for line in prose.crossing(left_first(outcomes), todo.found.closed_names):
         warn("%s", line)
     if todo.empties_default_zone:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 from osc_traitsched.app.effects import check_effects, refusals
 from osc_traitsched.app.garbage import uncollected
@@ -47,10 +48,10 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
         *gone(todo.claims, found),
         *refusals(effects),
     ]
-    taken = reserved(plan, found, todo.assumptions.release)
+    taken = reserved(plan, found, todo.assumptions)
     is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
-    if taken is not None and not is_off:
-        against.extend(without_host(taken))
+    if not is_off:
+        against.extend(itertools.chain.from_iterable(map(without_host, taken)))
     passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
     try:

@@ -45,7 +45,8 @@ class WantedPlan:
         why they can't be read
     :ivar passed_over: images of other projects that require a trait which no host will
         have
-    :ivar reserved: what projects lose by host filters
+    :ivar reserved: what projects lose by host filters; of each release that it can be
+        of, if that is not the same
     :ivar unclear: the servers of which it is not known what they require
     :ivar has_private_flavors: the flavors are all that there are
     """
@@ -67,7 +68,7 @@ class WantedPlan:
     )
     passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
-    reserved: Reserved | None = None
+    reserved: tuple[Reserved, ...] = ()
     has_private_flavors: bool = True
 
     def steps(self, outcomes: Iterable[Outcome]) -> tuple[Step, ...]:

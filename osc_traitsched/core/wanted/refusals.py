@@ -211,22 +211,41 @@ class AllReserved(errors.AnswerIsNo):
     """No host would be left for projects that no aggregate names.
 
     :ivar aggregates: the names of those that take the last hosts
+    :ivar release: the only release of Nova in which they do, of those that the cloud
+        can be of; None if they do in each
+    :ivar is_passing: others would be there later
     """
 
-    def __init__(self, aggregates: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        aggregates: tuple[str, ...],
+        release: int | None = None,
+        is_passing: bool = False,
+    ) -> None:
         super().__init__(", ".join(aggregates))
         self.aggregates = aggregates
+        self.release = release
+        self.is_passing = is_passing
 
 
 class NoHostForProjects(errors.AnswerIsNo):
     """No host would be left for projects that an aggregate names, or did.
 
     :ivar projects: their IDs
+    :ivar release: as of :class:`AllReserved`
+    :ivar is_passing: as there
     """
 
-    def __init__(self, projects: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        projects: tuple[str, ...],
+        release: int | None = None,
+        is_passing: bool = False,
+    ) -> None:
         super().__init__(", ".join(projects))
         self.projects = projects
+        self.release = release
+        self.is_passing = is_passing
 
 
 class OtherCloud(errors.AnswerIsNo):

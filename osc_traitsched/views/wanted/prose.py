@@ -94,16 +94,17 @@ def reserved(found: Reserved, filters: Setting) -> str:
         f"projects that no aggregate names will {gained}lose {found.lost} of {total} "
         f"and keep {found.kept or 'none'}"
     )
+    of = "" if found.release is None else f" of Nova {release(found.release)}"
     if is_on(PROJECT_FILTER, filters):
         return (
-            f"{lost}, by {names} ({PROJECT_FILTER}, which is not counted in what is "
-            "said of flavors)"
+            f"{lost}, by {names} ({PROJECT_FILTER}{of}, which is not counted in what "
+            "is said of flavors)"
         )
     off = f"{PROJECT_FILTER} is off"
     known = off if filters.given else f"nothing says that {PROJECT_FILTER} is on"
     return (
         f"{known} ({filters.source}): without it no project is kept out of {names}; "
-        f"with it {lost}"
+        f"with {f'that{of}' if of else 'it'} {lost}"
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Union
+
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.nova.switch import PROJECT_FILTER
@@ -9,6 +11,7 @@ from osc_traitsched.core.wanted import refusals
 from osc_traitsched.core.wanted.model import Place, Wrong
 from osc_traitsched.views import problems
 from osc_traitsched.views.commands import Option, line, openstack
+from osc_traitsched.views.options import release
 from osc_traitsched.views.text import count, listed, quoted, visible
 
 
@@ -166,8 +169,8 @@ def _(error: refusals.GoneProject) -> str:
 def _(error: refusals.AllReserved) -> str:
     names = listed(map(quoted, error.aggregates), "aggregate")
     return (
-        "nothing written: no host would be left for projects that no aggregate names, "
-        f"where {PROJECT_FILTER} keeps them out of {names}; --force overrides this"
+        f"nothing written: {_no_host(error)} for projects that no aggregate names, "
+        f"where {_project_filter(error)} keeps them out of {names}{_override(error)}"
     )
 
 
@@ -175,9 +178,27 @@ def _(error: refusals.AllReserved) -> str:
 def _(error: refusals.NoHostForProjects) -> str:
     projects = listed(map(visible, error.projects), "project")
     return (
-        f"nothing written: no host would be left for {projects}: {PROJECT_FILTER} "
-        "reserves all of them for others; --force overrides this"
+        f"nothing written: {_no_host(error)} for {projects}: {_project_filter(error)} "
+        f"reserves all of them for others{_override(error)}"
     )
+
+
+_NoHost = Union[refusals.AllReserved, refusals.NoHostForProjects]
+
+
+def _no_host(error: _NoHost) -> str:
+    return f"{'for a moment ' * error.is_passing}no host would be left"
+
+
+def _project_filter(error: _NoHost) -> str:
+    of = "" if error.release is None else f" of Nova {release(error.release)}"
+    return f"{PROJECT_FILTER}{of}"
+
+
+def _override(error: _NoHost) -> str:
+    if error.release is None:
+        return "; --force overrides this"
+    return "; --nova-release says which release it is, and --force overrides this"
 
 
 @problems.word.register

@@ -162,7 +162,7 @@ def test_who_is_not_named_is_not_kept_out_where_placement_is_asked(apply, cloud)
 
 @pytest.mark.parametrize("api", [OLD, NEW])
 @pytest.mark.parametrize(
-    ("options", "elsewhere", "does"),
+    ("options", "other", "does"),
     [
         (ASKED, {}, f"does not hold project {P1} to aggregate 'gold'"),
         (
@@ -189,11 +189,11 @@ def test_who_is_not_named_is_not_kept_out_where_placement_is_asked(apply, cloud)
     ],
 )
 def test_who_stands_in_a_list_alone_is_told_where_placement_is_asked(
-    apply, cloud, api, options, elsewhere, does
+    apply, cloud, api, options, other, does
 ):
     cloud.compute_maximum = api
     cloud.metadata.update({KEY: f"{P1},{P2}", f"{KEY}_x": P2})
-    second(cloud, "cmp03", **elsewhere)
+    second(cloud, "cmp03", **other)
     text = f"aggregates: {{gold: {{tenants: ['{P1}', '{P2}']}}}}"
     done = apply(text, *options)
     assert (done.code, done.json, done.err) == (
@@ -265,3 +265,52 @@ def test_projects_that_change_their_places_lose_what_they_had(elsewhere, apply, 
     assert (done.code, cloud.written) == (5, [])
     said = f"no host would be left for flavor 'f' for project '{P2}'"
     assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("api", "named", "of", "which"),
+    [
+        (OLD, (), "", ""),
+        (
+            EITHER,
+            (),
+            " of Nova 29 (2024.1)",
+            "--nova-release says which release it is, and ",
+        ),
+        (EITHER, ("--nova-release", "29"), "", ""),
+    ],
+)
+def test_any_release_that_a_cloud_can_be_of_reserves_hosts(
+    apply, cloud, api, named, of, which
+):
+    """A key without a suffix closes an aggregate to what takes no other."""
+    cloud.compute_maximum = api
+    cloud.aggregates["1"]["hosts"] = list(cloud.traits)
+    cloud.metadata[f"{KEY}_x"] = P1
+    done = apply(BOTH, *ON, *named)
+    assert (done.code, cloud.written) == (5, [])
+    assert done.err.splitlines()[-2:] == [
+        "projects that no aggregate names will lose 4 of 4 hosts and keep none, by "
+        f"aggregate 'gold' (AggregateMultiTenancyIsolation{of}, which is not counted "
+        "in what is said of flavors)",
+        "nothing written: no host would be left for projects that no aggregate names, "
+        f"where AggregateMultiTenancyIsolation{of} keeps them out of aggregate 'gold'; "
+        f"{which}--force overrides this",
+    ]
+
+
+@pytest.mark.parametrize(("api", "named"), [(EITHER, "30"), (NEW, "34")])
+def test_no_host_is_reserved_that_was_so_for_the_release(apply, cloud, api, named):
+    cloud.compute_maximum = api
+    cloud.aggregates["1"]["hosts"] = list(cloud.traits)
+    cloud.metadata[f"{KEY}_x"] = P1
+    done = apply(BOTH, *ON, "--nova-release", named)
+    assert (done.code, done.err, len(cloud.written)) == (0, "", 1)
+
+
+def test_what_may_be_on_without_a_filter_list_is_of_the_release(apply, cloud):
+    cloud.compute_maximum = EITHER
+    cloud.aggregates["1"]["hosts"] = list(cloud.traits)
+    cloud.metadata[f"{KEY}_x"] = P1
+    assert "; with that of Nova 29 (2024.1) projects that no" in apply(BOTH).err
+    assert apply(BOTH, *OFF).code == 0

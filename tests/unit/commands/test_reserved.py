@@ -132,3 +132,66 @@ def test_a_project_that_others_hosts_are_open_to_keeps_one(plan, cloud):
     move = f"tenants: ['{DEMO}'], absent: {{tenants: ['{OTHER}']}}"
     found = plan(f"aggregates: {{gold: {{{move}}}}}", *ON)
     assert (found.code, found.err) == (0, "")
+
+
+MOMENT = "nothing written: for a moment no host would be left for"
+
+
+def test_the_last_hosts_that_are_closed_before_others_open_are_told(plan, cloud):
+    cloud.aggregates["1"]["hosts"] = ["cmp00", "cmp01", "cmp02"]
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": DEMO}
+    second(cloud, filter_tenant_id=DEMO)
+    opens = f"gold: {{absent: {{tenants: ['{DEMO}']}}}}"
+    found = plan(f"aggregates: {{{opens}, rack: {{hosts: [cmp03]}}}}", *ON)
+    assert (found.code, found.err.splitlines()[-1]) == (
+        5,
+        f"{MOMENT} projects that no aggregate names, where "
+        "AggregateMultiTenancyIsolation keeps them out of aggregate 'rack'; --force "
+        "overrides this",
+    )
+    assert plan(f"aggregates: {{{opens}}}", *ON).code == 0
+
+
+@pytest.mark.parametrize(("rest", "code"), [((), 5), (("cmp03",), 0)])
+def test_projects_that_change_places_have_a_host_all_the_time(plan, cloud, rest, code):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": DEMO}
+    cloud.aggregates["1"]["hosts"] = ["cmp00", "cmp01"]
+    hosts = {"cmp02", "cmp03"}.difference(rest)
+    second(cloud, *sorted(hosts), filter_tenant_id=OTHER)
+    gold = f"gold: {{tenants: ['{OTHER}'], absent: {{tenants: ['{DEMO}']}}}}"
+    rack = f"rack: {{tenants: ['{DEMO}'], absent: {{tenants: ['{OTHER}']}}}}"
+    found = plan(f"aggregates: {{{gold}, {rack}}}", *ON)
+    told = (
+        f"{MOMENT} projects {DEMO}, {OTHER}: AggregateMultiTenancyIsolation reserves "
+        "all of them for others; --force overrides this"
+    )
+    assert (found.code, told in found.err) == (code, code == 5), found.err
+
+
+def test_a_project_moves_from_one_aggregate_to_another(plan, cloud):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": f"{DEMO},{OTHER}"}
+    cloud.aggregates["1"]["hosts"] = ["cmp00", "cmp01"]
+    second(cloud, "cmp02", "cmp03", filter_tenant_id=OTHER)
+    gold = f"gold: {{absent: {{tenants: ['{DEMO}']}}}}"
+    found = plan(f"aggregates: {{{gold}, rack: {{tenants: ['{DEMO}']}}}}", *ON)
+    assert (found.code, "nothing written" in found.err) == (0, False), found.err
+
+
+def test_a_project_that_stays_in_an_aggregate_has_a_host(plan, cloud):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": f"{DEMO},{OTHER}"}
+    cloud.aggregates["1"]["hosts"] = ["cmp00", "cmp01"]
+    second(cloud, "cmp02", "cmp03", filter_tenant_id=f"{DEMO},{OTHER}")
+    found = plan(f"aggregates: {{gold: {{absent: {{tenants: ['{DEMO}']}}}}}}", *ON)
+    assert found.code == 0
+
+
+@pytest.mark.parametrize(("stays", "code"), [(["cmp02"], 0), ([], 5)])
+def test_a_host_that_stays_is_enough_while_others_leave(plan, cloud, stays, code):
+    cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": DEMO}
+    cloud.aggregates["1"]["hosts"] = ["cmp00", "cmp01", *stays]
+    second(cloud, *sorted(cloud.traits), filter_tenant_id=OTHER)
+    found = plan("aggregates: {gold: {absent: {hosts: [cmp00, cmp01]}}}", *ON)
+    assert (found.code, f"no host would be left for project {DEMO}" in found.err) == (
+        code,
+        code == 5,
+    )
