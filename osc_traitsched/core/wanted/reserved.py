@@ -8,8 +8,10 @@ keys that the filter of the release takes.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.model import Plan
@@ -24,7 +26,7 @@ from osc_traitsched.core.wanted.refusals import AllReserved, NoHostForProjects
 
 _Hosts = frozenset[str]
 
-_NONE: frozenset[_Hosts] = frozenset()
+_NONE: Mapping[str, _Hosts] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,16 +97,30 @@ class _Moment:
 
     :ivar open: those that all may
     :ivar closed: the aggregates whose hosts some projects have to themselves
-    :ivar named: for each project that an aggregate names, the hosts of each such one
+    :ivar named: for each project the hosts of the aggregates that name it, by their IDs
     """
 
     open: _Hosts
     closed: tuple[Aggregate, ...]
-    named: Mapping[str | None, frozenset[_Hosts]]
+    named: Mapping[str | None, Mapping[str, _Hosts]]
 
     def has(self, project: str | None) -> bool:
         """Tell whether a project has a host; None for one that no aggregate names."""
-        return bool(self.open) or any(self.named.get(project, _NONE))
+        return bool(self.open) or any(self.named.get(project, _NONE).values())
+
+    def named_alone(self, project: str | None) -> _Hosts:
+        """Return the hosts of a project that no aggregate keeps it out of."""
+        sets = self.named.get(project, _NONE).values()
+        naming = collections.Counter(itertools.chain.from_iterable(sets))
+        return frozenset(
+            h for h, number in naming.items() if number == self._closing[h]
+        )
+
+    @functools.cached_property
+    def _closing(self) -> Mapping[str, int]:
+        """How many aggregates close each host."""
+        hosts = itertools.chain.from_iterable(each.hosts for each in self.closed)
+        return collections.Counter(hosts)
 
 
 def _moments(
@@ -115,18 +131,17 @@ def _moments(
     usable = functools.cache(computes.intersection)
     for aggregates in stages:
         closed: list[Aggregate] = []
-        named: dict[str | None, set[_Hosts]] = {}
-        for each in aggregates.values():
+        named: dict[str | None, dict[str, _Hosts]] = {}
+        for identity, each in aggregates.items():
             keys = {
                 k: v for k, v in each.metadata.items() if names_projects(k, release)
             }
             if keys:
                 closed.append(each)
             for project in projects_in(keys):
-                named.setdefault(project, set()).add(usable(each.hosts))
+                named.setdefault(project, {})[identity] = usable(each.hosts)
         left = computes.difference(*(each.hosts for each in closed))
-        sets = {project: frozenset(hosts) for project, hosts in named.items()}
-        yield _Moment(left, tuple(closed), sets)
+        yield _Moment(left, tuple(closed), named)
 
 
 def _taken(moments: Sequence[_Moment]) -> Reserved | None:
@@ -158,8 +173,7 @@ def _taking(moment: _Moment, hosts: _Hosts) -> tuple[str, ...]:
 def _stranded(moments: Sequence[_Moment]) -> dict[str | None, int]:
     """Return who has a host first and may have none later, and in which moment.
 
-    Between two moments hosts change one by one: only one that is a project's before and
-    after is certain to be its all the time.
+    What changes between two moments changes one by one, in any order.
     """
     projects = {None, *(each for moment in moments for each in moment.named)}
     having = {each for each in projects if moments[0].has(each)}
@@ -173,11 +187,14 @@ def _stranded(moments: Sequence[_Moment]) -> dict[str | None, int]:
 
 
 def _keeps_host(project: str | None, was: _Moment, now: _Moment) -> bool:
-    """Tell whether a project keeps a host where no host stays open to all."""
+    """Tell whether a project surely keeps a host, where none stays open to all.
+
+    One stays in an aggregate that names the project, or whatever closes it names that.
+    """
     theirs, then = was.named.get(project, _NONE), now.named.get(project, _NONE)
-    if any(theirs & then):
+    if any(not theirs[each].isdisjoint(then[each]) for each in theirs.keys() & then):
         return True
-    before, after = frozenset().union(*theirs), frozenset().union(*then)
+    before, after = was.named_alone(project), now.named_alone(project)
     return not (
         before.isdisjoint(after)
         and before.isdisjoint(now.open)

@@ -195,3 +195,21 @@ def test_a_host_that_stays_is_enough_while_others_leave(plan, cloud, stays, code
         code,
         code == 5,
     )
+
+
+@pytest.mark.parametrize(("pinned", "code"), [(["cmp00"], 5), ([], 0)])
+def test_a_project_is_kept_out_of_a_host_that_is_in_neither_zone(
+    plan, cloud, pinned, code
+):
+    """Another aggregate closes the host to it until it has joined that of its zone."""
+    cloud.aggregates["1"]["hosts"] = ["cmp00"]
+    cloud.metadata.update(filter_tenant_id=DEMO, availability_zone="az1")
+    second(cloud, filter_tenant_id=DEMO, availability_zone="az2")
+    third = {"filter_tenant_id": OTHER}
+    rest = ["cmp01", "cmp02", "cmp03", *pinned]
+    body = {"id": 3, "name": "pin", "metadata": third, "hosts": rest}
+    cloud.aggregates["3"] = {**cloud.aggregates["2"], "uuid": "pin", **body}
+    move = "gold: {absent: {hosts: [cmp00]}}, rack: {hosts: [cmp00]}"
+    found = plan(f"aggregates: {{{move}}}", *ON, "--nova-release", "34")
+    said = f"{MOMENT} project {DEMO}: " in found.err
+    assert (found.code, said) == (code, code == 5), found.err
