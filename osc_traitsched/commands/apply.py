@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,9 @@ from osc_traitsched.core.wanted.undo import undo_of
 from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 from osc_traitsched.views.wanted import comments, prose
+
+#: Seconds that what others are writing just then gets.
+_SETTLING = 2.0
 
 
 class ApplyWanted(write_args.Writer, wanted_args.Summed):
@@ -132,6 +136,10 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
     def _compare(self, planning: wanted_args.Planning) -> None:
         try:
             left = planning.differing()
+            if left:
+                # Another run of the same file may be in the middle of a write.
+                time.sleep(_SETTLING)
+                left = planning.differing()
         except TraitSchedError as exc:
             base.LOG.error("%s", prose.not_read_again(exc))
             self.exit_code = ExitCode.ERROR

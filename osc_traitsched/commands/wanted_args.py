@@ -81,6 +81,8 @@ def tell(todo: WantedPlan) -> None:
     outcomes = foresee(todo.plan).outcomes
     for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)
+    for name, traits in todo.closed_to_all.items():
+        warn("%s", prose.closed_to_all(name, traits))
     if todo.unread:
         warn("%s", prose.unread(todo.unread, todo.assumptions))
     if todo.unfound:

@@ -9,6 +9,11 @@ from collections.abc import Collection
 LIKE, ALMOST = 0.7, 0.9
 
 
+def is_pattern(name: str) -> bool:
+    """Tell whether a name has letters that only a pattern gives a meaning."""
+    return any(character in name for character in "*?[")
+
+
 def near_names(
     name: str, candidates: Collection[str], cutoff: float = LIKE
 ) -> tuple[str, ...]:

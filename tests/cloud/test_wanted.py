@@ -356,7 +356,7 @@ def test_who_is_contradicted_between_two_writes_says_so(
     said = {row["status"] for row in done.json}
     failed = "failed" in said
     assert said <= {"changed", "unchanged", "failed", "not done"}
-    assert failed or "not as wanted by now: others changed them" in done.err
+    assert failed or "not as wanted by now: others changed" in done.err
     nobody_else_is_touched(before, whole(admin))
     assert openstack("apply", path).code == 0
     again = openstack("plan", path, "--exit-code", "-f", "json")
@@ -438,6 +438,7 @@ def test_a_rival_that_takes_a_trait_back_is_told(
         proxy.fault = rival
     done = openstack("apply", path, "-f", "json", variables=variables)
     assert (done.code, len(taken)) == (1, 1)
-    assert "of 'cmp02' is not as wanted by now" in done.err
+    assert f"{PINNED} of 'cmp02' (" in done.err
+    assert ") is not as wanted by now" in done.err
     assert json.loads(done.out)
     assert openstack("apply", path).code == 0

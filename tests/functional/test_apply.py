@@ -175,7 +175,7 @@ def test_who_is_contradicted_between_two_writes_says_what_is_not_as_wanted(
     # Nobody came after it, and what it wants was there when it looked again.
     assert (between[0].code, between[0].err) == (0, "")
     assert done.code == 1
-    assert "not as wanted by now: others changed them" in done.err
+    assert "not as wanted by now: others changed" in done.err
     assert {*statuses(done)} == {"changed"}
     written_by_who_says_so(placement, providers, before, [done, between[0]])
     ends_as_either_wants(openstack, wanted, contrary)

@@ -19,6 +19,7 @@ from osc_traitsched.core.wanted.afterwards import (
     in_default_zone,
 )
 from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.closed_to_all import closed_to_all
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Wrong
 from osc_traitsched.core.wanted.reserved import Reserved
@@ -100,6 +101,11 @@ class WantedPlan:
         before, after = as_found(self.found), afterwards(self.plan, self.found)
         there = in_default_zone(before, self.found)
         return bool(there) and not in_default_zone(after, self.found)
+
+    @property
+    def closed_to_all(self) -> Mapping[str, list[str]]:
+        """The aggregates that no flavor gets into then, with what isolates them."""
+        return dict(closed_to_all(self.plan, self.found))
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:

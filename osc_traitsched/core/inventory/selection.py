@@ -14,7 +14,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.names import near_names
+from osc_traitsched.core.names import is_pattern, near_names
 from osc_traitsched.core.namesake import Namesake
 
 
@@ -88,7 +88,7 @@ def needs_nova(selectors: Selectors, snapshot: Snapshot) -> bool:
 
 def _takes_any_host(selectors: Selectors) -> bool:
     """Tell whether providers that share may be selected, if they are compute nodes."""
-    return selectors.everything or any(map(_is_glob, selectors.hosts))
+    return selectors.everything or any(map(is_pattern, selectors.hosts))
 
 
 def select(selectors: Selectors, snapshot: Snapshot) -> Selected:
@@ -129,7 +129,7 @@ def _hosts_named(pattern: str, snapshot: Snapshot) -> tuple[Provider, ...]:
     exact = snapshot.by_name.get(pattern) or snapshot.by_uuid.get(pattern.lower())
     if exact is not None and snapshot.is_host(exact):
         return (exact,)
-    if not _is_glob(pattern):
+    if not is_pattern(pattern):
         return ()
     return tuple(p for p in snapshot.hosts if fnmatch.fnmatchcase(p.name, pattern))
 
@@ -138,7 +138,7 @@ def _computes_named(
     pattern: str, snapshot: Snapshot, nova: Nova
 ) -> tuple[Compute, ...]:
     found = nova.by_service_host.get(pattern, ())
-    if not found and _is_glob(pattern):
+    if not found and is_pattern(pattern):
         found = tuple(
             c for c in nova.computes if fnmatch.fnmatchcase(c.service_host, pattern)
         )
@@ -147,10 +147,6 @@ def _computes_named(
         near = near_names(pattern, names)
         raise errors.NothingMatches("host", pattern, near, nova.unasked)
     return found
-
-
-def _is_glob(pattern: str) -> bool:
-    return any(character in pattern for character in "*?[")
 
 
 def _provider(value: str, snapshot: Snapshot) -> Provider:

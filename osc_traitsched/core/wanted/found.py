@@ -13,6 +13,7 @@ from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Holding, Members, Nova
 from osc_traitsched.core.inventory.trait_keys import isolated_by
+from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.model import is_name
 from osc_traitsched.core.wanted.refusals import NoNewName
@@ -87,14 +88,15 @@ class FoundCloud(CloudState):
     def no_new_aggregate(self, name: str) -> NoNewName | None:
         """Return why no aggregate is made with a name that none has; None if one is.
 
-        It may be meant as the UUID of others or as a pattern, which names none here.
+        It may be meant as the UUID of others or as a pattern, which names none here,
+        whether it matches some or not.
         """
         meant = sorted(
             body["name"]
             for body in self.aggregates
             if body["uuid"] == name or fnmatch.fnmatchcase(body["name"], name)
         )
-        is_wrong = meant or not is_name(name)
+        is_wrong = meant or is_pattern(name) or not is_name(name)
         return NoNewName(name, tuple(meant)) if is_wrong else None
 
     def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:

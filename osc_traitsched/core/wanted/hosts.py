@@ -9,6 +9,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.inventory.selection import Selected, Selectors, select
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.wanted.inventory import Inventory
 from osc_traitsched.core.wanted.model import GROUP, Group, Source, Text, Wrong
 from osc_traitsched.core.wanted.refusals import NoCompute, NoInventory
@@ -95,7 +96,7 @@ class Hosts:
             group = self._groups[text[len(GROUP) :]]
             is_names = group.source is Source.NAMES
             names = [each.text for each in group.values] if is_names else []
-        globs = [name for name in names if any(c in name for c in "*?[")]
+        globs = [name for name in names if is_pattern(name)]
         return frozenset(names), globs
 
     def _once(self, text: Text, is_host: bool) -> Selected:
@@ -168,7 +169,7 @@ class Hosts:
     def _nested(self, pattern: str) -> Selected:
         by_name = self._snapshot.by_name
         exact = by_name.get(pattern) or self._snapshot.by_uuid.get(pattern.lower())
-        if exact is not None or not any(c in pattern for c in "*?["):
+        if exact is not None or not is_pattern(pattern):
             return select(Selectors(providers=(pattern,)), self._snapshot)
         found = [p for name, p in by_name.items() if fnmatch.fnmatchcase(name, pattern)]
         if not found:

@@ -14,7 +14,7 @@ from osc_traitsched.core.inventory.trait_keys import (
     required_by,
     requires,
 )
-from osc_traitsched.core.names import near_names
+from osc_traitsched.core.names import is_pattern, near_names
 from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claims import Claim, Claims
@@ -93,7 +93,7 @@ def _named(wish: Wish, bodies: Iterable[Body], is_flavor: bool) -> list[Body]:
     if len(found) > 1:
         namesakes = (Namesake(b["id"], b.get("owner") or "") for b in found)
         raise errors.AmbiguousName("image", name, namesakes)
-    if not found and any(character in name for character in "*?["):
+    if not found and is_pattern(name):
         found = [b for b in bodies if fnmatch.fnmatchcase(b["name"] or "", name)]
     if not found:
         near = near_names(name, {body["name"] for body in bodies if body["name"]})

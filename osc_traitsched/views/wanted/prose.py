@@ -6,7 +6,7 @@ import collections
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.isolation import Effect
-from osc_traitsched.core.change.model import Kind
+from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
@@ -73,12 +73,27 @@ def not_read_again(error: TraitSchedError) -> str:
 
 def differs_again(claims: Mapping[Unit, Claim]) -> str:
     """Return a line on what is not as wanted once a plan was carried out."""
-    names = dict.fromkeys(quoted(target.name) for target, _ in claims)
-    are = "is" if len(claims) == 1 else "are"
+    named = (f"{_unit(*u)} ({visible(str(c.place))})" for u, c in claims.items())
+    are, them = ("is", "it") if len(claims) == 1 else ("are", "them")
     return (
-        f"{count(len(claims), 'unit')} of {listed(names)} {are} not as wanted by now: "
-        "others changed them, or what is written has put more hosts into a group; "
-        "trait-sched plan shows them, and the same command again writes them"
+        f"{listed(named)} {are} not as wanted by now: others changed {them}, or what "
+        "is written has put more hosts into a group; trait-sched plan shows "
+        f"{them}, and the same command again writes {them}"
+    )
+
+
+def _unit(target: Object, key: str) -> str:
+    if target.kind in (Kind.TRAIT, Kind.NEW_AGGREGATE):
+        return f"{target.kind.value} {quoted(target.name)}"
+    noun = {Kind.AGGREGATE_HOSTS: "host ", Kind.PROVIDER_AGGREGATES: "aggregate "}
+    return f"{noun.get(target.kind, '')}{visible(key)} of {quoted(target.name)}"
+
+
+def closed_to_all(aggregate: str, traits: Iterable[str]) -> str:
+    """Return a line on an aggregate that no flavor will get into."""
+    return (
+        f"no flavor requires {listed(traits)}: no server will get to the hosts of "
+        f"aggregate {quoted(aggregate)} unless its image does"
     )
 
 

@@ -6,6 +6,7 @@ from typing import Union
 
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.errors import Mistakes
+from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.switch import PROJECT_FILTER
 from osc_traitsched.core.wanted import refusals
 from osc_traitsched.core.wanted.model import Place, Wrong
@@ -61,6 +62,8 @@ def _(error: refusals.NoNewName) -> str:
     if error.meant:
         meant = listed(map(quoted, error.meant), "aggregate")
         return f"{quoted(error.name)} is no name; name {meant} exactly as it is called"
+    if is_pattern(error.name):
+        return f"{quoted(error.name)} is no name, and aggregates go by their names"
     return (
         f"Nova takes no aggregate {quoted(error.name)}: a name has letters that can be "
         "printed, no emojis, and neither begins nor ends with a space"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.change.model import PRESENT, Mark
 from osc_traitsched.core.change.outcome import Outcome, Status, causes
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.crossing import Astray, astray
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.steps import Step
@@ -119,7 +121,20 @@ def _detail(step: Step, found: FoundCloud) -> str:
     new = (Status.WOULD_CHANGE, Status.CHANGED)
     if step.step == "trait" and step.outcome.status in new:
         return f"new{did_you_mean(trait.nearest(step.key, found.traits))}"
+    if (step.step, step.key) == ("aggregate", "name") and step.outcome.status in new:
+        near = did_you_mean(_near_aggregates(step.object, found))
+        return f"new{near}" if near else ""
     return _rest(step) if step.claim.is_rest else ""
+
+
+def _near_aggregates(name: str, found: FoundCloud) -> list[str]:
+    """Return names like a new one, but for those that are numbered like it."""
+    near = near_names(name, [body["name"] for body in found.aggregates])
+    return [each for each in near if _unnumbered(each) != _unnumbered(name)]
+
+
+def _unnumbered(name: str) -> str:
+    return re.sub(r"\d+", "", name)
 
 
 def _rest(step: Step) -> str:

@@ -6,6 +6,7 @@ import textwrap
 
 import pytest
 
+from osc_traitsched.commands import apply as commands_apply
 from osc_traitsched.commands import base
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
@@ -18,6 +19,7 @@ def cloud(monkeypatch):
     found.flavor("golden")
     found.flavor("small")
     monkeypatch.setattr(base.Command, "cloud", lambda command: found)
+    monkeypatch.setattr(commands_apply, "_SETTLING", 0.0)
     return found
 
 

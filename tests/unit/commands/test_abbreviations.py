@@ -16,6 +16,7 @@ WRITING = {
     entry.IsolateAggregate: ["gold", "CUSTOM_A", "--force"],
     entry.UnisolateAggregate: ["gold", "--force", "--remove-traits"],
     entry.RepairMirror: ["--dry-run"],
+    entry.ApplyWanted: ["wanted.yaml", "--force"],
 }
 
 

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from osc_traitsched.app.wanted import waiting
+from osc_traitsched.commands import apply as apply_command
 from osc_traitsched.commands import base
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
@@ -560,9 +561,49 @@ def test_others_that_change_it_meanwhile_are_not_overwritten_and_are_told(apply,
     )
     assert done.code == 1
     assert done.err.splitlines()[-1] == (
-        "1 unit of 'cmp01' is not as wanted by now: others changed them, or what is "
-        "written has put more hosts into a group; trait-sched plan shows them, and the "
-        "same command again writes them"
+        "CUSTOM_GOLD of 'cmp01' (w.yaml:2) is not as wanted by now: others changed "
+        "it, or what is written has put more hosts into a group; trait-sched plan "
+        "shows it, and the same command again writes it"
+    )
+
+
+def test_what_another_run_is_just_writing_is_no_difference(apply, cloud, monkeypatch):
+    waited = []
+
+    def sleep(seconds):
+        waited.append(seconds)
+        cloud.gives(GOLD, "cmp01")
+
+    cloud.rivals["golden-id"] = lambda: cloud.takes(GOLD, "cmp01")
+    monkeypatch.setattr(apply_command.time, "sleep", sleep)
+    done = apply(
+        """
+        traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp01]}}
+        flavors: {golden: {requires: [CUSTOM_GOLD]}}
+        """
+    )
+    assert (done.code, len(waited), "by now" in done.err) == (0, 1, False), done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "detail"),
+    [
+        ("golld", "new; did you mean gold?"),
+        ("GOLD", "new; did you mean gold?"),
+        ("gold2", ""),
+        ("silver", ""),
+    ],
+)
+def test_a_new_aggregate_may_be_meant_as_another_one(apply, cloud, name, detail):
+    done = apply(f"aggregates: {{{name}: {{hosts: [cmp00]}}}}")
+    assert [r["detail"] for r in done.json if r["key"] == "name"] == [detail]
+
+
+def test_no_aggregate_is_made_that_is_called_as_a_pattern(apply, cloud):
+    done = apply("aggregates: {'silv*d?': {hosts: [cmp00]}}")
+    assert (done.code, cloud.written) == (1, [])
+    assert done.err == (
+        "w.yaml:2: 'silv*d?' is no name, and aggregates go by their names\n"
     )
 
 
