@@ -42,18 +42,18 @@ def _loaded(finding: FiltersGroupPolicy) -> str:
 def _(finding: FiltersTenantSuffix) -> Words:
     nova = f"{PROJECT_FILTER} of Nova {release(finding.release)}"
     projects = listed(finding.projects, "project")
-    then = f"keeps out the {projects}" if finding.listed else "lets all projects in"
+    named = " that no aggregate names" if finding.is_asked else ""
+    then = f"lets all projects{named} in"
+    if finding.listed:
+        then = f"keeps out the {projects}"
     problem = f"{nova} does not read {listed(finding.keys)}, and {then}"
-    if finding.is_asked:
-        return Words(
-            problem,
-            f"take {PROJECT_FILTER} off {_FILTERS}: Placement is asked for the "
-            "aggregates of projects, and reads these keys",
-        )
     ids = ",".join((*finding.listed, *finding.projects))
+    # Placement finds nobody in a list.
+    own = finding.listed if finding.is_asked else ()
+    keys = (f"{TENANT_KEY}_{each}={each}" for each in own)
     return Words(
         problem,
-        aggregate_set(finding.id, f"{TENANT_KEY}={ids}"),
+        aggregate_set(finding.id, f"{TENANT_KEY}={ids}", *keys),
         "a value has 255 characters at most",
     )
 

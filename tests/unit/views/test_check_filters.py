@@ -319,9 +319,15 @@ def test_what_becomes_of_projects_with_a_suffix_is_said():
         "filter_tenant_id=p1,p2",
     )
     problem, fix = words(of_projects(True, **both))
-    assert fix.startswith("take AggregateMultiTenancyIsolation off [filter_scheduler]")
+    assert fix.endswith(
+        "--property filter_tenant_id=p1,p2 --property filter_tenant_id_p1=p1"
+    )
     problem, fix = words(of_projects(False, filter_tenant_id2="p2"))
     assert problem == f"{nova}filter_tenant_id2, and lets all projects in"
+    problem, fix = words(of_projects(True, filter_tenant_id2="p2"))
+    assert problem == (
+        f"{nova}filter_tenant_id2, and lets all projects that no aggregate names in"
+    )
 
 
 @pytest.mark.parametrize(

@@ -44,20 +44,22 @@ class FiltersTenantSuffix(Finding):
 def tenant_suffix(analysis: Analysis) -> Iterator[FiltersTenantSuffix]:
     """Find projects that are named under keys which the filter reads from 30 on.
 
-    Beside the key without a suffix they are kept out. Without it all projects get in,
-    unless Placement is asked for the aggregate
-    (nova/scheduler/filters/aggregate_multitenancy_isolation.py).
+    Beside the key without a suffix they are kept out. Without it all projects get in;
+    where Placement is asked, those that no aggregate names, unless it has to find one
+    for each (nova/scheduler/filters/aggregate_multitenancy_isolation.py,
+    nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
     """
     release = analysis.survey.assumptions.release
     if release >= TENANT_SUFFIXES or not analysis.filtering.is_on(PROJECT_FILTER):
         return
     is_asked = analysis.is_on(options.TENANT)
+    is_safe = is_asked and analysis.is_on(options.TENANT_REQUIRED)
     for aggregate in sorted(analysis.survey.nova.aggregates, key=lambda a: a.name):
         found = dict(aggregate.projects)
         exact = projects_of(found.pop(TENANT_KEY, ""))
         named = dict.fromkeys(p for value in found.values() for p in projects_of(value))
         left = tuple(each for each in named if each not in exact)
-        if left and (exact or not is_asked):
+        if left and (exact or not is_safe):
             keys = tuple(sorted(found))
             yield FiltersTenantSuffix(
                 aggregate.name, aggregate.id, keys, left, exact, release, is_asked

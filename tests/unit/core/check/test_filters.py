@@ -381,7 +381,14 @@ TENANTS = "AggregateMultiTenancyIsolation"
         (29, {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}, False, ("p2",)),
         (29, {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}, True, ("p2",)),
         (29, {"filter_tenant_id2": "p2,p3"}, False, ("p2", "p3")),
-        (29, {"filter_tenant_id2": "p2"}, True, None),
+        (29, {"filter_tenant_id2": "p2"}, True, ("p2",)),
+        (29, {"filter_tenant_id2": "p2"}, "required", None),
+        (
+            29,
+            {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"},
+            "required",
+            ("p2",),
+        ),
         (29, {"filter_tenant_id": "p1,p2", "filter_tenant_id2": "p2"}, False, None),
         (29, {"filter_tenant_id": "p1"}, False, None),
         (30, {"filter_tenant_id": "p1", "filter_tenant_id2": "p2"}, False, None),
@@ -389,7 +396,11 @@ TENANTS = "AggregateMultiTenancyIsolation"
 )
 def test_keys_with_suffixes_are_not_read_before_30(release, metadata, asked, left):
     settings = given(TENANTS, release=release)
-    on = {options.TENANT: Setting(asked, "nova.conf:1", given=True)}
+    needed = asked == "required"
+    on = {
+        options.TENANT: Setting(bool(asked), "nova.conf:1", given=True),
+        options.TENANT_REQUIRED: Setting(needed, "nova.conf:2", given=True),
+    }
     settings = dataclasses.replace(settings, settings={**settings.settings, **on})
     of = cloud(settings, [], [], [aggregate("agg", "a", **metadata)])
     if left is None:
@@ -398,7 +409,7 @@ def test_keys_with_suffixes_are_not_read_before_30(release, metadata, asked, lef
     found = one(of, "filters-tenant-suffix")
     assert (found.severity, found.projects) == (Severity.ERROR, left)
     assert found.listed == (("p1",) if "filter_tenant_id" in metadata else ())
-    assert (found.keys, found.is_asked) == (("filter_tenant_id2",), asked)
+    assert (found.keys, found.is_asked) == (("filter_tenant_id2",), bool(asked))
 
 
 ISOLATED = "IsolatedHostsFilter"
