@@ -96,10 +96,12 @@ def _went_wrong(
 
 
 def _waits(step: Step, wrong: Mapping[Mark, Step]) -> str:
-    """Return which row stands in the way of one that was not begun."""
-    cause = wrong.get(step.outcome.change.mark)
-    if step.outcome.status is not Status.NOT_DONE or cause is None:
+    """Return which row stands in the way of one that was not begun, if one does."""
+    if step.outcome.status is not Status.NOT_DONE:
         return ""
+    cause = wrong.get(step.outcome.change.mark)
+    if cause is None:
+        return "stopped before it was begun"
     key = "" if cause.key == cause.object else f" {visible(cause.key)}"
     return f"waits for {cause.step} {quoted(cause.object)}{key}"
 
