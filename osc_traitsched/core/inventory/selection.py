@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+from collections.abc import Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import (
@@ -144,9 +145,15 @@ def _computes_named(
         )
     if not found:
         names = {p.name for p in snapshot.hosts} | set(nova.by_service_host)
-        near = near_names(pattern, names)
+        near = _near_hosts(pattern, names)
         raise errors.NothingMatches("host", pattern, near, nova.unasked)
     return found
+
+
+def _near_hosts(name: str, names: Set[str]) -> tuple[str, ...]:
+    """Return the names of hosts that are like one, or are its first label."""
+    label = name.partition(".")[0]
+    return (label,) if label in names else near_names(name, names)
 
 
 def _provider(value: str, snapshot: Snapshot) -> Provider:

@@ -39,6 +39,10 @@ def test_a_first_label_names_the_one_host_that_has_it():
             "c.example.org or b.example.org?"
         ],
     )
+    assert found("c.example.net") == (
+        [],
+        ["w.yaml:3: no host matches 'c.example.net'; did you mean c?"],
+    )
 
 
 def test_an_aggregate_has_service_hosts_and_those_that_nova_no_longer_has():
