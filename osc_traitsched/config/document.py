@@ -46,6 +46,11 @@ class Branch:
         """There is a key, and nothing behind it."""
         return str(self.node.tag) == _NULL
 
+    @property
+    def subject(self) -> str:
+        """What a sentence about it begins with."""
+        return self.name or "the document"
+
     def bad(self, reason: str, value: str | None = None) -> BadConfiguration:
         """Return an error on this part."""
         name = f"{self.name} " if self.name else ""
@@ -66,7 +71,8 @@ class Branch:
         if self.is_null:
             return []
         if not isinstance(self.node, yaml.MappingNode):
-            raise self.bad("is not a mapping")
+            reason = f"{self.subject} is not a mapping"
+            raise BadConfiguration(self.path, self.line, reason)
         try:
             yaml.constructor.SafeConstructor().flatten_mapping(self.node)
         except yaml.MarkedYAMLError as exc:

@@ -33,7 +33,8 @@ class Fields:
 
     def wrong(self, branch: Branch, reason: str) -> None:
         """Keep a mistake on a part."""
-        self.mistakes.append(branch.bad(reason))
+        sentence = f"{branch.subject} {reason}"
+        self.mistakes.append(BadConfiguration(branch.path, branch.line, sentence))
 
     def entries(self, branch: Branch) -> Iterator[tuple[Branch, Branch]]:
         """Yield the keys of a mapping, and what is behind each."""
@@ -43,7 +44,7 @@ class Fields:
             self.mistakes.append(exc)
             return
         if branch.is_null:
-            self.wrong(branch, "has nothing behind it")
+            self.wrong(branch, "has nothing behind it" if branch.name else "is empty")
         yield from found
 
     def named(
@@ -51,7 +52,7 @@ class Fields:
     ) -> Iterator[tuple[Text, Branch]]:
         """Yield the names that are keys, and what is behind each."""
         for key, value in self.entries(branch):
-            name = self.text(key, check)
+            name = self.text(key, check, "has an empty name")
             if name is not None:
                 yield name, value
 
@@ -81,13 +82,18 @@ class Fields:
         found = (self.text(item, check) for item in items)
         return tuple(each for each in found if each is not None)
 
-    def text(self, branch: Branch, check: Check = any_text) -> Text | None:
-        """Return a name as it is written, whatever YAML would take it for."""
+    def text(
+        self, branch: Branch, check: Check = any_text, empty: str = "is empty"
+    ) -> Text | None:
+        """Return a name as it is written, whatever YAML would take it for.
+
+        :param empty: what to say of one without letters
+        """
         text = branch.text()
         if text is None:
             self.wrong(branch, "is not a name")
         elif branch.is_null or not text.strip():
-            self.wrong(branch, "is empty")
+            self.wrong(branch, empty)
         elif reason := check(text):
             self.wrong(branch, reason)
         else:

@@ -24,6 +24,9 @@ from osc_traitsched.core.wanted.model import (
     is_zone,
 )
 
+#: The path that stands for standard input.
+STDIN = "-"
+
 _VERSION = "1"
 _GROUP_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -49,7 +52,8 @@ def read(path: str, text: str) -> tuple[Wanted, tuple[BadConfiguration, ...]]:
     except BadConfiguration as exc:
         return Wanted(), (exc,)
     if not documents:
-        return Wanted(), (BadConfiguration(path, None, "is empty"),)
+        reason = "standard input is empty" if path == STDIN else "is empty"
+        return Wanted(), (BadConfiguration(path, None, reason),)
     readers = [_Reader(top) for top in documents]
     wanted = Wanted.joined(each.wanted for each in readers)
     mistakes = (mistake for each in readers for mistake in each.fields.mistakes)
@@ -170,7 +174,7 @@ def _in_key(name: str) -> str:
 
 
 def _aggregate(name: str) -> str:
-    most = f"has more than {MOST_LETTERS} letters"
+    most = f"has a name of more than {MOST_LETTERS} letters"
     return most if len(name) > MOST_LETTERS else ""
 
 
@@ -184,7 +188,9 @@ def _zone(name: str) -> str:
 
 
 def _group(name: str) -> str:
-    return "" if _GROUP_NAME.fullmatch(name) else "has other than A-Z a-z 0-9 _ . -"
+    if _GROUP_NAME.fullmatch(name):
+        return ""
+    return f"has the name {name!r}, in which there is other than A-Z a-z 0-9 _ . -"
 
 
 def _no_group(name: str) -> str:

@@ -60,7 +60,8 @@ class Claims:
         if not is_held:
             self._by_object.setdefault(target, {})[key] = other
         if other.value != claim.value:
-            error = WantedOtherwise(target.name, key, other.place)
+            elsewhere = None if other.place == claim.place else other.place
+            error = WantedOtherwise(target.name, key, elsewhere)
             self.mistakes.append(Wrong(claim.place, error))
 
     def add_rest(self, units: Iterable[Unit], place: Place, held: bool = False) -> None:

@@ -13,6 +13,8 @@ _OPPOSITE = {
     Part.FLAVOR_FORBIDS: Part.FLAVOR_REQUIRES,
 }
 
+_NAMELESS = f"{GROUP!r} names no group: write the name of one behind it"
+
 
 def mistakes(wanted: Wanted) -> Iterator[BadConfiguration]:
     """Yield what contradicts itself or names what is not there, by its second line."""
@@ -33,7 +35,8 @@ def _groups(wanted: Wanted) -> Iterator[BadConfiguration]:
     for group in wanted.groups:
         name = group.name
         if name.text in first:
-            yield wrong(name, f"group {name.text} is at {first[name.text].place}, too")
+            where = _where(name, first[name.text])
+            yield wrong(name, f"group {name.text} is {where}, too")
         first.setdefault(name.text, name)
 
 
@@ -44,7 +47,8 @@ def _unknown_groups(wanted: Wanted) -> Iterator[BadConfiguration]:
         if text.text.startswith(GROUP) and name not in known:
             near = " or ".join(near_names(name, known))
             meant = f"; did you mean {near}?" if near else ""
-            yield wrong(text, f"no group {name}{meant}")
+            reason = f"no group {name!r}{meant}" if name else _NAMELESS
+            yield wrong(text, reason)
 
 
 def _named_hosts(wanted: Wanted) -> Iterator[Text]:
@@ -57,8 +61,9 @@ def _zones(wanted: Wanted) -> Iterator[BadConfiguration]:
     for wish in wanted.of_part(Part.ZONE):
         other = first.setdefault(wish.of.text, wish.value)
         if other != wish.value:
-            reason = f"{wish.of.text} has the zone {other.text} at {other.place}"
-            yield wrong(wish.value, reason)
+            given = f"{wish.of.text} has the zone {wish.value.text}"
+            where = _where(wish.value, other)
+            yield wrong(wish.value, f"{given}, and {other.text} {where}")
 
 
 def _wishes(wanted: Wanted) -> Iterator[BadConfiguration]:
@@ -67,25 +72,29 @@ def _wishes(wanted: Wanted) -> Iterator[BadConfiguration]:
         key = (wish.of.text, wish.value.text)
         earlier = first.setdefault((wish.part, *key), {})
         if (other := earlier.get(not wish.absent)) is not None:
-            yield wrong(wish.value, f"{_said(wish)} is {_other(other)} at {_at(other)}")
+            where = _where(wish.value, other.value)
+            reason = f"{_said(wish)}, and {_state(other)} {where}"
+            yield wrong(wish.value, reason)
         opposite = first.get((_OPPOSITE.get(wish.part, wish.part), *key), {})
         if wish.part in _OPPOSITE and not wish.absent and False in opposite:
             other = opposite[False]
-            reason = f"{wish.of.text} {other.part.key} {wish.value.text}"
-            yield wrong(wish.value, f"{reason} at {_at(other)}")
+            where = _where(wish.value, other.value)
+            reason = f"{wish.of.text} {wish.part.key} {wish.value.text}"
+            yield wrong(wish.value, f"{reason}, and {other.part.key} it {where}")
         earlier.setdefault(wish.absent, wish)
 
 
 def _said(wish: Wish) -> str:
-    return f"{wish.value.text} in {wish.part.key} of {wish.of.text}"
+    unit = f"{wish.value.text} in {wish.part.key} of {wish.of.text}"
+    return f"{unit} is {_state(wish)}"
 
 
-def _other(wish: Wish) -> str:
+def _state(wish: Wish) -> str:
     return "absent" if wish.absent else "wanted"
 
 
-def _at(wish: Wish) -> str:
-    return str(wish.value.place)
+def _where(here: Text, other: Text) -> str:
+    return "on the same line" if here.place == other.place else f"at {other.place}"
 
 
 def _only(wanted: Wanted) -> Iterator[BadConfiguration]:

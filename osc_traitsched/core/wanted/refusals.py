@@ -10,13 +10,13 @@ from osc_traitsched.core.wanted.model import Place
 
 
 class WantedOtherwise(errors.BadQuestion):
-    """Another line wants the same unit to be something else.
+    """A line wants a unit to be something else than another line, or itself.
 
-    :ivar object: what the unit is of
-    :ivar other: that line
+    :ivar name: of what the unit is of
+    :ivar other: the other line; None where it is the same one
     """
 
-    def __init__(self, name: str, key: str, other: Place) -> None:
+    def __init__(self, name: str, key: str, other: Place | None) -> None:
         super().__init__(f"{name} {key}: {other}")
         self.name = name
         self.key = key

@@ -33,6 +33,8 @@ def _at(place: Place) -> str:
 @problems.word.register
 def _(error: refusals.WantedOtherwise) -> str:
     key, name = visible(error.key), quoted(error.name)
+    if error.other is None:
+        return f"this line contradicts itself about {key} of {name}"
     return f"{_at(error.other)} wants {key} of {name} otherwise"
 
 

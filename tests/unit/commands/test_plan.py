@@ -164,7 +164,8 @@ def test_what_is_held_is_left_as_it_is(plan, cloud):
         hold: [cmp00, cmp03]
         traits: {CUSTOM_GOLD: {hosts: ["*"], absent: {hosts: [cmp03]}}}
     """
-    assert "w.yaml:3: w.yaml:3 wants CUSTOM_GOLD of 'cmp03' otherwise" in plan(text).err
+    said = "w.yaml:3: this line contradicts itself about CUSTOM_GOLD of 'cmp03'\n"
+    assert plan(text).err == said
     text = """
         hold: [cmp00, cmp03]
         traits: {CUSTOM_GOLD: {hosts: ["cmp0[012]"], only: true}}

@@ -98,7 +98,7 @@ def test_what_is_written_is_read_as_it_was(read):
             "novaconf: a",
             "1: novaconf is not one of nova_release, baseline, nova_conf, ",
         ),
-        ("- a", "1: is not a mapping"),
+        ("- a", "1: the document is not a mapping"),
         ("nova_release: rocky", "1: nova_release is not one of train, ussuri, "),
         ("nova_release: [27]", "1: nova_release is not a text"),
         ("baseline: devstack", "1: baseline is not one of upstream, tripleo, "),

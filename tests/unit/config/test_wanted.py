@@ -2,40 +2,11 @@
 
 from __future__ import annotations
 
-import io
-import os
-import sys
-import textwrap
-
 import pytest
 
 from osc_traitsched.config.wanted import files
-from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.wanted.model import Part, Source
-from osc_traitsched.views import problems
-
-
-@pytest.fixture(autouse=True)
-def in_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
-@pytest.fixture
-def write(tmp_path):
-    def write(text, name="wanted.yaml"):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(textwrap.dedent(text).lstrip("\n"), encoding="utf-8")
-        return name
-
-    return write
-
-
-def said(*paths):
-    """Return the lines of all mistakes."""
-    with pytest.raises(Mistakes) as caught:
-        files.read(paths)
-    return [problems.word(each) for each in caught.value.mistakes]
+from tests.unit.config.mistakes import said
 
 
 def wishes(wanted):
@@ -138,7 +109,7 @@ def test_all_mistakes_are_said_at_once_each_with_its_line(write):
     )
     assert said(path) == [
         "wanted.yaml:1: version is not 1, the one that this release reads",
-        "wanted.yaml:2: has no key 'trait'; did you mean traits?",
+        "wanted.yaml:2: the document has no key 'trait'; did you mean traits?",
         "wanted.yaml:5: traits 'gold' can't be a trait: a name has A-Z, 0-9 and _, and "
         "starts with CUSTOM_ unless os-traits defines it",
         "wanted.yaml:7: traits.CUSTOM_GOLD has no key 'host'; did you mean hosts?",
@@ -150,7 +121,8 @@ def test_all_mistakes_are_said_at_once_each_with_its_line(write):
         "wanted.yaml:12: traits.CUSTOM_GOLD.hosts.0 is empty",
         "wanted.yaml:12: traits.CUSTOM_GOLD.hosts.1 is not a name",
         "wanted.yaml:14: images.rocky has no key 'forbids'; there are requires, absent",
-        "wanted.yaml:15: groups has other than A-Z a-z 0-9 _ . -",
+        "wanted.yaml:15: groups has the name 'a b', in which there is other than A-Z "
+        "a-z 0-9 _ . -",
         "wanted.yaml:15: groups.c is not one of inventory, aggregate, zone, or a list",
         "wanted.yaml:15: groups.d.0 is a group, which can't be in a group",
         "wanted.yaml:15: groups.e has nothing behind it",
@@ -175,7 +147,7 @@ def test_what_nova_would_not_take_is_said_before_anything_is_written(write):
     rule = "it has 1 to 255 letters, none of them a colon, and neither begins nor ends"
     key = "is a trait of more than 249 letters, which no key has room for"
     assert said(path) == [
-        "wanted.yaml:3: aggregates has more than 255 letters",
+        "wanted.yaml:3: aggregates has a name of more than 255 letters",
         f"wanted.yaml:5: aggregates.gold.zone 'az1:cmp00' can't be a zone: {rule} with "
         "a space",
         f"wanted.yaml:6: aggregates.gold.isolated_for.0 {key}",
@@ -214,71 +186,53 @@ def test_what_files_can_not_want_together_names_both_lines(write):
         "two.yaml",
     )
     assert said(one, two) == [
-        "two.yaml:2: group silver is at one.yaml:2, too",
-        "one.yaml:7: no group silber; did you mean silver?",
-        "two.yaml:6: east has the zone az1 at one.yaml:7",
-        "two.yaml:4: y in hosts of CUSTOM_A is wanted at one.yaml:4",
-        "two.yaml:8: small requires CUSTOM_A at one.yaml:9",
         "one.yaml:5: only of CUSTOM_B: nothing is named that it could be",
+        "one.yaml:7: no group 'silber'; did you mean silver?",
+        "two.yaml:2: group silver is at one.yaml:2, too",
+        "two.yaml:4: y in hosts of CUSTOM_A is absent, and wanted at one.yaml:4",
+        "two.yaml:6: east has the zone az2, and az1 at one.yaml:7",
+        "two.yaml:8: small forbids CUSTOM_A, and requires it at one.yaml:9",
+    ]
+
+
+def test_what_a_line_can_not_want_together_with_itself_does_not_name_it(write):
+    path = write(
+        """
+        {version: 1, groups: {a: [x]},
+        traits: {CUSTOM_A: {hosts: [x], absent: {hosts: [x]}}},
+        flavors: {small: {requires: [CUSTOM_A], forbids: [CUSTOM_A]}}}
+        """
+    )
+    assert said(path) == [
+        "wanted.yaml:2: x in hosts of CUSTOM_A is absent, and wanted on the same line",
+        "wanted.yaml:3: small forbids CUSTOM_A, and requires it on the same line",
+    ]
+
+
+def test_what_has_no_name_is_said_by_where_it_stands(write):
+    path = write(
+        """
+        hold: ["@"]
+        aggregates: {"": {hosts: [x]}}
+        ---
+        ---
+        [version]
+        """
+    )
+    assert said(path) == [
+        "wanted.yaml:1: the document has no version; write version: 1",
+        "wanted.yaml:1: '@' names no group: write the name of one behind it",
+        "wanted.yaml:2: aggregates has an empty name",
+        "wanted.yaml:4: the document is empty",
+        "wanted.yaml:4: the document has no version; write version: 1",
+        "wanted.yaml:5: the document is not a mapping",
+        "wanted.yaml:5: the document has no version; write version: 1",
     ]
 
 
 def test_what_is_required_no_more_may_be_forbidden(write):
     text = "version: 1\nflavors: {f: {forbids: [C_A], absent: {requires: [C_A]}}}"
     assert len(files.read([write(text)]).wishes) == 2
-
-
-def test_folders_stand_for_their_files_and_each_is_read_once(write, monkeypatch):
-    for name in ("b.yml", "a.yaml", "c.json", ".hidden.yaml", "notes.txt"):
-        write(f'{{"version": 1, "hold": ["{name}"]}}', f"folder/{name}")
-    monkeypatch.setattr(sys, "stdin", io.StringIO("version: 1\nhold: [piped]"))
-    wanted = files.read(["folder", "-", "folder/a.yaml", "-"])
-    assert [text.text for text in wanted.hold] == ["a.yaml", "b.yml", "c.json", "piped"]
-    assert str(wanted.hold[-1].place) == "-:2"
-
-
-def test_all_files_are_tried(write, tmp_path, monkeypatch):
-    (tmp_path / "none").mkdir()
-    (tmp_path / "latin").write_bytes(b"\xe9")
-    monkeypatch.setattr(sys, "stdin", None)
-    assert said(
-        "none", "latin", "missing", write("", "empty"), write("{", "bad"), "-"
-    ) == [
-        "none: has no file that ends with .yaml, .yml, .json",
-        "latin: not a text file (UTF-8)",
-        "missing: No such file or directory",
-        "empty: is empty",
-        "bad:1: not YAML: expected the node content, but found '<stream end>'",
-        "-: standard input is closed",
-    ]
-
-
-@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
-def test_standard_input_that_is_no_text_is_said_as_of_a_file(
-    write, tmp_path, monkeypatch, errors
-):
-    body = b"version: 1\nhold: [\xe9]"
-    given = io.TextIOWrapper(io.BytesIO(body), encoding="utf-8", errors=errors)
-    monkeypatch.setattr(sys, "stdin", given)
-    (tmp_path / "latin").write_bytes(body)
-    reason = "not a text file (UTF-8)"
-    assert said("-", "latin") == [f"-: {reason}", f"latin: {reason}"]
-
-
-def test_what_is_no_file_in_a_folder_is_not_read(write, tmp_path):
-    write("version: 1", "folder/good.yaml")
-    folder = tmp_path / "folder"
-    os.mkfifo(folder / "pipe.yaml")
-    (folder / "linked.yaml").symlink_to("pipe.yaml")
-    (folder / "inner.yaml").mkdir()
-    (folder / "gone.yaml").symlink_to("nowhere")
-    (folder / "fine.yaml").symlink_to("good.yaml")
-    assert sorted(said("folder")) == [
-        "folder/gone.yaml: No such file or directory",
-        "folder/inner.yaml: is no regular file",
-        "folder/linked.yaml: is no regular file",
-        "folder/pipe.yaml: is no regular file",
-    ]
 
 
 def test_documents_of_one_file_add_up(write):

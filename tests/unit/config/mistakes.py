@@ -1,0 +1,16 @@
+"""What is said of files of a wanted state."""
+
+from __future__ import annotations
+
+import pytest
+
+from osc_traitsched.config.wanted import files
+from osc_traitsched.core.errors import Mistakes
+from osc_traitsched.views import problems
+
+
+def said(*paths):
+    """Return the lines of all mistakes."""
+    with pytest.raises(Mistakes) as caught:
+        files.read(paths)
+    return [problems.word(each) for each in caught.value.mistakes]
