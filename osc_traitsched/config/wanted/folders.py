@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import Union
 
 from osc_traitsched.config import file
@@ -12,6 +13,9 @@ from osc_traitsched.config.wanted.reader import STDIN
 from osc_traitsched.core.errors import BadConfiguration
 
 _SUFFIXES = (".yaml", ".yml", ".json")
+_NOT_READ = (
+    "has files, and folders in folders are not read: name it as well, or move it away"
+)
 
 #: The path of a file, or why there is none to read.
 Found = Union[str, BadConfiguration]
@@ -20,22 +24,35 @@ Found = Union[str, BadConfiguration]
 def files(paths: Sequence[str]) -> Iterator[Found]:
     """Yield the files that paths stand for, in their order.
 
+    Files of a folder in a folder are a mistake, unless it is hidden, or they or the
+    folder are named as well.
+
     :param paths: of files, of folders with files, or ``-``
     """
+    named = frozenset(_real_paths(paths))
     for path in paths:
         try:
-            yield from _in_folder(path) if _is_folder(path) else (path,)
+            yield from _in_folder(path, named) if _is_folder(path) else (path,)
         except OSError as exc:
             yield file.unreadable(path, exc)
         except BadConfiguration as exc:
             yield exc
 
 
+def _real_paths(paths: Sequence[str]) -> Iterator[str]:
+    for path in paths:
+        try:
+            yield os.path.realpath(file.located(path))
+        except BadConfiguration:
+            # It is said where the path itself is looked at.
+            continue
+
+
 def _is_folder(path: str) -> bool:
     return path != STDIN and file.located(path).is_dir()
 
 
-def _in_folder(path: str) -> Iterator[Found]:
+def _in_folder(path: str, named: Set[str]) -> Iterator[Found]:
     inside = sorted(each.name for each in file.located(path).iterdir())
     if not any(map(_is_read, inside)):
         reason = f"has no file that ends with {', '.join(_SUFFIXES)}"
@@ -43,8 +60,8 @@ def _in_folder(path: str) -> Iterator[Found]:
     for name in inside:
         found = str(pathlib.PurePath(path, name))
         if not _is_read(name):
-            continue
-        if _is_odd(file.located(found)):
+            yield from _left_out(found, named) if not _is_hidden(name) else ()
+        elif _is_odd(file.located(found)):
             yield BadConfiguration(found, None, "is no regular file")
         else:
             yield found
@@ -66,3 +83,33 @@ def _is_odd(path: pathlib.Path) -> bool:
     except OSError:
         # Whoever reads it learns why.
         return False
+
+
+def _left_out(path: str, named: Set[str]) -> Iterator[BadConfiguration]:
+    """Yield the first folder, from one downwards, with files that nobody named."""
+    top = file.located(path)
+    try:
+        for folder in _with_files(top, named) if top.is_dir() else ():
+            shown = pathlib.PurePath(path, os.path.relpath(folder, top))
+            yield BadConfiguration(str(shown), None, _NOT_READ)
+            return
+    except OSError as exc:
+        yield file.unreadable(path, exc)
+
+
+def _with_files(top: pathlib.Path, named: Set[str]) -> Iterator[str]:
+    """Yield the folders, from one downwards, with files to read that nobody named."""
+    for folder, below, names in os.walk(top, onerror=_refuse):
+        real = os.path.realpath(folder)
+        if real in named:
+            # What is in it is said where it is read itself.
+            below.clear()
+            continue
+        below[:] = sorted(name for name in below if not _is_hidden(name))
+        inside = {os.path.realpath(os.path.join(real, n)) for n in names if _is_read(n)}
+        if not inside <= named:
+            yield folder
+
+
+def _refuse(error: OSError) -> None:
+    raise error

@@ -82,3 +82,55 @@ def test_what_is_no_file_in_a_folder_is_not_read(write, tmp_path):
         "folder/linked.yaml: is no regular file",
         "folder/pipe.yaml: is no regular file",
     ]
+
+
+LEFT_OUT = (
+    "has files, and folders in folders are not read: name it as well, or move it away"
+)
+
+
+@pytest.fixture
+def teams(write, tmp_path):
+    """A folder with a file, and with folders, some of which have such files."""
+    (tmp_path / "all" / "notes").mkdir(parents=True)
+    (tmp_path / "all" / "notes" / "read.me").touch()
+    for name in ("all", "all/.git", "all/red", "all/old", "all/old/2024"):
+        write(f"version: 1\nhold: [{name}]", f"{name}/a.yaml")
+    (tmp_path / "all" / "old" / "a.yaml").unlink()
+    return "all"
+
+
+def test_folders_in_a_folder_are_not_left_out_in_silence(teams):
+    assert said(teams) == [f"all/old/2024: {LEFT_OUT}", f"all/red: {LEFT_OUT}"]
+    assert said(teams, "all/old/2024") == [f"all/red: {LEFT_OUT}"]
+
+
+def test_a_folder_that_is_left_out_is_said_once(write, teams, tmp_path):
+    write("version: 1", "all/old/2024/may/a.yaml")
+    assert said(teams, "all/red", "all/old/2024") == [f"all/old/2024/may: {LEFT_OUT}"]
+
+
+@pytest.mark.parametrize("red", ["all/red", "all/red/", "./all/red/a.yaml"])
+def test_folders_in_a_folder_may_be_named_besides_or_all_of_their_files(teams, red):
+    wanted = files.read([red, teams, "all/old/2024"])
+    assert [text.text for text in wanted.hold] == ["all/red", "all", "all/old/2024"]
+
+
+def test_a_link_to_a_folder_is_no_other_folder(write, tmp_path):
+    write("version: 1", "folder/a.yaml")
+    (tmp_path / "folder" / "self").symlink_to(".")
+    (tmp_path / "folder" / "loop").symlink_to("loop")
+    assert files.read(["folder"]).hold == ()
+    write("version: 1", "other/a.yaml")
+    (tmp_path / "folder" / "other").symlink_to("../other")
+    assert said("folder") == [f"folder/other: {LEFT_OUT}"]
+    assert files.read(["folder", "other"]).hold == ()
+
+
+@pytest.mark.skipif(not os.geteuid(), reason="root may read everything")
+def test_a_folder_in_a_folder_that_can_not_be_read_is_said(teams, tmp_path):
+    red = tmp_path / "all" / "red"
+    red.chmod(0)
+    found = said(teams, "all/old/2024")
+    red.chmod(0o700)
+    assert found == ["all/red: Permission denied"]
