@@ -102,6 +102,8 @@ def keystone(site: Site) -> Sections:
     return {
         "DEFAULT": ["use_stderr = true"],
         "database": _database(site, "keystone"),
+        # By default it keeps nothing, and reads all roles again for every request.
+        "cache": ["backend = dogpile.cache.memory_pickle"],
         "fernet_tokens": [f"key_repository = {site.state}/fernet"],
         "credential": [f"key_repository = {site.state}/credential"],
         "identity": [
