@@ -16,6 +16,9 @@ from typing import Any, Optional, Protocol, Union
 from tests.services import rest
 from tests.services.process import PATIENCE
 
+#: Between two looks whether to stop, for which each test's end waits.
+POLL_SECONDS = 0.02
+
 
 @dataclasses.dataclass(frozen=True)
 class Request:
@@ -81,7 +84,8 @@ class Proxy:
         self._server = _Server(("127.0.0.1", 0), handler)
         self._server.counted = self._count
         self.url = "http://{}:{}".format(*self._server.server_address)
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        serve = self._server.serve_forever
+        threading.Thread(target=serve, args=(POLL_SECONDS,), daemon=True).start()
 
     @property
     def writes(self) -> list[Request]:
