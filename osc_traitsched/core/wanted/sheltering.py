@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from osc_traitsched.core.change.isolation.guards import StillCloses
-from osc_traitsched.core.change.model import Change, Condition, Keys, Kind, Object
+from osc_traitsched.core.change.isolation.guards import NoLongerCloses, StillCloses
+from osc_traitsched.core.change.model import (
+    Change,
+    Condition,
+    Keys,
+    Kind,
+    Object,
+    State,
+)
 from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
@@ -31,13 +39,30 @@ def while_closed(staged: Staged, found: FoundCloud) -> Staged:
     }
 
 
+@dataclasses.dataclass(frozen=True)
+class _AnyOf:
+    """Hosts stay closed in one of the ways in which they can be by then."""
+
+    ways: tuple[StillCloses, ...]
+
+    def refusal(self, found: State) -> NoLongerCloses | None:
+        """Return what is missing of the way that most is there of, as an error."""
+        missing = [way.refusal(found) for way in self.ways]
+        errors = [each for each in missing if each is not None]
+        if len(errors) < len(missing):
+            return None
+        return min(errors, key=lambda each: len(each.changed))
+
+
 class _Shelters:
     """What closes hosts when a stage is written."""
 
     def __init__(self, stage: Stage, staged: Staged, found: FoundCloud) -> None:
         self._bodies = {str(body["id"]): body for body in found.aggregates}
         self._closed = found.closed
-        self._closing = _closing(stage, staged, found)
+        # Without and with the projects that come: not all waits for their rows, which
+        # may fail.
+        self._closing = [_closing(stage, staged, found, way) for way in (False, True)]
         every = [change for changes in staged.values() for change in changes]
         self._objects = {
             **{i: _object(i, body["name"]) for i, body in self._bodies.items()},
@@ -51,7 +76,7 @@ class _Shelters:
                 leaves.setdefault(change.object.id, set()).update(change.removed)
         #: The aggregates that go on to close a host.
         self._around: dict[str, list[str]] = {}
-        for identity in self._closing:
+        for identity in dict.fromkeys(itertools.chain(*self._closing)):
             body = self._bodies.get(identity)
             hosts = joins.get(identity, set()).union(body["hosts"] if body else ())
             for host in hosts - leaves.get(identity, set()):
@@ -88,8 +113,13 @@ class _Shelters:
 
     def _condition(self, identity: str, hosts: Iterable[str]) -> Condition:
         target = self._objects[identity]
-        guard = StillCloses(target.name, frozenset(hosts), self._closing[identity])
-        return Condition(target, guard)
+        kept = frozenset(hosts)
+        ways = [
+            StillCloses(target.name, kept, closing[identity])
+            for closing in self._closing
+            if identity in closing
+        ]
+        return Condition(target, _AnyOf(tuple(ways)))
 
 
 def _object(identity: str, name: str) -> Object:
@@ -97,23 +127,27 @@ def _object(identity: str, name: str) -> Object:
 
 
 def _closing(
-    stage: Stage, staged: Staged, found: FoundCloud
+    stage: Stage, staged: Staged, found: FoundCloud, opened: bool
 ) -> Mapping[str, Mapping[str, str]]:
-    """Return what keeps requests out of aggregates then: it stays, or came before."""
-    written: dict[str, set[str]] = {}
+    """Return what keeps requests out of aggregates then: it stays, or came before.
+
+    :param opened: what opens them to more projects is written
+    """
+    gone: dict[str, set[str]] = {}
     came: dict[str, dict[str, str]] = {}
     for at, changes in staged.items():
         for change in changes:
             if change.object.kind is Kind.AGGREGATE:
-                written.setdefault(change.object.id, set()).update(change.after)
-                if at in CLOSING and at < stage:
+                gone.setdefault(change.object.id, set()).update(change.removed)
+                if at <= stage and (opened or at in CLOSING):
                     keys = dict(_that_close(change.after, found.collation))
                     came.setdefault(change.object.id, {}).update(keys)
     for body in found.aggregates:
         identity = str(body["id"])
+        keys = came.setdefault(identity, {})
         for key, value in _that_close(body["metadata"], found.collation):
-            if key not in written.get(identity, ()):
-                came.setdefault(identity, {})[key] = value
+            if key not in gone.get(identity, ()):
+                keys.setdefault(key, value)
     return {identity: keys for identity, keys in came.items() if keys}
 
 
