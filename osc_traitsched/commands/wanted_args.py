@@ -82,7 +82,7 @@ def tell(todo: WantedPlan) -> None:
     for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)
     for name, traits in todo.closed_to_all.items():
-        warn("%s", prose.closed_to_all(name, traits))
+        warn("%s", prose.closed_to_all(name, traits, todo.has_private_flavors))
     if todo.unread:
         warn("%s", prose.unread(todo.unread, todo.assumptions))
     if todo.unfound:

@@ -105,7 +105,7 @@ class WantedPlan:
     @property
     def closed_to_all(self) -> Mapping[str, list[str]]:
         """The aggregates that no flavor gets into then, with what isolates them."""
-        return dict(closed_to_all(self.plan, self.found))
+        return dict(closed_to_all(self.plan, self.found, self.assumptions))
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:

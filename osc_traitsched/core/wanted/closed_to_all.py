@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.change.model import Change, Kind, Plan
 from osc_traitsched.core.change.outcome import Status, foreseen_outcomes
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.trait_keys import isolated_by, required_by
+from osc_traitsched.core.nova import request
+from osc_traitsched.core.nova.clause import Trait
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.server import translation
+from osc_traitsched.core.nova.server.adding import SoFar
+from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.afterwards import afterwards
 from osc_traitsched.core.wanted.found import FoundCloud
 
+_UEFI: Body = {"hw_firmware_type": "uefi"}
+#: Nova takes encrypted memory with no plainer images; what they ask for themselves is
+#: what such a flavor can't do without.
+_IMAGES: tuple[Body, ...] = (
+    _UEFI,
+    {**_UEFI, "hw_firmware_stateless": "true", "hw_video_model": "none"},
+)
 
-def closed_to_all(plan: Plan, found: FoundCloud) -> Iterator[tuple[str, list[str]]]:
+
+def closed_to_all(
+    plan: Plan, found: FoundCloud, assumptions: SchedulerSettings
+) -> Iterator[tuple[str, list[str]]]:
     """Yield the aggregates that no flavor gets into once a plan isolates them.
 
     An image may require the traits instead: that is not looked at.
@@ -23,25 +40,60 @@ def closed_to_all(plan: Plan, found: FoundCloud) -> Iterator[tuple[str, list[str
         for outcome in foreseen_outcomes(plan)
         if outcome.status is Status.WOULD_CHANGE
     ]
-    ids = {c.object.id: None for c in made if c.object.kind is Kind.AGGREGATE}
-    if not ids:
+    isolated = list(_newly_isolated(made, plan, found))
+    if not isolated:
         return
-    required = set(_required(made, found))
-    aggregates = afterwards(plan, found)
+    required = {
+        names
+        for flavor in _flavors(made, found)
+        for settings in (assumptions, *assumptions.others)
+        for names in _required(flavor, settings)
+    }
+    for aggregate, names in isolated:
+        if not any(names <= each for each in required):
+            yield aggregate, sorted(names)
+
+
+def _newly_isolated(
+    made: Iterable[Change], plan: Plan, found: FoundCloud
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield aggregates that a plan isolates, with all traits that do so then."""
+    ids = {c.object.id: None for c in made if c.object.kind is Kind.AGGREGATE}
+    aggregates = afterwards(plan, found) if ids else {}
     before = {str(body["id"]): body["metadata"] for body in found.aggregates}
     for identity in ids:
         after = aggregates[identity]
         names = isolated_by(after.metadata, found.collation).keys()
-        came = names - isolated_by(before.get(identity, {}), found.collation).keys()
-        if came and not any(names <= each for each in required):
-            yield after.name, sorted(names)
+        if names - isolated_by(before.get(identity, {}), found.collation).keys():
+            yield after.name, frozenset(names)
 
 
-def _required(changes: list[Change], found: FoundCloud) -> Iterator[frozenset[str]]:
-    """Yield what each flavor requires afterwards."""
-    specs = {body["id"]: body.get("extra_specs") or {} for body in found.flavors}
-    for change in changes:
+def _flavors(made: Iterable[Change], found: FoundCloud) -> Iterable[Body]:
+    """Return the flavors as they are afterwards."""
+    bodies = {body["id"]: body for body in found.flavors}
+    for change in made:
         if change.object.kind is Kind.FLAVOR:
-            specs[change.object.id] = change.applied_to(specs[change.object.id])
-    for each in specs.values():
-        yield required_by(each)
+            body = bodies[change.object.id]
+            specs = change.applied_to(body.get("extra_specs") or {})
+            bodies[change.object.id] = {**body, "extra_specs": specs}
+    return bodies.values()
+
+
+def _required(flavor: Body, settings: SchedulerSettings) -> Iterator[frozenset[str]]:
+    """Yield the traits that Nova makes of a flavor, for which it opens aggregates.
+
+    nova/scheduler/request_filter.py, ``isolate_aggregates``: not only those that the
+    flavor names.
+    """
+    for image in _IMAGES:
+        try:
+            server = request.server(
+                flavor, image, aggregates=(), assumptions=settings, is_accepted=True
+            )
+            clauses = translation.translate(server, SoFar()).clauses
+        except Refusal:
+            continue
+        traits = (each for each in clauses if isinstance(each, Trait))
+        yield frozenset(each.name for each in traits if not each.forbidden)
+        return
+    yield required_by(flavor.get("extra_specs") or {})

@@ -89,11 +89,19 @@ def _unit(target: Object, key: str) -> str:
     return f"{noun.get(target.kind, '')}{visible(key)} of {quoted(target.name)}"
 
 
-def closed_to_all(aggregate: str, traits: Iterable[str]) -> str:
-    """Return a line on an aggregate that no flavor will get into."""
+def closed_to_all(
+    aggregate: str, traits: Iterable[str], has_private_flavors: bool
+) -> str:
+    """Return a line on an aggregate that no flavor will get into.
+
+    :param has_private_flavors: the flavors that are known are all that there are
+    """
+    hosts = f"no server will get to the hosts of aggregate {quoted(aggregate)}"
+    if has_private_flavors:
+        return f"no flavor requires {listed(traits)}: {hosts} unless its image does"
     return (
-        f"no flavor requires {listed(traits)}: no server will get to the hosts of "
-        f"aggregate {quoted(aggregate)} unless its image does"
+        f"no flavor that Nova lists to this user requires {listed(traits)}: {hosts} "
+        "unless a flavor that it does not list, or an image, does"
     )
 
 

@@ -333,19 +333,3 @@ def test_images_of_others_that_will_have_no_host_are_told_and_in_nobodys_way(
         "no host will be left for images of other projects: image 'theirs' (theirs-id, "
         "owner theirs, trait:CUSTOM_GOLD)\n"
     )
-
-
-def test_an_aggregate_that_no_flavor_will_get_into_is_told(plan, cloud):
-    text = "aggregates: {gold: {isolated_for: [CUSTOM_GOLD, CUSTOM_SILVER]}}"
-    said = (
-        "no flavor requires CUSTOM_GOLD, CUSTOM_SILVER: no server will get to the "
-        "hosts of aggregate 'gold' unless its image does"
-    )
-    assert said in plan(text).err
-    both = "flavors: {golden: {requires: [CUSTOM_GOLD, CUSTOM_SILVER]}}"
-    assert said not in plan(f"{text}\n{both}").err
-    cloud.metadata.update(
-        {"trait:CUSTOM_GOLD": "required", "trait:CUSTOM_SILVER": "required"}
-    )
-    # It is so already, and nothing that the plan does.
-    assert said not in plan(text).err
