@@ -99,12 +99,15 @@ def _left_out(path: str, named: Set[str]) -> Iterator[BadConfiguration]:
 
 def _with_files(top: pathlib.Path, named: Set[str]) -> Iterator[str]:
     """Yield the folders, from one downwards, with files to read that nobody named."""
-    for folder, below, names in os.walk(top, onerror=_refuse):
+    # Links may lead in circles.
+    seen: set[str] = set()
+    for folder, below, names in os.walk(top, onerror=_refuse, followlinks=True):
         real = os.path.realpath(folder)
-        if real in named:
-            # What is in it is said where it is read itself.
+        if real in named or real in seen:
+            # What is in one that is named is said where it is read itself.
             below.clear()
             continue
+        seen.add(real)
         below[:] = sorted(name for name in below if not _is_hidden(name))
         inside = {os.path.realpath(os.path.join(real, n)) for n in names if _is_read(n)}
         if not inside <= named:

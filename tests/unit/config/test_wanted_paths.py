@@ -127,6 +127,17 @@ def test_a_link_to_a_folder_is_no_other_folder(write, tmp_path):
     assert files.read(["folder", "other"]).hold == ()
 
 
+def test_a_link_further_down_is_followed_and_in_no_circle(write, tmp_path):
+    write("version: 1", "folder/a.yaml")
+    write("version: 1", "team/a.yaml")
+    (tmp_path / "folder" / "sub" / "deep").mkdir(parents=True)
+    (tmp_path / "folder" / "sub" / "deep" / "back").symlink_to("..")
+    (tmp_path / "folder" / "sub" / "deep" / "top").symlink_to("../..")
+    (tmp_path / "folder" / "sub" / "team").symlink_to("../../team")
+    assert said("folder") == [f"folder/sub/team: {LEFT_OUT}"]
+    assert files.read(["folder", "team"]).hold == ()
+
+
 @pytest.mark.skipif(not os.geteuid(), reason="root may read everything")
 def test_a_folder_in_a_folder_that_can_not_be_read_is_said(teams, tmp_path):
     red = tmp_path / "all" / "red"
