@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 
@@ -31,3 +31,27 @@ def projects_in(metadata: Mapping[str, str]) -> frozenset[str]:
     """Return the IDs of the projects that an aggregate names."""
     values = (v for key, v in metadata.items() if key.startswith(TENANT_KEY))
     return frozenset(project for value in values for project in projects_of(value))
+
+
+def found_in(metadata: Mapping[str, str]) -> frozenset[str]:
+    """Return the projects for which Placement is asked for an aggregate.
+
+    The prefilter compares values as they are: it does not find who stands in a list
+    alone (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
+    """
+    values = (v for key, v in metadata.items() if key.startswith(TENANT_KEY))
+    return frozenset(values) & projects_in(metadata)
+
+
+def own_keys(projects: Iterable[str], keys: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield a key for each project; Nova's database may not tell letters' case.
+
+    :param keys: those of an aggregate that are in use
+    """
+    taken = {key.lower() for key in keys} | {TENANT_KEY}
+    for project in projects:
+        ends = (project, *map(str, range(2, len(taken) + 3)))
+        possible = (f"{TENANT_KEY}_{end}" for end in ends)
+        key = next(each for each in possible if each.lower() not in taken)
+        taken.add(key.lower())
+        yield key, project

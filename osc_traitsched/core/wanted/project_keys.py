@@ -13,7 +13,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import projects_in, projects_of
+from osc_traitsched.core.inventory.tenant_keys import (
+    found_in,
+    own_keys,
+    projects_in,
+    projects_of,
+)
 
 #: The most characters that Nova takes as a value
 #: (nova/api/validation/parameter_types.py).
@@ -42,15 +47,15 @@ def keys_of(
     if not missing and changed.get(TENANT_KEY, "") is not None:
         return changed
     kept = {k: v for k, v in {**metadata, **changed}.items() if v is not None}
+    before = found_in(kept)
     named = projects_of(kept.get(TENANT_KEY, ""))
     others = sorted(projects_in(kept), key=lambda each: (each not in inside, each))
     every = tuple(dict.fromkeys((*named, *missing, *others)))
     listed = named or every[:1] if reads_suffixes else tuple(_fitting(every))
     if listed != named:
         changed[TENANT_KEY] = kept[TENANT_KEY] = ",".join(listed)
-    alone = {value for key, value in kept.items() if key.startswith(TENANT_KEY)}
-    lacking = {*missing, *(named if len(named) == 1 else ())} - alone
-    return {**changed, **dict(_own(sorted(lacking), {*metadata, *changed}))}
+    lacking = {*missing, *before} - found_in(kept)
+    return {**changed, **dict(own_keys(sorted(lacking), {*metadata, *changed}))}
 
 
 def _without(
@@ -74,14 +79,3 @@ def _fitting(projects: Iterable[str]) -> Iterator[str]:
         if room < 0:
             return
         yield project
-
-
-def _own(projects: Iterable[str], keys: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield a key for each project; Nova's database may not tell letters' case."""
-    taken = {key.lower() for key in keys} | {TENANT_KEY}
-    for project in projects:
-        ends = (project, *map(str, range(2, len(taken) + 3)))
-        possible = (f"{TENANT_KEY}_{end}" for end in ends)
-        key = next(each for each in possible if each.lower() not in taken)
-        taken.add(key.lower())
-        yield key, project

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import projects_in, projects_of
+from osc_traitsched.core.inventory.tenant_keys import (
+    found_in,
+    projects_in,
+    projects_of,
+)
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import before_suffixes
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -71,26 +75,17 @@ def unread(
 def unfound(
     claims: Claims, found: FoundCloud, assumptions: SchedulerSettings
 ) -> Iterator[Unfound]:
-    """Yield the aggregates that Placement is not asked for, for some of their projects.
-
-    The prefilter compares values as they are: it does not find who stands in a list
-    alone (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
-    """
+    """Yield aggregates that Placement is not asked for, for some of their projects."""
     if not assumptions.value(options.TENANT):
         return
     every = _metadata(claims, found)
-    alone = {name: _alone(metadata) for name, metadata in every.items()}
-    asked_for = frozenset().union(*alone.values())
+    by_name = {name: found_in(metadata) for name, metadata in every.items()}
+    asked_for = frozenset().union(*by_name.values())
     for name in _named(claims):
-        if left := projects_in(every[name]) - alone[name]:
+        if left := projects_in(every[name]) - by_name[name]:
             yield Unfound(
                 name, tuple(sorted(left & asked_for)), tuple(sorted(left - asked_for))
             )
-
-
-def _alone(metadata: Mapping[str, str]) -> frozenset[str]:
-    """Return the values of the keys that name projects."""
-    return frozenset(v for key, v in metadata.items() if key.startswith(TENANT_KEY))
 
 
 def _named(claims: Claims) -> Iterator[str]:

@@ -48,9 +48,7 @@ def _(finding: FiltersTenantSuffix) -> Words:
         then = f"keeps out the {projects}"
     problem = f"{nova} does not read {listed(finding.keys)}, and {then}"
     ids = ",".join((*finding.listed, *finding.projects))
-    # Placement finds nobody in a list.
-    own = finding.listed if finding.is_asked else ()
-    keys = (f"{TENANT_KEY}_{each}={each}" for each in own)
+    keys = (f"{key}={project}" for key, project in finding.own)
     return Words(
         problem,
         aggregate_set(finding.id, f"{TENANT_KEY}={ids}", *keys),

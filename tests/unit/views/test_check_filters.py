@@ -331,6 +331,22 @@ def test_what_becomes_of_projects_with_a_suffix_is_said():
 
 
 @pytest.mark.parametrize(
+    ("values", "properties"),
+    [
+        # Placement does not find who stands in a list: it is not to be limited now.
+        ({"": "p1,p3", "2": "p2"}, ["filter_tenant_id=p1,p3,p2"]),
+        ({"": "p1", "2": "p2", "3": "p1"}, ["filter_tenant_id=p1,p2"]),
+        ({"": "p1", "_p1": "p2"}, ["filter_tenant_id=p1,p2", "filter_tenant_id_2=p1"]),
+        ({"2": "p2,p4"}, ["filter_tenant_id=p2,p4"]),
+    ],
+)
+def test_only_who_would_lose_the_one_key_is_to_get_a_key_of_its_own(values, properties):
+    keys = {f"filter_tenant_id{suffix}": value for suffix, value in values.items()}
+    _, fix = words(of_projects(True, **keys))
+    assert fix.split(" --property ")[1:] == properties
+
+
+@pytest.mark.parametrize(
     ("option", "value", "what", "fix"),
     [
         ("hosts", "A", "the service host is a, and letters count", "write a instead"),

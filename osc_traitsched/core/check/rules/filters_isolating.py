@@ -10,7 +10,7 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.filtering import ISOLATED_HOSTS
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import projects_of
+from osc_traitsched.core.inventory.tenant_keys import found_in, own_keys, projects_of
 from osc_traitsched.core.nova import filter_options, options
 from osc_traitsched.core.nova.filter.aggregates import TENANT_SUFFIXES
 from osc_traitsched.core.nova.settings import Setting
@@ -27,6 +27,7 @@ class FiltersTenantSuffix(Finding):
     :ivar listed: those that the key without a suffix has; none where it is not there
     :ivar release: Nova's
     :ivar is_asked: Placement is asked for projects' aggregates, and so reads them
+    :ivar own: keys with the projects that it would not find any more in a list
     """
 
     rule = "filters-tenant-suffix"
@@ -39,6 +40,7 @@ class FiltersTenantSuffix(Finding):
     listed: tuple[str, ...]
     release: int
     is_asked: bool
+    own: tuple[tuple[str, str], ...]
 
 
 def tenant_suffix(analysis: Analysis) -> Iterator[FiltersTenantSuffix]:
@@ -60,9 +62,17 @@ def tenant_suffix(analysis: Analysis) -> Iterator[FiltersTenantSuffix]:
         named = dict.fromkeys(p for value in found.values() for p in projects_of(value))
         left = tuple(each for each in named if each not in exact)
         if left and (exact or not is_safe):
-            keys = tuple(sorted(found))
+            then = {**aggregate.projects, TENANT_KEY: ",".join((*exact, *left))}
+            lost = found_in(aggregate.projects) - found_in(then) if is_asked else ()
             yield FiltersTenantSuffix(
-                aggregate.name, aggregate.id, keys, left, exact, release, is_asked
+                aggregate.name,
+                aggregate.id,
+                tuple(sorted(found)),
+                left,
+                exact,
+                release,
+                is_asked,
+                tuple(own_keys(sorted(lost), then)),
             )
 
 
