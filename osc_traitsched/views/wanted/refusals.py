@@ -9,7 +9,7 @@ from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.switch import PROJECT_FILTER
 from osc_traitsched.core.wanted import refusals
-from osc_traitsched.core.wanted.model import Place, Wrong
+from osc_traitsched.core.wanted.model import Place, Wrong, is_name
 from osc_traitsched.views import problems
 from osc_traitsched.views.commands import Option, line, openstack
 from osc_traitsched.views.options import release
@@ -64,8 +64,11 @@ def _(error: refusals.NoNewName) -> str:
     if error.meant:
         meant = listed(map(quoted, error.meant), "aggregate")
         return f"{quoted(error.name)} is no name; name {meant} exactly as it is called"
-    if is_pattern(error.name):
-        return f"{quoted(error.name)} is no name, and aggregates go by their names"
+    if is_pattern(error.name) and is_name(error.name):
+        return (
+            f"{quoted(error.name)} looks like a pattern, and aggregates go by their "
+            "names; if this is one, make it first, with openstack aggregate create"
+        )
     return (
         f"Nova takes no aggregate {quoted(error.name)}: a name has letters that can be "
         "printed, no emojis, and neither begins nor ends with a space"

@@ -17,6 +17,7 @@ from tests.unit.commands.wanted import (
     SILVER,
     broken_for,
     keystone,
+    second,
     statuses,
     unlisted,
     with_servers,
@@ -599,12 +600,26 @@ def test_a_new_aggregate_may_be_meant_as_another_one(apply, cloud, name, detail)
     assert [r["detail"] for r in done.json if r["key"] == "name"] == [detail]
 
 
-def test_no_aggregate_is_made_that_is_called_as_a_pattern(apply, cloud):
-    done = apply("aggregates: {'silv*d?': {hosts: [cmp00]}}")
+@pytest.mark.parametrize("name", ["silv*d?", "gpu[a100]"])
+def test_no_aggregate_is_made_that_is_called_as_a_pattern(apply, cloud, name):
+    text = f"aggregates: {{'{name}': {{zone: az1, hosts: [cmp03]}}}}"
+    done = apply(text)
     assert (done.code, cloud.written) == (1, [])
     assert done.err == (
-        "w.yaml:2: 'silv*d?' is no name, and aggregates go by their names\n"
+        f"w.yaml:2: '{name}' looks like a pattern, and aggregates go by their names; "
+        "if this is one, make it first, with openstack aggregate create\n"
     )
+    second(cloud)
+    cloud.aggregates["2"]["name"] = name
+    assert apply(text).code == 0
+    assert cloud.aggregates["2"]["hosts"] == ["cmp03"]
+    assert cloud.aggregates["2"]["metadata"] == {"availability_zone": "az1"}
+    assert apply(text).json == []
+
+
+def test_of_a_pattern_that_nova_takes_as_no_name_that_is_said(apply):
+    done = apply("aggregates: {'gpu[a100] ': {hosts: [cmp00]}}")
+    assert done.err.startswith("w.yaml:2: Nova takes no aggregate 'gpu[a100] '")
 
 
 def test_what_others_changed_is_compared_and_not_planned_again(apply, cloud):
