@@ -34,10 +34,11 @@ from osc_traitsched.core.change.traits import (
 )
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.trait_keys import hosts_isolated_by, required_by
+from osc_traitsched.core.inventory.trait_keys import hosts_isolated_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.required import required_traits
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, has_filter
 
@@ -126,7 +127,7 @@ def plan_isolate(
         check_effects(cloud, state, plan, assumptions, force, bodies),
         assumptions.setting(options.ISOLATION),
         _has_project_filter(state, assumptions),
-        is_closed_to_all=not bodies and not _is_open(state, names, chosen),
+        is_closed_to_all=not bodies and not _is_open(state, names, chosen, assumptions),
         has_private_flavors=lookup.lists_private_flavors(cloud),
         servers=read_misplaced(
             cloud,
@@ -146,14 +147,19 @@ def _has_project_filter(state: AggregateState, assumptions: SchedulerSettings) -
 
 
 def _is_open(
-    state: AggregateState, names: Iterable[str], chosen: Iterable[Body]
+    state: AggregateState,
+    names: Iterable[str],
+    chosen: Iterable[Body],
+    assumptions: SchedulerSettings,
 ) -> bool:
     """Tell whether a flavor requires all that the aggregate then isolates by."""
     needed = {*names, *state.isolated_by(state.aggregate)}
-    required = {f["id"]: required_by(f.get("extra_specs") or {}) for f in state.flavors}
-    for flavor in chosen:
-        required[flavor["id"]] |= frozenset(names)
-    return any(each >= needed for each in required.values())
+    more = {each["id"]: frozenset(names) for each in chosen}
+    return any(
+        required | more.get(flavor["id"], frozenset()) >= needed
+        for flavor in state.flavors
+        for required in required_traits(flavor, assumptions)
+    )
 
 
 def plan_unisolate(

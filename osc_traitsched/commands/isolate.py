@@ -69,7 +69,10 @@ class IsolateAggregate(write_args.Writer):
         )
         todo = plan_with(**_chosen(args, ()))
         isolation_args.tell(todo, removing=False)
-        for line in words.oddities(todo.state, names, todo.is_closed_to_all):
+        odd = words.oddities(
+            todo.state, names, todo.is_closed_to_all, todo.has_private_flavors
+        )
+        for line in odd:
             base.LOG.warning("%s", line)
         look = functools.partial(
             look_again,

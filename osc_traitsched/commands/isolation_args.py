@@ -118,7 +118,8 @@ def _tell_afterwards(seen: Afterwards, ways: Way, options: Sequence[Option]) -> 
     if seen.unread is not None:
         base.LOG.warning("%s", afterwards.unread(seen.unread))
     if seen.gone and seen.plan is not None and seen.plan.is_closed_to_all:
-        base.LOG.warning("%s", words.closed_to_all(seen.plan.names))
+        all_known = seen.plan.has_private_flavors
+        base.LOG.warning("%s", words.closed_to_all(seen.plan.names, all_known))
     for each in seen.differences:
         base.LOG.error("%s", afterwards.word(each, ways).text(options))
     if seen.undo:

@@ -162,7 +162,10 @@ def also_isolated(state: AggregateState, names: Iterable[str]) -> list[str]:
 
 
 def oddities(
-    state: AggregateState, names: Sequence[str], is_closed_to_all: bool
+    state: AggregateState,
+    names: Sequence[str],
+    is_closed_to_all: bool,
+    has_private_flavors: bool = True,
 ) -> list[str]:
     """Return lines on what is odd about an aggregate that is to be isolated."""
     before = sorted(set(state.isolated_by(state.aggregate)) - set(names))
@@ -176,7 +179,7 @@ def oddities(
             "again after you add some",
         )
     if is_closed_to_all:
-        lines.append(closed_to_all([*names, *before]))
+        lines.append(closed_to_all([*names, *before], has_private_flavors))
     return lines
 
 
@@ -187,11 +190,15 @@ def _isolated_before(state: AggregateState, names: Sequence[str]) -> str:
     )
 
 
-def closed_to_all(names: Iterable[str]) -> str:
-    """Return a line on an aggregate that no flavor could get into."""
+def closed_to_all(names: Iterable[str], has_private_flavors: bool = True) -> str:
+    """Return a line on an aggregate that no flavor could get into.
+
+    :param has_private_flavors: the flavors that are known are all that there are
+    """
+    of_those = "" if has_private_flavors else " that Nova lists to this user"
     return (
-        f"no flavor requires {listed(names)}: none could use these hosts unless "
-        "its image does; name some with --flavor, or images with --image"
+        f"no flavor{of_those} requires {listed(names)}: none could use these hosts "
+        "unless its image does; name some with --flavor, or images with --image"
     )
 
 

@@ -6,24 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.change.model import Change, Kind, Plan
 from osc_traitsched.core.change.outcome import Status, foreseen_outcomes
-from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.trait_keys import isolated_by, required_by
-from osc_traitsched.core.nova import request
-from osc_traitsched.core.nova.clause import Trait
+from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.nova.server import translation
-from osc_traitsched.core.nova.server.adding import SoFar
+from osc_traitsched.core.nova.required import required_traits
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.afterwards import afterwards
 from osc_traitsched.core.wanted.found import FoundCloud
-
-_UEFI: Body = {"hw_firmware_type": "uefi"}
-#: Nova takes encrypted memory with no plainer images; what they ask for themselves is
-#: what such a flavor can't do without.
-_IMAGES: tuple[Body, ...] = (
-    _UEFI,
-    {**_UEFI, "hw_firmware_stateless": "true", "hw_video_model": "none"},
-)
 
 
 def closed_to_all(
@@ -46,8 +34,7 @@ def closed_to_all(
     required = {
         names
         for flavor in _flavors(made, found)
-        for settings in (assumptions, *assumptions.others)
-        for names in _required(flavor, settings)
+        for names in required_traits(flavor, assumptions)
     }
     for aggregate, names in isolated:
         if not any(names <= each for each in required):
@@ -77,23 +64,3 @@ def _flavors(made: Iterable[Change], found: FoundCloud) -> Iterable[Body]:
             specs = change.applied_to(body.get("extra_specs") or {})
             bodies[change.object.id] = {**body, "extra_specs": specs}
     return bodies.values()
-
-
-def _required(flavor: Body, settings: SchedulerSettings) -> Iterator[frozenset[str]]:
-    """Yield the traits that Nova makes of a flavor, for which it opens aggregates.
-
-    nova/scheduler/request_filter.py, ``isolate_aggregates``: not only those that the
-    flavor names.
-    """
-    for image in _IMAGES:
-        try:
-            server = request.server(
-                flavor, image, aggregates=(), assumptions=settings, is_accepted=True
-            )
-            clauses = translation.translate(server, SoFar()).clauses
-        except Refusal:
-            continue
-        traits = (each for each in clauses if isinstance(each, Trait))
-        yield frozenset(each.name for each in traits if not each.forbidden)
-        return
-    yield required_by(flavor.get("extra_specs") or {})

@@ -1,4 +1,4 @@
-"""What plan says of an aggregate that no flavor will get into."""
+"""What plan and isolate say of an aggregate that no flavor will get into."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ def test_an_aggregate_that_no_flavor_will_get_into_is_told(said, cloud):
     assert line not in said(text)
 
 
+TPM_2 = "COMPUTE_SECURITY_TPM_2_0"
 TPM = {"hw:tpm_version": "2.0", "hw:tpm_model": "tpm-crb"}
 ENCRYPTED = {"hw:mem_encryption": "true"}
 
@@ -50,7 +51,7 @@ ENCRYPTED = {"hw:mem_encryption": "true"}
 @pytest.mark.parametrize(
     ("trait", "flavor"),
     [
-        ("COMPUTE_SECURITY_TPM_2_0", TPM),
+        (TPM_2, TPM),
         ("COMPUTE_SECURITY_TPM_CRB", TPM),
         ("COMPUTE_SECURITY_UEFI_SECURE_BOOT", {"os:secure_boot": "required"}),
         ("HW_CPU_X86_AMD_SEV", ENCRYPTED),
@@ -72,6 +73,17 @@ def test_what_nova_makes_of_a_flavor_lets_it_in(said, cloud, trait, flavor):
     assert "no flavor" not in said(text, *newest)
 
 
+def test_what_nova_makes_of_a_flavor_lets_it_into_what_isolate_isolates(
+    trait_sched, cloud
+):
+    cloud.known.add(TPM_2)
+    isolate = ("isolate", "gold", TPM_2, "--dry-run", "--force", *ISOLATES)
+    specs(cloud, other={})
+    assert f"no flavor requires {TPM_2}" in trait_sched(*isolate).err
+    specs(cloud, other={}, vip=TPM)
+    assert "no flavor" not in trait_sched(*isolate).err
+
+
 @pytest.mark.parametrize(("release", "is_told"), [("29", True), ("30", False)])
 def test_what_nova_makes_of_a_flavor_is_of_its_release(said, cloud, release, is_told):
     cloud.known.add("COMPUTE_SECURITY_TPM_CRB")
@@ -80,18 +92,30 @@ def test_what_nova_makes_of_a_flavor_is_of_its_release(said, cloud, release, is_
     assert ("no flavor" in said(text, "--nova-release", release)) is is_told
 
 
-def test_flavors_that_are_hidden_may_get_in(said, cloud, monkeypatch):
+@pytest.fixture
+def hidden(cloud, monkeypatch):
+    """Let Nova list public flavors alone, as for all but administrators."""
     read = cloud.compute_get
 
     def only_public(parts, params):
-        # As Nova does it for all but administrators, whatever they ask for.
         if parts == ("flavors", "detail"):
             return read(parts, {**params, "is_public": "None"})
         return read(parts, params)
 
     monkeypatch.setattr(cloud, "compute_get", only_public)
+
+
+@pytest.mark.usefixtures("hidden")
+def test_flavors_that_are_hidden_may_get_in(said):
     assert (
         "no flavor that Nova lists to this user requires CUSTOM_GOLD: no server will "
         "get to the hosts of aggregate 'gold' unless a flavor that it does not list, "
         "or an image, does"
     ) in said("aggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}")
+
+
+@pytest.mark.usefixtures("hidden")
+def test_flavors_that_are_hidden_may_get_into_what_isolate_isolates(trait_sched):
+    found = trait_sched("isolate", "gold", "CUSTOM_GOLD", "--dry-run", *ISOLATES)
+    line = "no flavor that Nova lists to this user requires CUSTOM_GOLD: none could"
+    assert line in found.err

@@ -1,0 +1,49 @@
+"""The traits that Nova makes of a flavor, for which it opens isolated aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.trait_keys import required_by
+from osc_traitsched.core.nova import request
+from osc_traitsched.core.nova.clause import Trait
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.server import translation
+from osc_traitsched.core.nova.server.adding import SoFar
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+_UEFI: Body = {"hw_firmware_type": "uefi"}
+#: Nova takes encrypted memory with no plainer images; what they ask for themselves is
+#: what such a flavor can't do without.
+_IMAGES: tuple[Body, ...] = (
+    _UEFI,
+    {**_UEFI, "hw_firmware_stateless": "true", "hw_video_model": "none"},
+)
+
+
+def required_traits(
+    flavor: Body, assumptions: SchedulerSettings
+) -> Iterator[frozenset[str]]:
+    """Yield the traits that Nova requires for a flavor, for each release it can be of.
+
+    They are more than those that the flavor names
+    (nova/scheduler/request_filter.py, ``isolate_aggregates``). Of a flavor that Nova
+    takes no server of, they are those that it names.
+    """
+    for settings in (assumptions, *assumptions.others):
+        yield _in_one_release(flavor, settings)
+
+
+def _in_one_release(flavor: Body, settings: SchedulerSettings) -> frozenset[str]:
+    for image in _IMAGES:
+        try:
+            server = request.server(
+                flavor, image, aggregates=(), assumptions=settings, is_accepted=True
+            )
+            clauses = translation.translate(server, SoFar()).clauses
+        except Refusal:
+            continue
+        traits = (each for each in clauses if isinstance(each, Trait))
+        return frozenset(each.name for each in traits if not each.forbidden)
+    return required_by(flavor.get("extra_specs") or {})
