@@ -69,6 +69,40 @@ def test_a_project_that_is_named_now_first_keeps_a_host_of_each_flavor(plan, clo
     assert f"flavor 'golden' for project '{DEMO}'" in found.err
 
 
+def test_a_project_is_not_named_unsaid_by_an_aggregate_without_hosts(plan, cloud):
+    text = f"aggregates: {{new: {{tenants: ['{DEMO}']}}}}"
+    assert plan(text).code == 0
+    found = plan(text, *PROJECTS)
+    assert found.code == 5
+    told = f"flavors 'golden', 'small' for project '{DEMO}' will lose 4 of 4 hosts"
+    assert told in found.err
+
+
+def test_a_project_is_named_when_hosts_have_joined(plan, cloud):
+    text = f"aggregates: {{new: {{tenants: ['{DEMO}'], hosts: [cmp02]}}}}"
+    assert plan(text, *PROJECTS).code == 0
+
+
+def test_a_project_that_is_named_in_one_zone_loses_the_hosts_of_others(apply, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    aggregate(cloud, ("cmp02", "cmp03"), availability_zone="az2")
+    text = f"aggregates: {{gold: {{tenants: ['{DEMO}']}}}}"
+    found = apply(text, *PROJECTS)
+    assert found.code == 5
+    told = f"in zone 'az2' for project '{DEMO}' will lose 2 of 2 hosts and keep none"
+    assert told in found.err
+    assert apply(text, *PROJECTS, "--force").code == 0
+
+
+def test_a_project_that_no_aggregate_names_any_more_may_be_let_nowhere(plan, cloud):
+    cloud.metadata["availability_zone"] = "az1"
+    aggregate(cloud, BOTH, filter_tenant_id=DEMO)
+    text = f"aggregates: {{other: {{absent: {{tenants: ['{DEMO}']}}}}}}"
+    assert plan(text, *PROJECTS).code == 0
+    required = "scheduler.placement_aggregate_required_for_tenants=true"
+    assert plan(text, *PROJECTS, "--set", required).code == 5
+
+
 def test_a_flavor_that_goes_to_other_hosts_has_none_in_between(plan, cloud):
     # It requires both traits for a moment: it is never open to the hosts of neither.
     cloud.flavors = {}

@@ -42,11 +42,13 @@ class _Alike:
 
     :ivar names: None for none
     :ivar nodes: the UUIDs of those where their servers can be
+    :ivar is_always: whether an aggregate names them at every stage
     """
 
     names: tuple[str | None, ...]
     nodes: frozenset[str]
     outside: frozenset[str] = frozenset()
+    is_always: bool = True
 
 
 def contexts(
@@ -55,7 +57,8 @@ def contexts(
     """Return the contexts that can differ in what a plan does, :data:`ANYWHERE` first.
 
     A zone, or a project's aggregate, none of whose hosts the plan touches is as it was.
-    Zones and projects that are named on the way are among them.
+    Zones and projects that are named on the way are among them: a zone has no host to
+    lose until then.
 
     :param clouds: as the cloud is now, then after each stage of the plan
     :returns: those of the same aggregates at each stage together: Nova makes the same
@@ -74,9 +77,20 @@ def contexts(
             for zone, project in itertools.product(some.names, others.names)
         )
         for some, others in itertools.product(zones, projects)
-        if touched & some.nodes & others.nodes
+        if _may_differ(some, others, touched)
     )
     return tuple(dict.fromkeys(((ANYWHERE,), *found)))
+
+
+def _may_differ(zones: _Alike, projects: _Alike, touched: frozenset[str]) -> bool:
+    """Tell whether a plan may change the hosts of projects in zones.
+
+    A project that no aggregate names may be on any host: it loses those of all other
+    aggregates when one names it, even one without hosts.
+    """
+    if not projects.is_always:
+        return bool(zones.nodes)
+    return bool(touched & zones.nodes & projects.nodes)
 
 
 def _anywhere(nova: Nova) -> _Alike:
@@ -180,7 +194,7 @@ def named_projects(
 
 
 def _by_aggregates(
-    named: Iterable[Iterable[tuple[str, str]]], members: Members, collation: Collation
+    named: Sequence[Iterable[tuple[str, str]]], members: Members, collation: Collation
 ) -> Iterator[_Alike]:
     """Yield the names of the same aggregates together, of equal names the first.
 
@@ -196,7 +210,9 @@ def _by_aggregates(
     for name, staged in aggregates.items():
         alike.setdefault(frozenset(staged), []).append(name)
     for key, names in alike.items():
-        yield _Alike(tuple(names), _nodes(members, {uuid for _, uuid in key}))
+        stages = {stage for stage, _ in key}
+        nodes = _nodes(members, {uuid for _, uuid in key})
+        yield _Alike(tuple(names), nodes, is_always=len(stages) == len(named))
 
 
 def _nodes(members: Members, aggregates: Iterable[str]) -> frozenset[str]:
