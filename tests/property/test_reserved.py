@@ -17,7 +17,7 @@ from osc_traitsched.core.change.model import (
     State,
 )
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import projects_in, projects_of
+from osc_traitsched.core.inventory.tenant_keys import projects_of
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.reserved import reserved
 from tests.property.test_wanted import SURE
@@ -87,27 +87,38 @@ def change(number, before, write):
     return Change(target, State(metadata, hosts=hosts), {**write, **gone})
 
 
-def has_host(project, aggregates, release):
-    """Tell whether AggregateMultiTenancyIsolation passes a host for a project."""
-    read = (TENANT_KEY, SUFFIXED) if release >= 30 else (TENANT_KEY,)
+def read_by(release):
+    """Return the keys that AggregateMultiTenancyIsolation reads."""
+    return (TENANT_KEY, SUFFIXED) if release >= 30 else (TENANT_KEY,)
+
+
+def passed(project, aggregates, release):
+    """Return the hosts that AggregateMultiTenancyIsolation passes for a project."""
     values = {
         host: [
             metadata[key]
             for hosts, metadata in aggregates
-            for key in read
+            for key in read_by(release)
             if host in hosts and key in metadata
         ]
         for host in HOSTS
     }
-    return any(
-        not listed or any(project in projects_of(value) for value in listed)
-        for listed in values.values()
-    )
+    return {
+        host
+        for host, listed in values.items()
+        if not listed or any(project in projects_of(value) for value in listed)
+    }
 
 
-@given(found=stages(), release=st.sampled_from([29, 34]))
-@settings(SURE, max_examples=400)
-def test_who_may_have_no_host_on_the_way_is_known(found, release):
+def given_by_placement(project, aggregates):
+    """Return the hosts that require_tenant_aggregate leaves a project."""
+    theirs = [hosts for hosts, keys in aggregates if project in keys.values()]
+    return set().union(*theirs) if theirs else set(HOSTS)
+
+
+@given(found=stages(), release=st.sampled_from([29, 34]), limits=st.booleans())
+@settings(SURE, max_examples=800)
+def test_who_may_have_no_host_on_the_way_is_known(found, release, limits):
     cloud = SimpleNamespace(
         aggregates=[
             {"id": number, "name": f"a{number}", "hosts": hosts, "metadata": metadata}
@@ -121,24 +132,41 @@ def test_who_may_have_no_host_on_the_way_is_known(found, release):
             for before, after in zip(found, found[1:])
         )
     )
-    taken = next(iter(reserved(plan, cloud, SchedulerSettings(release))), None)
+    assumed = SchedulerSettings.of(release, limit_tenants_to_placement_aggregate=limits)
+    taken = next(iter(reserved(plan, cloud, assumed)), None)
 
-    read = (TENANT_KEY,) if release < 30 else (TENANT_KEY, SUFFIXED)
     named = {
         project
         for aggregates in found
         for _, metadata in aggregates
-        for project in projects_in({k: v for k, v in metadata.items() if k in read})
+        for key, value in metadata.items()
+        for project in ("A", "B", "C")
+        if (limits and value == project)
+        or (key in read_by(release) and project in projects_of(value))
     }
-    lose, wait = set(), set()
+
+    def sent(project, aggregates):
+        return given_by_placement(project, aggregates) if limits else set(HOSTS)
+
+    def has_host(project, aggregates):
+        theirs = sent(project, aggregates)
+        return bool(theirs & passed(project, aggregates, release))
+
+    on_way = tuple(on_the_way(found))
+    lose, wait, unsent = set(), set(), set()
     for project in {NOBODY, *named}:
-        if has_host(project, found[0], release):
-            if not has_host(project, found[-1], release):
+        if not all(sent(project, each) for each in on_way):
+            # What is said of flavors tells that.
+            unsent.add(project)
+        elif has_host(project, found[0]):
+            if not has_host(project, found[-1]):
                 lose.add(project)
-            elif not all(has_host(project, a, release) for a in on_the_way(found)):
+            elif not all(has_host(project, each) for each in on_way):
                 wait.add(project)
-    assert set(taken.projects if taken else ()) == lose - {NOBODY}
-    assert set(taken.waiting if taken else ()) == wait - {NOBODY}
+    assert set(taken.projects if taken else ()) - unsent == lose - {NOBODY}
+    waiting = set(taken.waiting if taken else ()) - unsent
+    # An aggregate that limits a project is not looked at together with others.
+    assert waiting >= wait - {NOBODY} if limits else waiting == wait - {NOBODY}
     assert bool(taken and taken.for_a_moment) == (NOBODY in wait)
     assert bool(taken and taken.lost and not taken.kept and not taken.gained) == (
         NOBODY in lose

@@ -1,32 +1,22 @@
 """Hosts that a plan takes from all projects but those that an aggregate names.
 
 Only the host filter AggregateMultiTenancyIsolation keeps others out of such an
-aggregate (nova/scheduler/filters/aggregate_multitenancy_isolation.py), and Placement
-knows nothing of it. A host takes all projects that any of its aggregates names, by the
-keys that the filter of the release takes.
+aggregate, and Placement knows nothing of it.
 """
 
 from __future__ import annotations
 
-import collections
 import dataclasses
-import functools
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.tenant_keys import projects_in
-from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.afterwards import Aggregate, Aggregates, meanwhile
+from osc_traitsched.core.wanted.afterwards import meanwhile
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.moments import Hosts, Moment, keeps_host, moments
 from osc_traitsched.core.wanted.refusals import AllReserved, NoHostForProjects
-
-_Hosts = frozenset[str]
-
-_NONE: Mapping[str, _Hosts] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +57,7 @@ def reserved(
     stages = tuple(meanwhile(plan, found))
     computes = frozenset((found.snapshot.nova or Nova()).by_service_host)
     taken: dict[int | None, Reserved | None] = {
-        each.release: _taken(tuple(_moments(stages, each.release, computes)))
+        each.release: _taken(tuple(moments(stages, each, computes)))
         for each in (settings, *settings.others)
     }
     if len({*taken.values()}) == 1:
@@ -91,112 +81,42 @@ def without_host(found: Reserved) -> Iterator[AnswerIsNo]:
         yield NoHostForProjects(found.waiting, found.release, is_passing=True)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Moment:
-    """Which hosts projects may use at one time.
-
-    :ivar open: those that all may
-    :ivar closed: the aggregates whose hosts some projects have to themselves
-    :ivar named: for each project the hosts of the aggregates that name it, by their IDs
-    """
-
-    open: _Hosts
-    closed: tuple[Aggregate, ...]
-    named: Mapping[str | None, Mapping[str, _Hosts]]
-
-    def has(self, project: str | None) -> bool:
-        """Tell whether a project has a host; None for one that no aggregate names."""
-        return bool(self.open) or any(self.named.get(project, _NONE).values())
-
-    def named_alone(self, project: str | None) -> _Hosts:
-        """Return the hosts of a project that no aggregate keeps it out of."""
-        sets = self.named.get(project, _NONE).values()
-        naming = collections.Counter(itertools.chain.from_iterable(sets))
-        return frozenset(
-            h for h, number in naming.items() if number == self._closing[h]
-        )
-
-    @functools.cached_property
-    def _closing(self) -> Mapping[str, int]:
-        """How many aggregates close each host."""
-        hosts = itertools.chain.from_iterable(each.hosts for each in self.closed)
-        return collections.Counter(hosts)
-
-
-def _moments(
-    stages: Iterable[Aggregates], release: int, computes: _Hosts
-) -> Iterator[_Moment]:
-    """Yield what the filter of a release makes of the aggregates of each stage."""
-    # Most aggregates have the same hosts all the time.
-    usable = functools.cache(computes.intersection)
-    for aggregates in stages:
-        closed: list[Aggregate] = []
-        named: dict[str | None, dict[str, _Hosts]] = {}
-        for identity, each in aggregates.items():
-            keys = {
-                k: v for k, v in each.metadata.items() if names_projects(k, release)
-            }
-            if keys:
-                closed.append(each)
-            for project in projects_in(keys):
-                named.setdefault(project, {})[identity] = usable(each.hosts)
-        left = computes.difference(*(each.hosts for each in closed))
-        yield _Moment(left, tuple(closed), named)
-
-
-def _taken(moments: Sequence[_Moment]) -> Reserved | None:
+def _taken(course: Sequence[Moment]) -> Reserved | None:
     """Return what projects lose from the first moment to the last; None for nothing."""
-    first, last = moments[0], moments[-1]
-    stranded = _stranded(moments)
+    first, last = course[0], course[-1]
+    stranded = _stranded(course)
     lost = first.open - last.open
     if not lost and not stranded:
         return None
     number = stranded.get(None, 0)
     named = sorted(each for each in stranded if each is not None)
-    between = moments[number - 1].open if number and last.open else frozenset()
+    between = course[number - 1].open if number and last.open else frozenset()
     return Reserved(
         aggregates=_taking(last, lost),
         lost=len(lost),
         gained=len(last.open - first.open),
         kept=len(first.open & last.open),
         projects=tuple(each for each in named if not last.has(each)),
-        for_a_moment=_taking(moments[number], between),
+        for_a_moment=_taking(course[number], between),
         waiting=tuple(each for each in named if last.has(each)),
     )
 
 
-def _taking(moment: _Moment, hosts: _Hosts) -> tuple[str, ...]:
+def _taking(moment: Moment, hosts: Hosts) -> tuple[str, ...]:
     """Return the names of the aggregates that take some of these hosts."""
     return tuple(sorted(each.name for each in moment.closed if each.hosts & hosts))
 
 
-def _stranded(moments: Sequence[_Moment]) -> dict[str | None, int]:
+def _stranded(course: Sequence[Moment]) -> dict[str | None, int]:
     """Return who has a host first and may have none later, and in which moment.
 
     What changes between two moments changes one by one, in any order.
     """
-    projects = {None, *(each for moment in moments for each in moment.named)}
-    having = {each for each in projects if moments[0].has(each)}
+    projects = {None, *(p for each in course for p in (*each.named, *each.limits))}
+    having = {each for each in projects if course[0].has(each)}
     found: dict[str | None, int] = {}
-    for number, (was, now) in enumerate(zip(moments, moments[1:]), 1):
-        if was.open.isdisjoint(now.open):
-            for each in having - found.keys():
-                if not _keeps_host(each, was, now):
-                    found[each] = number
+    for number, (was, now) in enumerate(zip(course, course[1:]), 1):
+        for each in having - found.keys():
+            if not keeps_host(each, was, now):
+                found[each] = number
     return found
-
-
-def _keeps_host(project: str | None, was: _Moment, now: _Moment) -> bool:
-    """Tell whether a project surely keeps a host, where none stays open to all.
-
-    One stays in an aggregate that names the project, or whatever closes it names that.
-    """
-    theirs, then = was.named.get(project, _NONE), now.named.get(project, _NONE)
-    if any(not theirs[each].isdisjoint(then[each]) for each in theirs.keys() & then):
-        return True
-    before, after = was.named_alone(project), now.named_alone(project)
-    return not (
-        before.isdisjoint(after)
-        and before.isdisjoint(now.open)
-        and was.open.isdisjoint(after)
-    )

@@ -213,3 +213,26 @@ def test_a_project_is_kept_out_of_a_host_that_is_in_neither_zone(
     found = plan(f"aggregates: {{{move}}}", *ON, "--nova-release", "34")
     said = f"{MOMENT} project {DEMO}: " in found.err
     assert (found.code, said) == (code, code == 5), found.err
+
+
+@pytest.mark.parametrize(("release", "code"), [("29", 5), ("30", 0)])
+def test_a_project_has_no_other_hosts_than_those_that_placement_is_asked_for(
+    plan, cloud, release, code
+):
+    """The filter of 29 does not see that the project is named by the only one."""
+    cloud.leaves("cmp01")
+    cloud.metadata["filter_tenant_id_1"] = DEMO
+    text = f"aggregates: {{new: {{hosts: [cmp00], tenants: ['{OTHER}']}}}}"
+    asked = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
+    assert plan(text, *ON, "--nova-release", release).code == 0
+    found = plan(text, *ON, *asked, "--nova-release", release)
+    said = f"no host would be left for project {DEMO}: "
+    assert (found.code, said in found.err) == (code, code == 5), found.err
+
+
+def test_projects_that_come_to_several_aggregates_are_kept_out_of_none(plan, cloud):
+    second(cloud, "cmp02")
+    text = f"gold: {{tenants: ['{DEMO}']}}, rack: {{tenants: ['{DEMO}']}}"
+    asked = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
+    found = plan(f"aggregates: {{{text}}}", *ON, *asked)
+    assert "reserves all of them" not in found.err

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Members, Nova
+from osc_traitsched.core.inventory.snapshot import Members, Nova
+from osc_traitsched.core.inventory.tenant_keys import found_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.question import Body
@@ -178,11 +179,10 @@ def _default_zone(
 def _of_projects(
     bodies: Iterable[Body], assumptions: SchedulerSettings
 ) -> Iterator[tuple[str, str]]:
-    """Yield projects and their aggregates; a value that lists several is none's ID."""
+    """Yield the projects that Placement limits, and their aggregates."""
     for body in bodies if assumptions.value(options.TENANT) else ():
-        for key, value in body["metadata"].items():
-            if key.startswith(TENANT_KEY) and value and "," not in value:
-                yield value, body["uuid"]
+        for project in sorted(found_in(body["metadata"])):
+            yield project, body["uuid"]
 
 
 def named_projects(
