@@ -112,3 +112,34 @@ def test_a_flavor_that_goes_to_other_hosts_has_none_in_between(plan, cloud):
     found = plan(f"flavors: {{vip: {{{asked}}}}}")
     assert found.code == 5
     assert "for a moment no host would be left for flavor 'vip'" in found.err
+
+
+@pytest.mark.parametrize(("having", "code"), [(["cmp02"], 5), (["cmp00", "cmp02"], 0)])
+def test_a_flavor_has_a_host_whichever_aggregate_names_a_project_first(
+    plan, cloud, having, code
+):
+    cloud.flavors = {}
+    cloud.flavor("vip", CUSTOM_SILVER="required")
+    cloud.gives("CUSTOM_SILVER", *having)
+    cloud.metadata["filter_tenant_id"] = OTHER
+    aggregate(cloud, ("cmp02",), filter_tenant_id=OTHER)
+    named = f"tenants: ['{DEMO}', '{OTHER}']"
+    text = f"aggregates: {{gold: {{{named}}}, other: {{{named}}}}}"
+    assert plan(text).code == 0
+    found = plan(text, *PROJECTS)
+    said = f"for a moment no host would be left for flavor 'vip' for project '{DEMO}'"
+    assert (found.code, said in found.err) == (code, code == 5), found.err
+
+
+def test_projects_that_change_places_may_be_named_by_neither_in_between(plan, cloud):
+    cloud.metadata["filter_tenant_id"] = DEMO
+    aggregate(cloud, ("cmp02", "cmp03"), filter_tenant_id=OTHER)
+    gold = f"gold: {{tenants: ['{OTHER}'], absent: {{tenants: ['{DEMO}']}}}}"
+    other = f"other: {{tenants: ['{DEMO}'], absent: {{tenants: ['{OTHER}']}}}}"
+    text = f"aggregates: {{{gold}, {other}}}"
+    off = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
+    assert plan(text, *PROJECTS, *off).code == 0
+    required = "scheduler.placement_aggregate_required_for_tenants=true"
+    found = plan(text, *PROJECTS, *off, "--set", required)
+    assert found.code == 5
+    assert "for a moment no host would be left for flavors" in found.err

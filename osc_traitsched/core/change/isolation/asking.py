@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Optional
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.isolation.context import Context
+from osc_traitsched.core.change.isolation.halfway import Between, Halfway
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import names_trait
@@ -17,6 +19,8 @@ from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server.flavor import read
 from osc_traitsched.core.nova.settings import SchedulerSettings
+
+_Requests = tuple[Optional[Request], ...]
 
 #: The project of a server where no aggregate is to name it: no project has this ID.
 _NO_PROJECT = ""
@@ -53,16 +57,19 @@ class Asking:
         # By which of the clouds have the same aggregates.
         self._alike = list(map(self._deciding.index, self._deciding))
         self._known: dict[tuple[object, ...], Request | None] = {}
-        self._all: dict[tuple[object, ...], tuple[Request | None, ...]] = {}
+        self._all: dict[tuple[object, ...], tuple[_Requests, Between]] = {}
+        self._halfway = Halfway(clouds, assumptions)
 
     def requests(
         self, pairs: Sequence[Pair], context: Context
-    ) -> tuple[Request | None, ...]:
-        """Return what is asked for a flavor with an image in each cloud."""
+    ) -> tuple[_Requests, Between]:
+        """Return what is asked for a flavor with an image: in each cloud, halfway."""
         key = (tuple(pair.key for pair in pairs), context)
         if key not in self._all:
             found = (self._taken(p, number, context) for number, p in enumerate(pairs))
-            self._all[key] = tuple(found)
+            requests = tuple(found)
+            between = self._halfway.requests(context.project, requests)
+            self._all[key] = requests, between
         return self._all[key]
 
     def _taken(self, pair: Pair, number: int, context: Context) -> Request | None:

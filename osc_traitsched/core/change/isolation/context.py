@@ -185,12 +185,24 @@ def _of_projects(
             yield project, body["uuid"]
 
 
+def aggregates_of_projects(
+    aggregates: Iterable[Body], assumptions: SchedulerSettings
+) -> dict[str, frozenset[str]]:
+    """Return the UUIDs of the aggregates that Placement is asked for, by projects.
+
+    Projects go by their IDs as the database folds them.
+    """
+    found: dict[str, set[str]] = {}
+    for project, aggregate in _of_projects(aggregates, assumptions):
+        found.setdefault(assumptions.collation.folded(project), set()).add(aggregate)
+    return {project: frozenset(uuids) for project, uuids in found.items()}
+
+
 def named_projects(
     aggregates: Iterable[Body], assumptions: SchedulerSettings
 ) -> frozenset[str]:
     """Return the IDs, as the database folds them, of projects that aggregates name."""
-    named = _of_projects(aggregates, assumptions)
-    return frozenset(assumptions.collation.folded(value) for value, _ in named)
+    return frozenset(aggregates_of_projects(aggregates, assumptions))
 
 
 def _by_aggregates(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from osc_traitsched.core.change.isolation.matrix import MatrixRow, Text
@@ -25,8 +26,8 @@ class Course:
     """The hosts that match what is asked for, while a plan is carried out.
 
     :ivar hosts: the roots of those that match it now, and after each stage
-    :ivar between: of those, where hosts change one by one, the ones that match it
-        before their change and after it
+    :ivar between: where hosts change one by one, the ones that match it before their
+        change and after it; those that do between two writes
     """
 
     hosts: tuple[frozenset[str], ...]
@@ -71,22 +72,19 @@ def courses(
     :param clouds: now first, then after each stage
     :param facts: of all that the rows ask, as they are now
     """
-    every = {
-        text: request
-        for row in rows
-        for text, request in zip(row.texts, row.requests)
-        if request
-    }
+    every = {text: request for row in rows for text, request in row.every}
     requests = {text: each.forbidding_at_once() for text, each in every.items()}
     asked = [{row.texts[number] for row in rows} for number in range(len(clouds))]
+    for number, text in {each for row in rows for each in row.halfway_texts}:
+        asked[number].add(text)
     stages = _stages(clouds, requests, asked, facts)
     one_by_one = _one_by_one(clouds)
     same: dict[frozenset[str], frozenset[str]] = {}
+    keys = [(row.texts, row.halfway_texts) for row in rows]
     known = {
-        texts: _course(texts, stages, one_by_one, same)
-        for texts in dict.fromkeys(row.texts for row in rows)
+        key: _course(*key, stages, one_by_one, same) for key in dict.fromkeys(keys)
     }
-    return tuple(known[row.texts] for row in rows)
+    return tuple(known[key] for key in keys)
 
 
 def _stages(
@@ -123,12 +121,14 @@ def _replaced(
 
 def _course(
     texts: Sequence[Text],
+    halfway: Iterable[tuple[int, Text]],
     stages: Sequence[_Matching],
     one_by_one: Iterable[int],
     same: dict[frozenset[str], frozenset[str]],
 ) -> Course:
     """Return the hosts that match requests of these texts, one in each cloud.
 
+    :param halfway: texts of others, each with the number of its cloud
     :param same: equal sets are kept once: there are as many as flavors, and of a large
         cloud each takes half a megabyte
     """
@@ -136,7 +136,9 @@ def _course(
     hosts = tuple(same.setdefault(each, each) for each in found)
     pairs = ((hosts[number], hosts[number + 1]) for number in one_by_one)
     both = (one if one is other else one & other for one, other in pairs)
-    return Course(hosts, tuple(same.setdefault(each, each) for each in both))
+    between = (stages[number].get(text, _NO_HOSTS) for number, text in halfway)
+    rest = itertools.chain(both, between)
+    return Course(hosts, tuple(same.setdefault(each, each) for each in rest))
 
 
 def _changed(clouds: Sequence[PredictedCloud], facts: Facts) -> tuple[Provider, ...]:

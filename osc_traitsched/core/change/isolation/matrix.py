@@ -9,6 +9,7 @@ from typing import Union
 
 from osc_traitsched.core.change.isolation.asking import Asking, Pair, pairs
 from osc_traitsched.core.change.isolation.context import ANYWHERE, Context, contexts
+from osc_traitsched.core.change.isolation.halfway import Between
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
@@ -58,16 +59,32 @@ class MatrixRow:
 
     :ivar requests: now, and in each stage; None where Nova or Placement refuses it
     :ivar others: more contexts in which it is the same requests
+    :ivar halfway: between the writes of a stage, each with the stage's number
     """
 
     asked: Asked
     requests: tuple[Request | None, ...]
     others: tuple[Context, ...] = ()
+    halfway: Between = ()
 
     @functools.cached_property
     def texts(self) -> tuple[Text, ...]:
         """The requests' texts: equal ones have the same hosts."""
-        return tuple(_text(each) if each else None for each in self.requests)
+        return tuple(map(_text, self.requests))
+
+    @functools.cached_property
+    def halfway_texts(self) -> tuple[tuple[int, Text], ...]:
+        """The texts of those between the writes of a stage, each once."""
+        texts = ((number, _text(each)) for number, each in self.halfway)
+        return tuple(dict.fromkeys(texts))
+
+    @property
+    def every(self) -> Iterator[tuple[Text, Request]]:
+        """All its requests, with their texts."""
+        between = ((_text(request), request) for _, request in self.halfway)
+        for text, request in (*zip(self.texts, self.requests), *between):
+            if request:
+                yield text, request
 
 
 def request_matrix(
@@ -79,12 +96,13 @@ def request_matrix(
     out, and all of which no stage can change the hosts.
     """
     found: list[list[MatrixRow]] = []
-    seen: dict[tuple[str, tuple[Text, ...]], list[MatrixRow]] = {}
+    seen: dict[tuple[object, ...], list[MatrixRow]] = {}
     for row in _rows(clouds, assumptions):
-        equal = seen.setdefault((row.asked.flavor, row.texts), [])
+        key = (row.asked.flavor, row.texts, row.halfway_texts)
+        equal = seen.setdefault(key, [])
         if row.asked.is_general or not equal:
             found.append([row])
-            seen[row.asked.flavor, row.texts] = found[-1]
+            seen[key] = found[-1]
         else:
             equal.append(row)
     return tuple(_joined(rows) for rows in found if _may_change(rows[0], clouds[-1]))
@@ -116,12 +134,7 @@ def _joined(rows: Sequence[MatrixRow]) -> MatrixRow:
 
 def queries(rows: Iterable[MatrixRow]) -> tuple[Request, ...]:
     """Return all that Placement would be asked, each once."""
-    found = {
-        text: each
-        for row in rows
-        for text, each in zip(row.texts, row.requests)
-        if each
-    }
+    found = {text: each for row in rows for text, each in row.every}
     return tuple(each for one in found.values() for each in (one, one.fallback) if each)
 
 
@@ -132,8 +145,9 @@ def _rows(
     every = tuple(zip(*map(pairs, clouds)))
     for context, *others in contexts(clouds, assumptions):
         for each in every:
-            requests = asking.requests(each, context)
-            yield MatrixRow(_asked(each[0], context), requests, tuple(others))
+            requests, between = asking.requests(each, context)
+            asked = _asked(each[0], context)
+            yield MatrixRow(asked, requests, tuple(others), between)
 
 
 def _asked(pair: Pair, context: Context) -> Asked:
@@ -143,6 +157,8 @@ def _asked(pair: Pair, context: Context) -> Asked:
     return Asked(pair.flavor["name"], name, context, kind)
 
 
-def _text(request: Request) -> Text:
+def _text(request: Request | None) -> Text:
+    if request is None:
+        return None
     fallback = request.fallback
     return request.query(), fallback.query() if fallback else ""
