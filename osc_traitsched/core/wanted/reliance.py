@@ -1,20 +1,18 @@
 """What must be so before changes are made.
 
-Something that closes, or that takes away, relies on all that it follows from, and on
-what opens hosts to others: it was foreseen that flavors find room there.
+What a change follows from comes first, and what goes on keeping others from hosts;
+room.py has what else something relies on that closes, or that takes away.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from osc_traitsched.core.change.model import Change, Kind
+from osc_traitsched.core.change.model import Change
 from osc_traitsched.core.change.stages import CLOSING, JOINING, Stage, Staged
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
-from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
-from osc_traitsched.core.inventory.zones import ZONE_KEY
-from osc_traitsched.core.wanted.facts import OPEN, Fact, Is, named_in, traits_of
+from osc_traitsched.core.wanted.facts import Fact, Is, named_in, traits_of
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.room import Room
 
 
 class Reliance:
@@ -36,11 +34,6 @@ class Reliance:
         self._closed = self._found.closed.union(
             change.object.id for stage in CLOSING for change in staged.get(stage, ())
         )
-        self._restricting = self._found.closed.union(
-            identity
-            for identity, body in self._aggregates.items()
-            if body["metadata"].get(ZONE_KEY)
-        )
         # The aggregates that hosts join; and those that they are in, or join.
         self._joined: dict[str, list[str]] = {}
         for stage in JOINING:
@@ -51,11 +44,13 @@ class Reliance:
         for identity, body in self._aggregates.items():
             for host in body["hosts"]:
                 self._around.setdefault(host, []).append(identity)
+        self._room = Room(staged, found)
 
     def of(self, stage: Stage, change: Change) -> Iterator[Fact]:
         """Yield what must be so before a change is made."""
         for find in _RELIED_ON.get(stage, ()):
             yield from find(self, change)
+        yield from self._room.of(stage, change)
 
     def _traits_known(self, change: Change) -> Iterator[Fact]:
         for name in self._traits(change):
@@ -76,31 +71,6 @@ class Reliance:
     def _aggregate_there(self, change: Change) -> Iterator[Fact]:
         yield from _is_there(change.object.id)
 
-    def _room_elsewhere(self, change: Change) -> Iterator[Fact]:
-        """Yield what opens hosts to the requests that a change takes hosts from."""
-        yield OPEN
-
-    def _room_for_requirer(self, change: Change) -> Iterator[Fact]:
-        """Yield what lets hosts have all that a flavor or an image requires then."""
-        keys = {k: str(v) for k, v in change.applied_to(change.found.keys).items()}
-        is_image = change.object.kind is Kind.IMAGE
-        names = required_by_image(keys) if is_image else required_by(keys)
-        return ((Is.ROOM, name) for name in names)
-
-    def _room_for_those_inside(self, change: Change) -> Iterator[Fact]:
-        """Yield what gives to others the traits that an aggregate's hosts have."""
-        body = self._aggregates.get(change.object.id)
-        return self._room_of(body["hosts"] if body else ())
-
-    def _room_for_those_there(self, change: Change) -> Iterator[Fact]:
-        """Yield what gives to others the traits that leaving hosts have."""
-        return self._room_of(change.after)
-
-    def _room_of_provider(self, change: Change) -> Iterator[Fact]:
-        """Yield what gives to others the traits that a provider has."""
-        holding = self._found.holdings.get(change.object.id)
-        return ((Is.ROOM, name) for name in holding.traits) if holding else iter(())
-
     def _closes(self, change: Change) -> Iterator[Fact]:
         """Yield what else must be so before an aggregate is closed."""
         identity = change.object.id
@@ -113,26 +83,6 @@ class Reliance:
     def _closed_by_then(self, change: Change) -> Iterator[Fact]:
         """Yield that an aggregate is closed before it is opened to others."""
         yield Is.CLOSED, change.object.id
-
-    def _room_for_those_outside(self, change: Change) -> Iterator[Fact]:
-        """Yield what lets others find room without hosts that join what keeps them out.
-
-        The aggregate is closed to them, or is of another zone.
-        """
-        if change.object.id in self._restricting:
-            yield OPEN
-            yield from self._room_of(change.after)
-
-    def _room_for_projects(self, change: Change) -> Iterator[Fact]:
-        """Yield what a project finds in an aggregate that it is limited to from then.
-
-        Until an aggregate names a project, Placement is asked for all hosts.
-        """
-        if any(
-            value and key.startswith(TENANT_KEY) for key, value in change.after.items()
-        ):
-            yield OPEN
-            yield from self._joined_here(change)
 
     def _joined_here(self, change: Change) -> Iterator[Fact]:
         """Yield that others are in an aggregate before hosts leave it.
@@ -229,14 +179,6 @@ class Reliance:
         for name in named_in(body["metadata"] if body else (), self._found.collation):
             yield Is.HAD, name, host
 
-    def _room_of(self, hosts: Iterable[str]) -> Iterator[Fact]:
-        nodes = (self._found.snapshot.nova or Nova()).by_service_host
-        for host in hosts:
-            for node in nodes.get(host, ()):
-                holding = self._found.holdings.get(node.uuid)
-                for name in holding.traits if holding else ():
-                    yield Is.ROOM, name
-
     def _traits(self, change: Change) -> frozenset[str]:
         return traits_of(change, self._found.collation)
 
@@ -248,42 +190,26 @@ def _is_there(aggregate: str) -> Iterator[Fact]:
 
 _Find = Callable[[Reliance, Change], Iterator[Fact]]
 
-_MOVED_OUT = (
-    Reliance._will_join,
-    Reliance._joined_here,
-    Reliance._room_elsewhere,
-    Reliance._room_for_those_there,
-)
+_MOVED_OUT = (Reliance._will_join, Reliance._joined_here)
 _CLOSED = (
     Reliance._aggregate_there,
     Reliance._traits_known,
     Reliance._traits_had,
     Reliance._closes,
-    Reliance._room_elsewhere,
-    Reliance._room_for_those_inside,
 )
 
 _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.GAINED: (Reliance._traits_known,),
-    Stage.ZONES: (Reliance._aggregate_there, Reliance._room_for_those_inside),
+    Stage.ZONES: (Reliance._aggregate_there,),
     Stage.CLOSED_BEFORE: _CLOSED,
-    Stage.JOINED: (Reliance._joins, Reliance._room_for_those_outside),
+    Stage.JOINED: (Reliance._joins,),
     Stage.MOVED_OUT: _MOVED_OUT,
     # Of several aggregates those are left last that keep others from the host.
     Stage.MOVED_OUT_LAST: (*_MOVED_OUT, Reliance._have_left, Reliance._have_joined),
     Stage.MOVED_IN: (Reliance._joins, Reliance._have_left),
-    Stage.MIRRORED: (
-        Reliance._mirrored_members,
-        Reliance._room_elsewhere,
-        Reliance._room_of_provider,
-    ),
-    Stage.OPENED: (Reliance._closed_around_members, Reliance._room_for_projects),
-    Stage.REQUIRED: (
-        Reliance._traits_known,
-        Reliance._traits_within_reach,
-        Reliance._room_elsewhere,
-        Reliance._room_for_requirer,
-    ),
+    Stage.MIRRORED: (Reliance._mirrored_members,),
+    Stage.OPENED: (Reliance._closed_around_members,),
+    Stage.REQUIRED: (Reliance._traits_known, Reliance._traits_within_reach),
     Stage.REPLACING: _CLOSED,
     Stage.REPLACED: (Reliance._closed_by_then, Reliance._closed_around_members),
     Stage.CLOSED: _CLOSED,
@@ -291,23 +217,16 @@ _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
         Reliance._requires_instead,
         Reliance._opened_by_then,
         Reliance._traits_had,
-        Reliance._room_elsewhere,
-        # It may end what let them into a closed aggregate.
-        Reliance._room_for_requirer,
     ),
     Stage.LEFT: (
         Reliance._joined_here,
         Reliance._have_joined,
         Reliance._closed_around_leaving,
-        Reliance._room_elsewhere,
-        Reliance._room_for_those_there,
     ),
     Stage.LOST: (
         Reliance._traits_had,
         Reliance._opened_by_then,
         Reliance._nobody_requires,
         Reliance._host_has_left,
-        Reliance._room_elsewhere,
-        Reliance._room_of_provider,
     ),
 }
