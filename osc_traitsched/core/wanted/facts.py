@@ -17,7 +17,9 @@ from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.wanted.around import around
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.limiting import limited_by, naming
 from osc_traitsched.core.wanted.requirements import FORBIDDEN
 
 
@@ -33,6 +35,9 @@ class Is(enum.Enum):
     #: those that were foreseen to.
     HAD = enum.auto()
     ROOM = enum.auto()
+    #: The hosts of an aggregate, and those that join it, have all that they were
+    #: foreseen to gain.
+    GAINED = enum.auto()
     #: Hosts are open to requests that could not get there before.
     OPEN = enum.auto()
     #: An aggregate is open as it is to be.
@@ -53,7 +58,7 @@ Fact = Union[tuple[Is, str], tuple[Is, str, str]]
 
 #: Those that a change which will not be made does not bring about: nothing counts on
 #: it. All others are waited for, as long as it takes.
-FORESEEN = frozenset({Is.ROOM, Is.OPEN})
+FORESEEN = frozenset({Is.ROOM, Is.GAINED, Is.OPEN})
 
 OPEN: Fact = (Is.OPEN, "")
 
@@ -77,7 +82,8 @@ class Facts:
             for body in found.aggregates
             if any(map(_restricts, body["metadata"]))
         }
-
+        self._naming = naming(staged, found)
+        self._around = around(staged, found)
         keys = [body["metadata"] for body in found.aggregates]
         keys += [
             change.after
@@ -105,6 +111,8 @@ class Facts:
             if host is not None:
                 yield Is.HAD, name, host
             yield Is.ROOM, name
+        for aggregate in self._around.get(host or "", ()):
+            yield Is.GAINED, aggregate
 
     def _zoned(self, change: Change) -> Iterator[Fact]:
         yield Is.ZONED, change.object.id
@@ -139,6 +147,10 @@ class Facts:
 
     def _closed(self, change: Change) -> Iterator[Fact]:
         yield Is.CLOSED, change.object.id
+        # A project that is limited to another aggregate as well gets in.
+        projects = limited_by(change.after) & self._naming.keys()
+        if any(len(self._naming[project]) > 1 for project in projects):
+            yield OPEN
 
     def _required(self, change: Change) -> Iterator[Fact]:
         yield Is.REQUIRED, change.object.id

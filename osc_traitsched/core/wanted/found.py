@@ -31,6 +31,7 @@ class FoundCloud(CloudState):
     :ivar collation: how Nova's database compares the metadata of aggregates
     :ivar reads_suffixes: AggregateMultiTenancyIsolation takes keys with a suffix, in
         any release that the cloud can be of
+    :ivar limits_projects: Placement may be asked for a project's own aggregates alone
     """
 
     holdings: Mapping[str, Holding]
@@ -39,6 +40,7 @@ class FoundCloud(CloudState):
     mirrored: Members = dataclasses.field(default_factory=dict)
     collation: Collation = Collation.CASE_INSENSITIVE
     reads_suffixes: bool = True
+    limits_projects: bool = True
 
     @property
     def inside(self) -> Members:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change
-from osc_traitsched.core.change.stages import CLOSING, JOINING, Stage, Staged
+from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
+from osc_traitsched.core.wanted.around import around, joined_by
 from osc_traitsched.core.wanted.facts import Fact, Is, named_in, traits_of
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.room import Room
@@ -34,16 +35,8 @@ class Reliance:
         self._closed = self._found.closed.union(
             change.object.id for stage in CLOSING for change in staged.get(stage, ())
         )
-        # The aggregates that hosts join; and those that they are in, or join.
-        self._joined: dict[str, list[str]] = {}
-        for stage in JOINING:
-            for change in staged.get(stage, ()):
-                for host in change.after:
-                    self._joined.setdefault(host, []).append(change.object.id)
-        self._around = {host: [*ids] for host, ids in self._joined.items()}
-        for identity, body in self._aggregates.items():
-            for host in body["hosts"]:
-                self._around.setdefault(host, []).append(identity)
+        self._joined = joined_by(staged)
+        self._around = around(staged, found)
         self._room = Room(staged, found)
 
     def of(self, stage: Stage, change: Change) -> Iterator[Fact]:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind
 from osc_traitsched.core.change.stages import JOINING, Stage, Staged
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
+from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.facts import OPEN, Fact, Is
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.limiting import limited_by, naming
 
 _NOBODY: frozenset[str] = frozenset()
 
@@ -28,9 +29,10 @@ class Room:
 
     def __init__(self, staged: Staged, found: FoundCloud) -> None:
         self._found = found
-        gains = staged.get(Stage.GAINED, ())
-        #: What is gained: nothing waits for other traits.
-        self._gained = frozenset(name for change in gains for name in change.after)
+        #: The traits that something is to gain: for no other there is room to come.
+        self._gained = frozenset(
+            name for change in staged.get(Stage.GAINED, ()) for name in change.after
+        )
         #: The aggregates that keep some requests from the hosts that join them.
         self._restricting = found.closed.union(_zoned(staged, found))
         #: The hosts of each aggregate now, and those that join it.
@@ -39,6 +41,7 @@ class Room:
         for stage in JOINING:
             for change in staged.get(stage, ()):
                 self._joining.setdefault(change.object.id, set()).update(change.after)
+        self._naming = naming(staged, found)
 
     def of(self, stage: Stage, change: Change) -> Iterator[Fact]:
         """Yield what gives flavors room before a change is made."""
@@ -62,7 +65,9 @@ class Room:
 
     def _for_those_inside(self, change: Change) -> Iterator[Fact]:
         """Yield the same of all that are in an aggregate once hosts have joined it."""
-        return self._instead_of(self._inside(change.object.id))
+        identity = change.object.id
+        joining = self._joining.get(identity, _NOBODY)
+        return self._instead_of(self._hosts.get(identity, _NOBODY).union(joining))
 
     def _for_those_leaving(self, change: Change) -> Iterator[Fact]:
         """Yield what gives to others the traits that leaving hosts have."""
@@ -86,20 +91,13 @@ class Room:
         return self._instead_of_trees([provider.root] if provider else ())
 
     def _for_projects(self, change: Change) -> Iterator[Fact]:
-        """Yield what a project finds in an aggregate that it is limited to from then.
-
-        Until an aggregate names a project, Placement is asked for all hosts.
-        """
-        if any(
-            value and key.startswith(TENANT_KEY) for key, value in change.after.items()
-        ):
+        """Yield what projects find in aggregates that they are limited to from then."""
+        projects = limited_by(change.after) & self._naming.keys()
+        if projects:
             yield OPEN
             yield Is.JOINED, change.object.id
-
-    def _inside(self, aggregate: str) -> frozenset[str]:
-        """Return the hosts of an aggregate, and those that join it."""
-        joining = self._joining.get(aggregate, _NOBODY)
-        return self._hosts.get(aggregate, _NOBODY).union(joining)
+            for aggregate in _NOBODY.union(*(self._naming[each] for each in projects)):
+                yield Is.GAINED, aggregate
 
     def _instead_of(self, hosts: Iterable[str]) -> Iterator[Fact]:
         nodes = (self._found.snapshot.nova or Nova()).by_service_host
@@ -137,7 +135,7 @@ def _zoned(staged: Staged, found: FoundCloud) -> Iterator[str]:
 _Find = Callable[[Room, Change], Iterator[Fact]]
 
 _MOVED_OUT = (Room._elsewhere, Room._for_those_leaving)
-_CLOSED = (Room._elsewhere, Room._for_those_inside)
+_CLOSED = (Room._elsewhere, Room._for_those_inside, Room._for_projects)
 
 _COUNTED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.ZONES: (Room._for_members,),
@@ -149,6 +147,7 @@ _COUNTED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.OPENED: (Room._for_projects,),
     Stage.REQUIRED: (Room._elsewhere, Room._for_requirer),
     Stage.REPLACING: _CLOSED,
+    Stage.REPLACED: (Room._for_projects,),
     Stage.CLOSED: _CLOSED,
     # It may end what let them into a closed aggregate.
     Stage.RELEASED: (Room._elsewhere, Room._for_requirer),

@@ -9,7 +9,6 @@ from tests.unit.commands.wanted import (
     GOLD,
     SILVER,
     broken_for,
-    keystone,
     second,
     statuses,
     ungained,
@@ -218,19 +217,3 @@ def test_no_trait_goes_while_others_can_not_leave_what_closes_them(
         ("member", "gold", "cmp00"): "failed",
         ("host", "cmp02", GOLD): "not done",
     }
-
-
-def test_no_project_is_limited_to_an_aggregate_that_hosts_did_not_join(
-    apply, cloud, monkeypatch, refused
-):
-    one, two = "1" * 32, "2" * 32
-    keystone(cloud, monkeypatch, one, two)
-    cloud.leaves("cmp01")
-    cloud.metadata["filter_tenant_id"] = one
-    refused("add_host", "1")
-    done = apply(
-        f"aggregates: {{gold: {{hosts: [cmp01], tenants: ['{one}', '{two}']}}}}",
-        *("--set", "scheduler.limit_tenants_to_placement_aggregate=true"),
-    )
-    assert set(statuses(done).values()) == {"failed", "not done"}
-    assert cloud.metadata == {"filter_tenant_id": one}

@@ -9,7 +9,7 @@ from osc_traitsched.commands import base
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.devices import GPU, UUIDS, CloudOfDevices
 from tests.unit.app.living import HOSTS
-from tests.unit.commands.wanted import GOLD, SILVER, second, statuses
+from tests.unit.commands.wanted import GOLD, SILVER, keystone, second, statuses
 
 #: A flavor asks for a GPU with SILVER; to gain it fails.
 GAINS = 'traits: {CUSTOM_SILVER: {providers: ["cmp02_p*"]}}'
@@ -93,3 +93,16 @@ def test_no_device_loses_a_trait_before_other_hosts_have_those_of_its_host(
         ("host", "cmp02", GOLD): "failed",
         ("provider", "cmp01_pci", SILVER): "not done",
     }
+
+
+def test_no_project_is_limited_to_hosts_whose_devices_did_not_gain_their_traits(
+    cloud, apply, monkeypatch
+):
+    project = "1" * 32
+    keystone(cloud, monkeypatch, project)
+    second(cloud, "cmp02")
+    cloud.gives(SILVER, "cmp01_pci")
+    named = f"aggregates: {{rack: {{tenants: ['{project}']}}}}"
+    done = statuses(apply(f"{GAINS}\n{named}"))
+    assert done[FAILED] == "failed"
+    assert done["aggregate", "rack", "filter_tenant_id"] == "not done"

@@ -1,0 +1,42 @@
+"""Which aggregates projects are limited to, where Placement is asked for those alone.
+
+It is asked for all hosts of a project that no aggregate names, and otherwise for those
+of all that do (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from osc_traitsched.core.change.model import Keys, Kind
+from osc_traitsched.core.change.stages import Staged
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.wanted.found import FoundCloud
+
+
+def limited_by(metadata: Keys) -> frozenset[str]:
+    """Return the projects that Placement is asked for; it takes no list for several."""
+    return frozenset(
+        value for key, value in metadata.items() if value and key.startswith(TENANT_KEY)
+    )
+
+
+def naming(staged: Staged, found: FoundCloud) -> Mapping[str, set[str]]:
+    """Return the IDs of the aggregates that name each project, now or then.
+
+    None where no project is limited.
+    """
+    if not found.limits_projects:
+        return {}
+    every = [(str(body["id"]), body["metadata"]) for body in found.aggregates]
+    every += [
+        (change.object.id, change.after)
+        for changes in staged.values()
+        for change in changes
+        if change.object.kind is Kind.AGGREGATE
+    ]
+    result: dict[str, set[str]] = {}
+    for identity, metadata in every:
+        for project in limited_by(metadata):
+            result.setdefault(project, set()).add(identity)
+    return result
