@@ -20,7 +20,6 @@ from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.around import around
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.limiting import limited_by, naming
-from osc_traitsched.core.wanted.requirements import FORBIDDEN
 
 
 class Is(enum.Enum):
@@ -167,10 +166,10 @@ class Facts:
     def _finds_hosts(self, change: Change) -> bool:
         """Tell whether what comes to require or forbid traits may find more hosts.
 
-        It forbade what they have, or they are, or will be, in an aggregate that is
-        closed to it until then.
+        It forbade what they have, or required what they lack, or they are, or will be,
+        in an aggregate that is closed to it until then.
         """
-        if FORBIDDEN in change.before.values():
+        if not change.added.isdisjoint(change.found.keys):
             return True
         return not self._isolating.isdisjoint(traits_of(change, self._collation))
 

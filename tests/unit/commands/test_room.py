@@ -32,6 +32,24 @@ def test_hosts_stay_open_to_a_flavor_that_still_forbids_what_others_have(apply, 
     }
 
 
+def test_hosts_stay_open_to_a_flavor_that_still_requires_what_others_lack(apply, cloud):
+    cloud.flavor("golden", CUSTOM_GOLD="required")
+    cloud.gives(SILVER, "cmp00", "cmp01")
+    cloud.gives(GOLD, "cmp00")
+    broken_for(cloud, "golden-id")
+    done = apply(
+        """
+        aggregates: {gold: {isolated_for: [CUSTOM_SILVER]}}
+        flavors: {golden: {forbids: [CUSTOM_GOLD]}, small: {requires: [CUSTOM_SILVER]}}
+        """
+    )
+    assert statuses(done) == {
+        ("flavor", "golden", f"trait:{GOLD}"): "failed",
+        ("flavor", "small", f"trait:{SILVER}"): "changed",
+        ("aggregate", "gold", f"trait:{SILVER}"): "not done",
+    }
+
+
 def test_hosts_stay_open_to_a_flavor_that_is_not_yet_let_into_a_closed_aggregate(
     apply, cloud
 ):
