@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Union
 
 from osc_traitsched.core.change.model import Change, Kind
-from osc_traitsched.core.change.stages import Stage, Staged
+from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
@@ -81,6 +81,7 @@ class Facts:
             for body in found.aggregates
             if any(map(_restricts, body["metadata"]))
         }
+        self._closed_ids = closed_by(staged, found)
         self._naming = naming(staged, found)
         self._around = around(staged, found)
         keys = [body["metadata"] for body in found.aggregates]
@@ -124,7 +125,7 @@ class Facts:
     def _left_open(self, change: Change) -> Iterator[Fact]:
         yield from self._left(change)
         identity = change.object.id
-        if identity in self._restricted or identity in self._found.closed:
+        if identity in self._restricted or identity in self._closed_ids:
             yield OPEN
 
     def _joined(self, change: Change) -> Iterator[Fact]:
@@ -172,6 +173,12 @@ class Facts:
         if not change.added.isdisjoint(change.found.keys):
             return True
         return not self._isolating.isdisjoint(traits_of(change, self._collation))
+
+
+def closed_by(staged: Staged, found: FoundCloud) -> frozenset[str]:
+    """Return the aggregates that are closed, or that a plan closes."""
+    closing = (change for stage in CLOSING for change in staged.get(stage, ()))
+    return found.closed.union(change.object.id for change in closing)
 
 
 def traits_of(change: Change, collation: Collation) -> frozenset[str]:

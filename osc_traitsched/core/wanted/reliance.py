@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change
-from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
+from osc_traitsched.core.change.stages import Stage, Staged
 from osc_traitsched.core.wanted.around import around, joined_by
-from osc_traitsched.core.wanted.facts import Fact, Is, named_in, traits_of
+from osc_traitsched.core.wanted.facts import Fact, Is, closed_by, named_in, traits_of
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.room import Room
 
@@ -31,10 +31,7 @@ class Reliance:
         for change in staged.get(Stage.GAINED, ()):
             if change.problem is None:
                 self._within_reach.update(change.after)
-        # The aggregates that are closed, or that the plan closes.
-        self._closed = self._found.closed.union(
-            change.object.id for stage in CLOSING for change in staged.get(stage, ())
-        )
+        self._closed = closed_by(staged, found)
         self._joined = joined_by(staged)
         self._around = around(staged, found)
         self._room = Room(staged, found)

@@ -218,6 +218,21 @@ def test_no_trait_goes_while_placement_does_not_know_where_others_are(
     assert statuses(done)["host", "cmp02", GOLD] == "not done"
 
 
+def test_no_trait_goes_while_others_can_not_leave_what_is_to_close_them(
+    apply, cloud, refused
+):
+    cloud.flavors = {}
+    cloud.flavor("f", **{SILVER: "required"})
+    cloud.gives(SILVER, "cmp00", "cmp02")
+    refused("remove_host", "1")
+    done = apply("""
+        traits: {CUSTOM_SILVER: {absent: {hosts: [cmp02]}}}
+        aggregates: {gold: {isolated_for: [CUSTOM_GOLD], absent: {hosts: [cmp00]}}}
+    """)
+    assert statuses(done)["member", "gold", "cmp00"] == "failed"
+    assert statuses(done)["host", "cmp02", SILVER] == "not done"
+
+
 def test_no_trait_goes_while_others_can_not_leave_what_closes_them(
     apply, cloud, refused
 ):
