@@ -21,7 +21,7 @@ def limited_by(metadata: Keys) -> frozenset[str]:
     )
 
 
-def naming(staged: Staged, found: FoundCloud) -> Mapping[str, set[str]]:
+def naming(staged: Staged, found: FoundCloud) -> Mapping[str, frozenset[str]]:
     """Return the IDs of the aggregates that name each project, now or then.
 
     None where no project is limited.
@@ -39,4 +39,4 @@ def naming(staged: Staged, found: FoundCloud) -> Mapping[str, set[str]]:
     for identity, metadata in every:
         for project in limited_by(metadata):
             result.setdefault(project, set()).add(identity)
-    return result
+    return {project: frozenset(ids) for project, ids in result.items()}

@@ -91,13 +91,24 @@ class Room:
         return self._instead_of_trees([provider.root] if provider else ())
 
     def _for_projects(self, change: Change) -> Iterator[Fact]:
-        """Yield what projects find in aggregates that they are limited to from then."""
-        projects = limited_by(change.after) & self._naming.keys()
-        if projects:
+        """Yield what projects find in aggregates that they are limited to from then.
+
+        One that an aggregate no longer names is limited to the others that do.
+        """
+        own = change.object.id
+        coming = limited_by(change.after)
+        going = limited_by(change.before) - coming
+        named_by = self._naming_any(coming)
+        limiting = named_by | (self._naming_any(going) - {own})
+        if named_by:
+            yield Is.JOINED, own
+        if limiting:
             yield OPEN
-            yield Is.JOINED, change.object.id
-            for aggregate in _NOBODY.union(*(self._naming[each] for each in projects)):
-                yield Is.GAINED, aggregate
+        for aggregate in limiting:
+            yield Is.GAINED, aggregate
+
+    def _naming_any(self, projects: Iterable[str]) -> frozenset[str]:
+        return _NOBODY.union(*(self._naming.get(each, _NOBODY) for each in projects))
 
     def _instead_of(self, hosts: Iterable[str]) -> Iterator[Fact]:
         nodes = (self._found.snapshot.nova or Nova()).by_service_host

@@ -104,6 +104,29 @@ def test_no_project_is_limited_to_one_of_two_aggregates_before_the_other_has_its
     }
 
 
+@pytest.mark.parametrize(
+    ("named", "became"), [({}, "changed"), ({KEY: P2}, "not done")]
+)
+def test_a_project_keeps_an_aggregate_until_the_others_of_its_own_have_its_traits(
+    requiring_silver, apply, cloud, named, became
+):
+    cloud.gives(SILVER, "cmp00")
+    cloud.metadata[KEY] = P2
+    second(cloud, "cmp03", **named)
+    ungained(cloud, "cmp03")
+    done = apply(
+        f"""
+        traits: {{CUSTOM_SILVER: {{hosts: [cmp03]}}}}
+        aggregates: {{gold: {{absent: {{tenants: ['{P2}']}}}}}}
+        """,
+        *LIMITED,
+    )
+    assert statuses(done) == {
+        ("host", "cmp03", SILVER): "failed",
+        ("aggregate", "gold", KEY): became,
+    }
+
+
 def test_a_host_keeps_a_trait_for_a_project_that_another_aggregate_does_not_name_yet(
     requiring_silver, apply, cloud
 ):
