@@ -33,13 +33,21 @@ def projects_in(metadata: Mapping[str, str]) -> frozenset[str]:
     return frozenset(project for value in values for project in projects_of(value))
 
 
+def alone_in(metadata: Mapping[str, str]) -> Iterator[str]:
+    """Yield the values, as they are, that are no lists of several projects."""
+    for key, value in metadata.items():
+        if key.startswith(TENANT_KEY) and value and "," not in value:
+            yield value
+
+
 def found_in(metadata: Mapping[str, str]) -> frozenset[str]:
     """Return the projects for which Placement is asked for an aggregate.
 
-    The prefilter compares values as they are: it does not find who stands in a list
-    alone (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
+    The prefilter has the database compare values: it does not find who stands in a list
+    alone (nova/scheduler/request_filter.py, ``require_tenant_aggregate``). MySQL leaves
+    spaces at the end out of account.
     """
-    values = (v for key, v in metadata.items() if key.startswith(TENANT_KEY))
+    values = (value.rstrip(" ") for value in alone_in(metadata))
     return frozenset(values) & projects_in(metadata)
 
 

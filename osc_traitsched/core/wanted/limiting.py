@@ -10,15 +10,13 @@ from collections.abc import Mapping
 
 from osc_traitsched.core.change.model import Keys, Kind
 from osc_traitsched.core.change.stages import Staged
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.tenant_keys import found_in
 from osc_traitsched.core.wanted.found import FoundCloud
 
 
 def limited_by(metadata: Keys) -> frozenset[str]:
-    """Return the projects that Placement is asked for; it takes no list for several."""
-    return frozenset(
-        value for key, value in metadata.items() if value and key.startswith(TENANT_KEY)
-    )
+    """Return the projects for which Placement is asked for an aggregate."""
+    return found_in({key: v for key, v in metadata.items() if v is not None})
 
 
 def naming(staged: Staged, found: FoundCloud) -> Mapping[str, frozenset[str]]:

@@ -17,7 +17,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.tenant_keys import found_in, projects_in
+from osc_traitsched.core.inventory.tenant_keys import alone_in, projects_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -112,7 +112,7 @@ def _limits(
 ) -> dict[str | None, _Inside]:
     found: dict[str, dict[str, Hosts]] = {}
     for identity, each in aggregates.items():
-        for value in found_in(each.metadata):
+        for value in alone_in(each.metadata):
             found.setdefault(collation.folded(value), {})[identity] = inside[identity]
     folded = {name: collation.folded(name) for name in names} if found else {}
     return {name: found[fold] for name, fold in folded.items() if fold in found}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Members, Nova
-from osc_traitsched.core.inventory.tenant_keys import found_in
+from osc_traitsched.core.inventory.tenant_keys import alone_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.question import Body
@@ -181,7 +181,7 @@ def _of_projects(
 ) -> Iterator[tuple[str, str]]:
     """Yield the projects that Placement limits, and their aggregates."""
     for body in bodies if assumptions.value(options.TENANT) else ():
-        for project in sorted(found_in(body["metadata"])):
+        for project in alone_in(body["metadata"]):
             yield project, body["uuid"]
 
 
