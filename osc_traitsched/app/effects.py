@@ -251,12 +251,8 @@ def _ever(
     """
     facts = facts.with_all_enabled()
     amounts = _amounts(rows)
-
-    def courses(inventories: capacity.Figures) -> tuple[Course, ...]:
-        found = capacity.unused(facts, amounts, inventories)
-        return isolation.courses(clouds, rows, found)
-
-    most = courses({})
+    empty = capacity.unused(facts, amounts)
+    most = isolation.courses(clouds, rows, empty)
     doubtful = [
         (row, course)
         for row, now, course in zip(rows, room, most)
@@ -268,9 +264,13 @@ def _ever(
         return _Ever(most, most)
     read = evidence.unused(placement, kinds)
     unread = [uuid for alike in kinds for uuid in alike if uuid not in read]
-    most = courses(read)
-    least = courses({**read, **{uuid: {} for uuid in unread}}) if unread else most
-    return _Ever(most, least, len(unread))
+    if (found := capacity.unused(facts, amounts, read)) != empty:
+        most = isolation.courses(clouds, rows, found)
+    if not unread:
+        return _Ever(most, most)
+    none: capacity.Figures = {**read, **{uuid: {} for uuid in unread}}
+    found = capacity.unused(facts, amounts, none)
+    return _Ever(most, isolation.courses(clouds, rows, found), len(unread))
 
 
 def _by_turns(courses: Iterable[Course]) -> list[str]:

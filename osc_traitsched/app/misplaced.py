@@ -181,11 +181,11 @@ def _facts(placement: Service, snapshot: Snapshot, wishes: Iterable[Wish]) -> Fa
     )
     asked = Request(tuple(dict.fromkeys(clauses)), None, None, "")
     facts = evidence.gather(placement, snapshot, [asked], NOTHING, figures=True)
-    trees = ((host, facts.trees[host.uuid]) for host in facts.snapshot.hosts)
+    trees = facts.snapshot.host_trees
     unread = (
         host
-        for host, tree in trees
-        if len(tree) > 1 and any(each.uuid not in facts.stock for each in tree)
+        for host in facts.snapshot.hosts
+        if len(trees[host.uuid]) > 1 and not facts.stock.keys() >= {*trees[host.uuid]}
     )
     return evidence.with_inventories(placement, facts, unread)
 

@@ -208,14 +208,14 @@ def with_inventories(
     One request a provider, for a bounded number of them.
     """
     stock = dict(found.stock)
-    trees = [provider for host in hosts for provider in found.trees[host.uuid]]
+    trees = [uuid for host in hosts for uuid in found.snapshot.host_trees[host.uuid]]
     vanished = dict.fromkeys(found.vanished)
-    for provider in trees[:MOST_READ_ONE_BY_ONE]:
-        figures = _figures(placement, provider.uuid, stock.get(provider.uuid))
+    for uuid in trees[:MOST_READ_ONE_BY_ONE]:
+        figures = _figures(placement, uuid, stock.get(uuid))
         if figures is None:
-            vanished[provider.name] = None
+            vanished[found.snapshot.by_uuid[uuid].name] = None
         else:
-            stock[provider.uuid] = figures
+            stock[uuid] = figures
     return dataclasses.replace(found, stock=stock, vanished=tuple(vanished))
 
 

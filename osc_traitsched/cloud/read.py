@@ -234,7 +234,7 @@ def uuids(
 ) -> frozenset[str]:
     """Return the UUIDs of all providers, nested ones too, that a query matches."""
     body = rest.get(placement, "/resource_providers", _UUIDS, query, microversion)
-    return frozenset(provider["uuid"] for provider in body["resource_providers"])
+    return frozenset([provider["uuid"] for provider in body["resource_providers"]])
 
 
 def holding(placement: Service, provider: Provider) -> Holding:

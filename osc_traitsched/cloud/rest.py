@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Union
 from urllib import parse
 
@@ -91,13 +92,15 @@ def _below(
 ) -> Iterator[tuple[Shape, list[Any], list[str]]]:
     """Yield the shapes within one, with the values that they are of and their keys."""
     if isinstance(shape, list):
-        values = [each for body in bodies for each in body]
-        keys = [place for body, place in zip(bodies, places) for _ in body]
-        yield shape[0], values, keys
+        keys = map(itertools.repeat, places, map(len, bodies))
+        yield shape[0], _all(bodies), _all(keys)
     elif isinstance(shape, dict) and str in shape:
-        values = [each for body in bodies for each in body.values()]
-        yield shape[str], values, [key for body in bodies for key in body]
+        yield shape[str], _all(body.values() for body in bodies), _all(bodies)
     elif isinstance(shape, dict):
         for key, inner in shape.items():
             values = [body.get(key, _MISSING) for body in bodies]
             yield inner, values, [key] * len(values)
+
+
+def _all(parts: Iterable[Iterable[Any]]) -> list[Any]:
+    return list(itertools.chain.from_iterable(parts))

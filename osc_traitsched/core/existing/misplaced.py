@@ -102,7 +102,7 @@ class OwnHosts:
         :param root: the UUID of the host's provider
         :param company: the other servers that it is to be with, or apart from
         """
-        if root not in self._facts.trees:
+        if root not in self._facts.snapshot.host_trees:
             return Verdict(doubts=(HostNotListed(self._states[root].host),))
         if (wish, root) not in self._known:
             self._known[wish, root] = self._judged(wish, root)

@@ -185,6 +185,15 @@ class Snapshot:
         roots = (p for p in self.providers if self.is_host(p))
         return tuple(sorted(roots, key=lambda root: root.name))
 
+    @functools.cached_property
+    def host_trees(self) -> Mapping[str, tuple[str, ...]]:
+        """The UUIDs of the providers of each host's tree by the root's, root first."""
+        trees = {host.uuid: [host.uuid] for host in self.hosts}
+        for provider in self.providers:
+            if provider.parent is not None and provider.root in trees:
+                trees[provider.root].append(provider.uuid)
+        return {root: tuple(tree) for root, tree in trees.items()}
+
     def with_nova(self, nova: Nova) -> Snapshot:
         """Return the snapshot with Nova's view of which roots are compute nodes."""
         computes = {compute.uuid for compute in nova.computes}

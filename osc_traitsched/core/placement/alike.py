@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
@@ -36,7 +37,7 @@ def matching_all(
     known: dict[frozenset[str], frozenset[str]] = {}
     found = {}
     for key, request in requests.items():
-        roots = frozenset(matching_hosts(request, facts, able.hosts(request)))
+        roots = able.matching(request)
         if roots not in known:
             every = (members[root] for root in roots)
             known[roots] = frozenset[str]().union(*every)
@@ -45,45 +46,66 @@ def matching_all(
 
 
 class _Able:
-    """Hosts by single clauses: whoever fails one can't match, and is not tried."""
+    """Hosts by single clauses: whoever fails one can't match, and is not tried.
+
+    One provider that meets each clause meets them together, unless there are groups
+    that share what it has. Of several providers that has to be tried.
+    """
 
     def __init__(self, facts: Facts, hosts: Iterable[Provider]) -> None:
         self._facts = facts
         self._hosts = {host.uuid: host for host in hosts}
+        self._every = frozenset(self._hosts)
+        self._single = frozenset(
+            root for root in self._hosts if len(facts.reachable(root)) == 1
+        )
         self._known: dict[object, frozenset[str]] = {}
 
-    def hosts(self, request: Request) -> list[Provider]:
-        """Return those that meet each clause by itself, as far as is looked at."""
+    def matching(self, request: Request) -> frozenset[str]:
+        """Return the roots of those that can take a request, by one of its queries."""
         both = filter(None, (request, request.fallback))
-        roots = frozenset[str]().union(*map(self._roots, both))
-        return [host for uuid, host in self._hosts.items() if uuid in roots]
+        return frozenset[str]().union(*map(self._matching, both))
 
-    def _roots(self, request: Request) -> frozenset[str]:
-        return frozenset(self._hosts).intersection(*map(self._by, request.clauses))
+    def _matching(self, query: Request) -> frozenset[str]:
+        able = self._every.intersection(*map(self._by, query.clauses))
+        sure = frozenset() if any(query.groups) else able & self._single
+        if sure == able:
+            return able
+        tried = [self._hosts[root] for root in able - sure]
+        alone = dataclasses.replace(query, fallback=None)
+        return sure.union(matching_hosts(alone, self._facts, tried))
 
-    def _by(self, clause: Clause) -> Iterable[str]:
-        """Return the roots of the hosts of which a provider meets a clause."""
-        if isinstance(clause, Resource):
-            key: object = (clause.resource_class, clause.amount)
-        elif clause.forbidden:
-            return self._hosts
-        else:
-            key = clause.aggregates if isinstance(clause, MemberOf) else clause.name
+    def _by(self, clause: Clause) -> frozenset[str]:
+        """Return the roots of the hosts that meet a clause, or may.
+
+        Of several providers one that doesn't have what is forbidden is enough.
+        """
+        forbidden = not isinstance(clause, Resource) and clause.forbidden
+        key = _what(clause), forbidden
         if key not in self._known:
-            self._known[key] = frozenset(
+            having = frozenset(
                 root
                 for root in self._hosts
-                if any(self._meets(u, clause) for u in self._facts.reachable(root))
+                if any(self._has(u, clause) for u in self._facts.reachable(root))
             )
+            barred = having & self._single
+            self._known[key] = self._every - barred if forbidden else having
         return self._known[key]
 
-    def _meets(self, uuid: str, clause: Clause) -> bool:
+    def _has(self, uuid: str, clause: Clause) -> bool:
+        """Tell whether a provider has what a clause asks for, or forbids."""
         if isinstance(clause, Resource):
             amount = (clause.resource_class, clause.amount)
             return uuid in self._facts.offers[amount]
         if isinstance(clause, MemberOf):
             return uuid in self._facts.members[clause.aggregates]
         return clause.name in self._facts.traits.get(uuid, ())
+
+
+def _what(clause: Clause) -> object:
+    if isinstance(clause, Resource):
+        return clause.resource_class, clause.amount
+    return clause.aggregates if isinstance(clause, MemberOf) else clause.name
 
 
 def _traits(requests: Iterable[Request]) -> frozenset[str]:
@@ -95,7 +117,7 @@ def _traits(requests: Iterable[Request]) -> frozenset[str]:
 def _alike(
     facts: Facts, names: frozenset[str], among: Iterable[Provider]
 ) -> list[Sequence[Provider]]:
-    sets = (*facts.offers.values(), *facts.members.values())
+    sets = {*facts.offers.values(), *facts.members.values()}
     limits = tuple(facts.limits.values())
     by_uuid, nothing = facts.snapshot.by_uuid, frozenset[str]()
 

@@ -6,9 +6,10 @@ Without the use it is capacity and units that decide
 
 from __future__ import annotations
 
+import bisect
 import collections
 import dataclasses
-from collections.abc import Collection, Container, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 from osc_traitsched.core.placement.facts import Amount, Facts, Stock
 
@@ -64,12 +65,18 @@ def undecided(
 
     :param roots: of the hosts that matter, those first that matter most
     """
+    amounts: dict[str, list[int]] = collections.defaultdict(list)
+    for name, wanted in sorted(asked):
+        amounts[name].append(wanted)
     kinds: dict[object, list[str]] = {}
     for uuid in dict.fromkeys(uuid for root in roots for uuid in facts.reachable(root)):
         known = facts.stock.get(uuid)
         if known is None:
             kinds[uuid] = [uuid]
-        elif any(_hangs_on_units(known, amount) for amount in asked):
+        elif any(
+            _hang_on_units(amounts[name], known[name])
+            for name in amounts & known.keys()
+        ):
             kinds.setdefault(sizes(known), []).append(uuid)
     return list(kinds.values())
 
@@ -83,6 +90,7 @@ def unused(
     tells of them. It tells nothing of others of the same capacity: 16 times 4 is 64
     times 1.
 
+    :param facts: with limits of the classes that requests ask for more than once
     :param asked: all amounts that requests ask for
     :param inventories: what was read of providers, with units
     """
@@ -99,7 +107,8 @@ def unused(
             for uuid in full
             if uuid in inventories or not _has_free(facts.stock.get(uuid), amount)
         )
-    return dataclasses.replace(facts, offers=offers, limits=limits(stock))
+    most = limits(stock) if facts.limits else {}
+    return dataclasses.replace(facts, offers=offers, limits=most)
 
 
 def _alike(
@@ -116,13 +125,12 @@ def _alike(
     return collections.defaultdict(tuple, kinds)
 
 
-def _hangs_on_units(known: Mapping[str, Stock], amount: Amount) -> bool:
-    name, wanted = amount
-    return (
-        name in known
-        and known[name].max_unit is None
-        and known[name].free < wanted <= known[name].capacity
-    )
+def _hang_on_units(amounts: Sequence[int], known: Stock) -> bool:
+    """Tell whether there is more than is free in sorted amounts, and not too much."""
+    if known.max_unit is not None:
+        return False
+    least = bisect.bisect_right(amounts, known.free)
+    return least < len(amounts) and amounts[least] <= known.capacity
 
 
 def _has_free(known: Mapping[str, Stock] | None, amount: Amount) -> bool:

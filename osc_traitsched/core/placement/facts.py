@@ -6,7 +6,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 
-from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import DISABLED
 
 #: A resource class and an amount of it.
@@ -131,15 +131,6 @@ class Facts:
         return dataclasses.replace(self, traits=traits)
 
     @functools.cached_property
-    def trees(self) -> Mapping[str, tuple[Provider, ...]]:
-        """The providers of every host's tree under the root's UUID, root first."""
-        trees: dict[str, list[Provider]] = {h.uuid: [h] for h in self.snapshot.hosts}
-        for provider in self.snapshot.providers:
-            if provider.parent is not None and provider.root in trees:
-                trees[provider.root].append(provider)
-        return {root: tuple(tree) for root, tree in trees.items()}
-
-    @functools.cached_property
     def sharers(self) -> Mapping[str, frozenset[str]]:
         """The sharing providers that each host's tree can use, by its root's UUID.
 
@@ -157,12 +148,5 @@ class Facts:
 
     def reachable(self, root: str) -> tuple[str, ...]:
         """Return the UUIDs of the providers that a host's resources can be from."""
-        return self._reachable[root]
-
-    @functools.cached_property
-    def _reachable(self) -> Mapping[str, tuple[str, ...]]:
-        sharers = self.sharers
-        return {
-            root: (*[each.uuid for each in tree], *sorted(sharers.get(root, ())))
-            for root, tree in self.trees.items()
-        }
+        tree, sharers = self.snapshot.host_trees[root], self.sharers
+        return (*tree, *sorted(sharers[root])) if root in sharers else tree
