@@ -184,3 +184,51 @@ def test_zones_that_change_their_places_lose_what_they_had(apply, cloud):
     done = apply("aggregates: {gold: {zone: az2}, rack: {zone: az1}}")
     assert (done.code, cloud.written) == (5, [])
     assert "no host would be left for flavor 'f' in zone 'az2'" in done.err
+
+
+SWAP = "aggregates: {gold: {zone: az2}, rack: {zone: az1}}"
+
+
+def one_flavor(cloud, **of_rack):
+    """Let there be one flavor, for any host, and two aggregates."""
+    cloud.flavors = {}
+    cloud.flavor("f")
+    cloud.metadata["availability_zone"] = "az1"
+    second(cloud, "cmp02", **of_rack)
+
+
+@pytest.mark.parametrize(
+    ("of_rack", "lost"),
+    [
+        ({"availability_zone": "az2"}, "zone 'az1'; flavor 'f' in zone 'az2'"),
+        ({}, "zone 'az1'"),
+    ],
+)
+def test_a_zone_that_may_have_no_aggregate_between_two_writes_takes_force(
+    apply, plan, cloud, of_rack, lost
+):
+    one_flavor(cloud, **of_rack)
+    done = apply(SWAP)
+    assert (done.code, cloud.written) == (5, [])
+    said = f"for a moment no host would be left for flavor 'f' in {lost}; --force"
+    assert said in done.err
+    assert apply(SWAP, "--force").code == 0
+    again = plan()
+    assert (again.code, again.json, again.err) == (0, [], "")
+
+
+@pytest.mark.parametrize(("hosts", "code"), [(["cmp03"], 0), ([], 5)])
+def test_a_zone_is_never_without_an_aggregate_that_has_room_if_one_keeps_it(
+    apply, cloud, hosts, code
+):
+    one_flavor(cloud)
+    cloud.aggregates["3"] = {
+        "id": 3,
+        "uuid": "a0000003-0000-4000-8000-000000000000",
+        "name": "third",
+        "hosts": hosts,
+        "metadata": {"availability_zone": "az1"},
+    }
+    cloud.mirror[cloud.aggregates["3"]["uuid"]] = {*hosts}
+    done = apply(SWAP)
+    assert (done.code, "for a moment no host" in done.err) == (code, bool(code))

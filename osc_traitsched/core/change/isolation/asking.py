@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Optional
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.isolation.context import Context
+from osc_traitsched.core.change.isolation.context import Context, aggregates_of_zones
 from osc_traitsched.core.change.isolation.halfway import Between, Halfway
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
@@ -53,7 +53,7 @@ class Asking:
         self._clouds = clouds
         self._assumptions = assumptions
         self._deciding = [_deciding(cloud, assumptions) for cloud in clouds]
-        self._zones = [_zones(each, assumptions) for each in self._deciding]
+        self._zones = [aggregates_of_zones(e, assumptions) for e in self._deciding]
         # By which of the clouds have the same aggregates.
         self._alike = list(map(self._deciding.index, self._deciding))
         self._known: dict[tuple[object, ...], Request | None] = {}
@@ -68,7 +68,7 @@ class Asking:
         if key not in self._all:
             found = (self._taken(p, number, context) for number, p in enumerate(pairs))
             requests = tuple(found)
-            between = self._halfway.requests(context.project, requests)
+            between = self._halfway.requests(context, requests)
             self._all[key] = requests, between
         return self._all[key]
 
@@ -95,10 +95,7 @@ class Asking:
         return self._known[key]
 
     def _is_zone(self, context: Context, number: int) -> bool:
-        """Tell whether there is such a zone; nova-api refuses servers of another.
-
-        nova/compute/api.py, ``API.create``.
-        """
+        """Tell whether there is such a zone, if one is asked for."""
         folded = self._assumptions.collation.folded
         return context.zone is None or folded(context.zone) in self._zones[number]
 
@@ -117,19 +114,6 @@ def _deciding(
             or names_trait(key, collation)
             for key in body["metadata"]
         )
-    )
-
-
-def _zones(
-    aggregates: Iterable[Body], assumptions: SchedulerSettings
-) -> frozenset[str]:
-    """Return the names of the zones that there are, as the database folds them."""
-    collation = assumptions.collation
-    return frozenset(
-        collation.folded(value)
-        for body in aggregates
-        for key, value in body["metadata"].items()
-        if collation.equal(key, ZONE_KEY)
     )
 
 

@@ -145,16 +145,7 @@ def _zones(
     """Yield the zones; nobody can ask for one with a colon."""
     if not az_is_on(assumptions):
         return
-    equal = assumptions.collation.equal
-    named = [
-        [
-            (value, body["uuid"])
-            for body in cloud.aggregates
-            for key, value in body["metadata"].items()
-            if equal(key, ZONE_KEY)
-        ]
-        for cloud in clouds
-    ]
+    named = [tuple(_of_zones(cloud.aggregates, assumptions)) for cloud in clouds]
     asked = [[(v, a) for v, a in each if v and ":" not in v] for each in named]
     yield from _by_aggregates(asked, members, assumptions.collation)
     if has_filter(assumptions, AZ_FILTER):
@@ -192,10 +183,37 @@ def aggregates_of_projects(
 
     Projects go by their IDs as the database folds them.
     """
+    return _folded(_of_projects(aggregates, assumptions), assumptions.collation)
+
+
+def _of_zones(
+    bodies: Iterable[Body], assumptions: SchedulerSettings
+) -> Iterator[tuple[str, str]]:
+    """Yield the zones, and their aggregates."""
+    equal = assumptions.collation.equal
+    for body in bodies:
+        for key, value in body["metadata"].items():
+            if equal(key, ZONE_KEY):
+                yield value, body["uuid"]
+
+
+def aggregates_of_zones(
+    aggregates: Iterable[Body], assumptions: SchedulerSettings
+) -> dict[str, frozenset[str]]:
+    """Return the UUIDs of zones' aggregates, by their names as the database folds them.
+
+    nova-api refuses servers in any other zone (nova/compute/api.py, ``API.create``).
+    """
+    return _folded(_of_zones(aggregates, assumptions), assumptions.collation)
+
+
+def _folded(
+    named: Iterable[tuple[str, str]], collation: Collation
+) -> dict[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for project, aggregate in _of_projects(aggregates, assumptions):
-        found.setdefault(assumptions.collation.folded(project), set()).add(aggregate)
-    return {project: frozenset(uuids) for project, uuids in found.items()}
+    for name, aggregate in named:
+        found.setdefault(collation.folded(name), set()).add(aggregate)
+    return {name: frozenset(uuids) for name, uuids in found.items()}
 
 
 def named_projects(

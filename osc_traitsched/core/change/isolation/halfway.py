@@ -1,16 +1,20 @@
-"""What Nova asks for a project while several aggregates begin or cease to name it.
+"""What Nova asks while several aggregates begin or cease to name a project or a zone.
 
-They are written one by one, in any order, and Placement is asked for those that name
-the project by then.
+They are written one by one, in any order, and Placement is asked for those that name it
+by then.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Optional
 
-from osc_traitsched.core.change.isolation.context import aggregates_of_projects
+from osc_traitsched.core.change.isolation.context import (
+    Context,
+    aggregates_of_projects,
+    aggregates_of_zones,
+)
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, MemberOf
@@ -22,10 +26,14 @@ Between = tuple[tuple[int, Optional[Request]], ...]
 
 _Uuids = frozenset[str]
 
+#: The aggregates that name a project or a zone just then; None where Nova refuses its
+#: servers. Each with the number of the cloud.
+_Moments = Iterable[tuple[int, Optional[_Uuids]]]
+
 _NOWHERE: _Uuids = frozenset()
 
-#: The prefilter that limits projects.
-_LIMITING = "require_tenant_aggregate"
+#: The prefilters that restrict requests to them.
+_OF_PROJECTS, _OF_ZONES = "require_tenant_aggregate", "map_az_to_placement_aggregate"
 
 
 class Halfway:
@@ -34,51 +42,62 @@ class Halfway:
     def __init__(
         self, clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
     ) -> None:
-        self._assumptions = assumptions
-        self._named = [
-            aggregates_of_projects(cloud.aggregates, assumptions) for cloud in clouds
-        ]
-        self._known: dict[str, tuple[tuple[int, _Uuids], ...]] = {}
+        bodies = [cloud.aggregates for cloud in clouds]
+        self._projects = [aggregates_of_projects(each, assumptions) for each in bodies]
+        self._zones = [aggregates_of_zones(each, assumptions) for each in bodies]
+        self._folded = assumptions.collation.folded
+        self._is_required = bool(assumptions.value(options.TENANT_REQUIRED))
 
-    def requests(
-        self, project: str | None, requests: Sequence[Request | None]
-    ) -> Between:
-        """Return those that differ from the requests of a project in all clouds.
+    def requests(self, context: Context, requests: Sequence[Request | None]) -> Between:
+        """Return those that differ from the requests of a context in all clouds.
 
         What else changes in the stage may have been written before, or not yet.
         """
-        if project is None:
-            return ()
-        folded = self._assumptions.collation.folded(project)
-        if folded not in self._known:
-            self._known[folded] = tuple(self._moments(folded))
+        limits: tuple[tuple[str, _Moments], ...] = (
+            (_OF_PROJECTS, self._of_project(context.project)),
+            (_OF_ZONES, self._of_zone(context.zone)),
+        )
         return tuple(
-            (number, self._limited(each, named))
-            for number, named in self._known[folded]
+            (number, None if some is None else _limited(each, prefilter, some))
+            for prefilter, moments in limits
+            for number, some in moments
             for each in requests[number - 1 : number + 1]
             if each
         )
 
-    def _moments(self, project: str) -> Iterator[tuple[int, _Uuids]]:
-        named = [each.get(project, _NOWHERE) for each in self._named]
-        for number, (before, after) in enumerate(zip(named, named[1:]), 1):
+    def _of_project(self, project: str | None) -> _Moments:
+        for number, before, after in self._steps(self._projects, project):
             for some in fewest(before, after):
-                yield number, some
+                yield number, None if self._is_required and not some else some
 
-    def _limited(self, request: Request, aggregates: _Uuids) -> Request | None:
-        """Return the request of a project that just these aggregates name."""
-        if not aggregates and self._assumptions.value(options.TENANT_REQUIRED):
-            return None
-        fallback = request.fallback and self._limited(request.fallback, aggregates)
-        clauses = [each for each in request.clauses if not _limits(each)]
-        if aggregates:
-            clauses.append(MemberOf(aggregates, forbidden=False, origins=()))
-        return dataclasses.replace(request, clauses=tuple(clauses), fallback=fallback)
+    def _of_zone(self, zone: str | None) -> _Moments:
+        for number, before, after in self._steps(self._zones, zone):
+            for some in kept(before, after):
+                yield number, some or None
+
+    def _steps(
+        self, named: Sequence[Mapping[str, _Uuids]], name: str | None
+    ) -> Iterator[tuple[int, _Uuids, _Uuids]]:
+        """Yield for each stage the aggregates of a name before it and after it."""
+        if name is None:
+            return
+        found = [each.get(self._folded(name), _NOWHERE) for each in named]
+        for number, (before, after) in enumerate(zip(found, found[1:]), 1):
+            yield number, before, after
 
 
-def _limits(clause: Clause) -> bool:
+def _limited(request: Request, prefilter: str, aggregates: _Uuids) -> Request:
+    """Return the request if just these aggregates named the project, or the zone."""
+    fallback = request.fallback and _limited(request.fallback, prefilter, aggregates)
+    clauses = [each for each in request.clauses if not _is_of(each, prefilter)]
+    if aggregates:
+        clauses.append(MemberOf(aggregates, forbidden=False, origins=()))
+    return dataclasses.replace(request, clauses=tuple(clauses), fallback=fallback)
+
+
+def _is_of(clause: Clause, prefilter: str) -> bool:
     keys = (origin.key for origin in clause.origins if origin.kind == "prefilter")
-    return isinstance(clause, MemberOf) and _LIMITING in keys
+    return isinstance(clause, MemberOf) and prefilter in keys
 
 
 def fewest(before: _Uuids, after: _Uuids) -> Iterator[_Uuids]:
@@ -94,3 +113,13 @@ def fewest(before: _Uuids, after: _Uuids) -> Iterator[_Uuids]:
         some = {frozenset([each]) for each in before | after}
         some |= {_NOWHERE} if before and after else set()
     yield from sorted(some - {before, after}, key=sorted)
+
+
+def kept(before: _Uuids, after: _Uuids) -> Iterator[_Uuids]:
+    """Yield those that name a zone all the time, unless it has no more at an end.
+
+    While there are none, there is no such zone.
+    """
+    both = before & after
+    if both not in (before, after):
+        yield both
