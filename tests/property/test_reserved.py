@@ -19,7 +19,7 @@ from osc_traitsched.core.change.model import (
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.tenant_keys import projects_of
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.reserved import reserved
+from osc_traitsched.core.wanted.projects.reserved import reserved
 from tests.property.test_wanted import SURE
 
 HOSTS, NOBODY = ("h1", "h2", "h3"), "nobody"

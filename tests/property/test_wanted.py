@@ -19,7 +19,7 @@ from osc_traitsched.core.errors import CloudBroke, Mistakes
 from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted import contradictions
+from osc_traitsched.core.wanted.lines import contradictions
 from osc_traitsched.core.wanted.undo import undo_of
 from tests.unit.app.living import HOSTS, LivingCloud
 

@@ -19,9 +19,9 @@ from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
-from osc_traitsched.core.wanted.reserved import reserved, without_host
-from osc_traitsched.core.wanted.rest import takes_most
-from osc_traitsched.core.wanted.tenants import gone
+from osc_traitsched.core.wanted.lines.rest import takes_most
+from osc_traitsched.core.wanted.lines.tenants import gone
+from osc_traitsched.core.wanted.projects.reserved import reserved, without_host
 
 #: What puts providers into aggregates, or takes them out.
 _MOVES = (Kind.AGGREGATE_HOSTS, Kind.PROVIDER_AGGREGATES)

@@ -22,9 +22,9 @@ from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.closed_to_all import closed_to_all
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Wrong
-from osc_traitsched.core.wanted.reserved import Reserved
+from osc_traitsched.core.wanted.projects.reserved import Reserved
+from osc_traitsched.core.wanted.projects.unread import Unfound, Unread
 from osc_traitsched.core.wanted.steps import Step, steps_of
-from osc_traitsched.core.wanted.unread import Unfound, Unread
 
 
 @dataclasses.dataclass(frozen=True)

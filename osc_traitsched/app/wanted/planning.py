@@ -15,19 +15,19 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.stages import Staged, in_order
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.agreed import not_reviewed
-from osc_traitsched.core.wanted.claiming import claims_of
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.hosts import Hosts
-from osc_traitsched.core.wanted.inventory import Inventory
+from osc_traitsched.core.wanted.lines.claiming import claims_of
+from osc_traitsched.core.wanted.lines.hosts import Hosts
+from osc_traitsched.core.wanted.lines.inventory import Inventory
 from osc_traitsched.core.wanted.model import Wanted
-from osc_traitsched.core.wanted.needs import with_needs
-from osc_traitsched.core.wanted.opening import while_open
 from osc_traitsched.core.wanted.planner import draft
 from osc_traitsched.core.wanted.problems import with_problems
+from osc_traitsched.core.wanted.projects.unread import unfound, unread
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
-from osc_traitsched.core.wanted.sheltering import while_closed
-from osc_traitsched.core.wanted.unread import unfound, unread
+from osc_traitsched.core.wanted.waits.needs import with_needs
+from osc_traitsched.core.wanted.waits.opening import while_open
+from osc_traitsched.core.wanted.waits.sheltering import while_closed
 from osc_traitsched.core.wanted.zones import ZoneRules, changing_zone, settled
 
 

@@ -9,7 +9,7 @@ from osc_traitsched.config import file
 from osc_traitsched.config.wanted import folders, reader
 from osc_traitsched.config.wanted.folders import Found
 from osc_traitsched.core.errors import BadConfiguration, Mistakes
-from osc_traitsched.core.wanted import contradictions
+from osc_traitsched.core.wanted.lines import contradictions
 from osc_traitsched.core.wanted.model import Wanted
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from osc_traitsched.config import file
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.wanted.inventory import Inventory
+from osc_traitsched.core.wanted.lines.inventory import Inventory
 
 _META = "_meta"
 

@@ -19,9 +19,9 @@ from osc_traitsched.core.inventory.trait_keys import (
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.grouping import grouped
+from osc_traitsched.core.wanted.lines.grouping import grouped
+from osc_traitsched.core.wanted.lines.requirements import FORBIDDEN
 from osc_traitsched.core.wanted.model import Part, Wanted, Wish, is_trait, is_zone
-from osc_traitsched.core.wanted.requirements import FORBIDDEN
 from osc_traitsched.core.wanted.undo import wish
 
 

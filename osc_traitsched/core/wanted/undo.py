@@ -18,9 +18,9 @@ from osc_traitsched.core.inventory.trait_keys import (
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.lines.requirements import FORBIDDEN
 from osc_traitsched.core.wanted.model import Part, Place, Text, Wanted, Wish, is_zone
 from osc_traitsched.core.wanted.planner import States
-from osc_traitsched.core.wanted.requirements import FORBIDDEN
 
 _HERE = Place("", 0)
 

@@ -16,9 +16,9 @@ from osc_traitsched.core.nova.filter.aggregates import before_suffixes
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
 from osc_traitsched.core.wanted.claims import Claim, Unit
-from osc_traitsched.core.wanted.reserved import Reserved
+from osc_traitsched.core.wanted.projects.reserved import Reserved
+from osc_traitsched.core.wanted.projects.unread import Unfound, Unread
 from osc_traitsched.core.wanted.steps import Step
-from osc_traitsched.core.wanted.unread import Unfound, Unread
 from osc_traitsched.views import effects, isolation, problems
 from osc_traitsched.views.options import option, release
 from osc_traitsched.views.text import count, listed, quoted, ranges, visible

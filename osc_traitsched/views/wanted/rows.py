@@ -12,8 +12,8 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.crossing import Astray, astray
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.lines.tenants import without
 from osc_traitsched.core.wanted.steps import Step
-from osc_traitsched.core.wanted.tenants import without
 from osc_traitsched.views import problems
 from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.text import did_you_mean, listed, quoted, visible

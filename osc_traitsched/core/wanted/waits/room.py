@@ -14,9 +14,9 @@ from osc_traitsched.core.change.stages import JOINING, Stage, Staged
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
 from osc_traitsched.core.inventory.zones import ZONE_KEY
-from osc_traitsched.core.wanted.facts import OPEN, Fact, Is
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.limiting import limited_by, naming
+from osc_traitsched.core.wanted.waits.facts import OPEN, Fact, Is
+from osc_traitsched.core.wanted.waits.limiting import limited_by, naming
 
 _NOBODY: frozenset[str] = frozenset()
 

@@ -17,9 +17,9 @@ from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
-from osc_traitsched.core.wanted.around import around
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.limiting import limited_by, naming
+from osc_traitsched.core.wanted.waits.around import around
+from osc_traitsched.core.wanted.waits.limiting import limited_by, naming
 
 
 class Is(enum.Enum):

@@ -6,9 +6,9 @@ import dataclasses
 
 from osc_traitsched.core.change.model import Change, Mark
 from osc_traitsched.core.change.stages import Stage, Staged
-from osc_traitsched.core.wanted.facts import FORESEEN, Fact, Facts
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.reliance import Reliance
+from osc_traitsched.core.wanted.waits.facts import FORESEEN, Fact, Facts
+from osc_traitsched.core.wanted.waits.reliance import Reliance
 from osc_traitsched.core.wanted.zones import ZoneRules
 
 

@@ -10,8 +10,8 @@ from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in, projects_of
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.lines.project_keys import keys_of
 from osc_traitsched.core.wanted.model import Only, Part, Place, Wish, Wrong
-from osc_traitsched.core.wanted.project_keys import keys_of
 from osc_traitsched.core.wanted.refusals import GoneProject
 
 

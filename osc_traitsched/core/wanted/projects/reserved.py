@@ -15,7 +15,12 @@ from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.afterwards import meanwhile
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.moments import Hosts, Moment, keeps_host, moments
+from osc_traitsched.core.wanted.projects.moments import (
+    Hosts,
+    Moment,
+    keeps_host,
+    moments,
+)
 from osc_traitsched.core.wanted.refusals import AllReserved, NoHostForProjects
 
 

@@ -8,10 +8,10 @@ from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.hosts import Hosts
+from osc_traitsched.core.wanted.lines.hosts import Hosts
+from osc_traitsched.core.wanted.lines.tenants import without
 from osc_traitsched.core.wanted.model import Only, Place, Wrong
 from osc_traitsched.core.wanted.refusals import OnlyNobody, TakesMost
-from osc_traitsched.core.wanted.tenants import without
 
 
 def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[Wrong]:

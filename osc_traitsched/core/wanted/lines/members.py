@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence, Set
 
 from osc_traitsched.core.change.model import Object
 from osc_traitsched.core.wanted.claims import Claim, Claims
-from osc_traitsched.core.wanted.hosts import Hosts
+from osc_traitsched.core.wanted.lines.hosts import Hosts
+from osc_traitsched.core.wanted.lines.rest import leaving_nobody
 from osc_traitsched.core.wanted.model import Only, Part, Wish, Wrong
-from osc_traitsched.core.wanted.rest import leaving_nobody
 
 
 def claim(

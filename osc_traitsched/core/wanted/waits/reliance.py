@@ -10,10 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change
 from osc_traitsched.core.change.stages import Stage, Staged
-from osc_traitsched.core.wanted.around import around, joined_by
-from osc_traitsched.core.wanted.facts import Fact, Is, closed_by, named_in, traits_of
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.room import Room
+from osc_traitsched.core.wanted.waits.around import around, joined_by
+from osc_traitsched.core.wanted.waits.facts import (
+    Fact,
+    Is,
+    closed_by,
+    named_in,
+    traits_of,
+)
+from osc_traitsched.core.wanted.waits.room import Room
 
 
 class Reliance:

@@ -14,13 +14,13 @@ from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted import members, requirements, tenants, two_zones
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.hosts import Hosts
+from osc_traitsched.core.wanted.lines import members, requirements, tenants, two_zones
+from osc_traitsched.core.wanted.lines.hosts import Hosts
+from osc_traitsched.core.wanted.lines.rest import leaving_nobody
 from osc_traitsched.core.wanted.model import Only, Part, Text, Wanted, Wish, Wrong
 from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs
-from osc_traitsched.core.wanted.rest import leaving_nobody
 
 #: What a new aggregate is called until Nova has given it an ID.
 _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")

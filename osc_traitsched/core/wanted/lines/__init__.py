@@ -1,0 +1,1 @@
+"""What the lines of files mean, and what they can't want together."""

@@ -1,0 +1,1 @@
+"""Which hosts projects may use, on the way and in the end."""
