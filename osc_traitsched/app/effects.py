@@ -231,7 +231,8 @@ class _Ever:
         A flavor that loses hosts is not known to keep one by a host that was not read.
         """
         for row, now, most, least in zip(rows, room, self.most, self.least):
-            may_be_last = most.lost and least.may_be_empty and not most.may_be_empty
+            is_left = not most.may_be_empty
+            may_be_last = is_left and least.may_be_empty and most.loses_any
             why = FullHostsUnread(self.unread) if may_be_last else None
             unread = why is not None
             yield Effect(row.asked, now, most, row.others, why, unread)
@@ -278,8 +279,10 @@ def _by_turns(courses: Iterable[Course]) -> list[str]:
 
     Only so many are read, and one that is left is enough.
     """
-    courses = tuple(courses)
-    turns = itertools.zip_longest(*(sorted(each.then) for each in courses))
+    # Very many are on the same hosts.
+    hosts = dict.fromkeys(each.hosts for each in courses)
+    then = dict.fromkeys(each[-1] for each in hosts)
+    turns = itertools.zip_longest(*map(sorted, then))
     left = (root for turn in turns for root in turn if root is not None)
-    every = {root for each in courses for hosts in each.hosts for root in hosts}
+    every = frozenset[str]().union(*itertools.chain.from_iterable(hosts))
     return list(dict.fromkeys((*left, *sorted(every))))

@@ -27,9 +27,10 @@ def losses(
     :param inside: the roots of the aggregate's hosts; None where there is none
     """
     found = tuple(effects)
-    stranded = most_general([each for each in found if each.leaves_no_host])
-    told = (e for e in found if e.asked.is_general or e in stranded)
-    losing = (each for each in told if each.room.lost or each.ever.lost)
+    without_host = most_general([each for each in found if each.leaves_no_host])
+    stranded = {each.asked for each in without_host}
+    told = (e for e in found if e.asked.is_general or e.asked in stranded)
+    losing = (each for each in told if each.room.loses_any or each.ever.loses_any)
     lines = [
         f"{_flavors(kind)} will {_lost(kind[0], inside)}"
         for kind in _kinds(losing, inside or frozenset())
@@ -70,16 +71,16 @@ def _lost(effect: Effect, inside: frozenset[str] | None) -> str:
 
 
 def _share(course: Course, which: str, inside: frozenset[str] | None) -> str:
-    where = ""
-    if inside is not None and course.lost:
-        there = len(course.lost & inside) or "none"
+    where, lost = "", course.lost
+    if inside is not None and lost:
+        there = len(lost & inside) or "none"
         where = f", {there} of them in the aggregate,"
     # Of an aggregate it is said in lines of its own.
     gained = len(course.gained) if inside is None else 0
     return (
         f"gain {count(gained, 'other host')}, "
         * bool(gained)
-        + f"lose {len(course.lost) or 'none'} of {count(len(course.now), 'host')}"
+        + f"lose {len(lost) or 'none'} of {count(len(course.now), 'host')}"
         f"{which}{where} and keep {_kept(course) or 'none'}"
     )
 
@@ -99,7 +100,7 @@ def _kinds(effects: Iterable[Effect], inside: frozenset[str]) -> list[list[Effec
         sets = (
             found
             for course in (effect.room, effect.ever)
-            for found in (course.now, course.lost, course.gained)
+            for found in (course.now, course.then, course.now & course.then)
         )
         numbers = tuple((len(each), len(each & inside)) for each in sets)
         kinds.setdefault((_circumstances(effect.asked), numbers), []).append(effect)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import pytest
 
@@ -20,6 +21,8 @@ from osc_traitsched.core.change.isolation import (
     predicted_stages,
     request_matrix,
 )
+from osc_traitsched.core.change.isolation.asking import Asking, pairs
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Question
@@ -148,8 +151,48 @@ def test_requests_are_made_once_for_all_projects_of_the_same_aggregates(monkeypa
     (everywhere, special) = rows
     assert (everywhere.asked.context, everywhere.others) == (ANYWHERE, ())
     assert len({special.asked.context, *special.others}) == 100
-    # Before the aggregate's metadata, and with it: for any project, and for these.
-    assert len(made) == 4
+    # Before the aggregate's metadata, and with it.
+    assert len(made) == 2
+
+
+REQUIRED = BOTH.changed(options.TENANT_REQUIRED, True)
+
+
+@pytest.mark.parametrize(
+    "assumptions",
+    [BOTH, REQUIRED, ZONES, ZONES.changed(options.TENANT_REQUIRED, True)],
+)
+def test_a_project_is_asked_for_as_nova_does(assumptions):
+    """Its request is made of anyone's, and is the one that is built for it."""
+    found = cloud(
+        a=project("p1", "h1"),
+        b=project("p1", "h2", key="filter_tenant_id_b"),
+        c=project("p2", "h1"),
+        d=project("P2", "h2", key="filter_tenant_id2"),
+        e=project("p1,p2", "h1"),
+        f=zone("az1", "h1", "h2"),
+    )
+    asking = Asking(found, assumptions)
+    some = [next(pairs(each)) for each in found]
+    asked = 0
+    for zone_name, name in itertools.product((None, "az1"), ("p1", "p2", "p3", None)):
+        requests, _ = asking.requests(some, Context(zone_name, name))
+        for each, pair, request in zip(found, some, requests):
+            question = Question(
+                pair.flavor,
+                pair.image,
+                each.aggregates,
+                assumptions,
+                zone=zone_name,
+                project=name or "of nobody",
+            )
+            if request is None:
+                with pytest.raises(Refusal):
+                    question.request()
+            else:
+                asked += 1
+                assert request.query() == question.request().query()
+    assert asked
 
 
 def test_a_zone_and_a_project_of_the_same_aggregate_are_asked_for_together():

@@ -14,6 +14,7 @@ from osc_traitsched.core.change.isolation.predicted import PredictedCloud
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import names_trait
 from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
@@ -21,9 +22,6 @@ from osc_traitsched.core.nova.server.flavor import read
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 _Requests = tuple[Optional[Request], ...]
-
-#: The project of a server where no aggregate is to name it: no project has this ID.
-_NO_PROJECT = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,10 +50,12 @@ class Asking:
     ) -> None:
         self._clouds = clouds
         self._assumptions = assumptions
+        self._of_any = assumptions.changed(options.TENANT, False)
         self._deciding = [_deciding(cloud, assumptions) for cloud in clouds]
         self._zones = [aggregates_of_zones(e, assumptions) for e in self._deciding]
         # By which of the clouds have the same aggregates.
         self._alike = list(map(self._deciding.index, self._deciding))
+        self._of_anyone: dict[tuple[object, ...], Request | None] = {}
         self._known: dict[tuple[object, ...], Request | None] = {}
         self._all: dict[tuple[object, ...], tuple[_Requests, Between]] = {}
         self._halfway = Halfway(clouds, assumptions)
@@ -82,17 +82,30 @@ class Asking:
     def _request(self, pair: Pair, number: int, context: Context) -> Request | None:
         key = (pair.key, self._alike[number], context)
         if key not in self._known:
+            anyone = dataclasses.replace(context, project=None)
+            request = self._unlimited(pair, number, anyone)
+            self._known[key] = request and self._halfway.limited(
+                request, number, context.project
+            )
+        return self._known[key]
+
+    def _unlimited(self, pair: Pair, number: int, context: Context) -> Request | None:
+        """Return the request as it is if no aggregate limits the project.
+
+        That is all by which the requests of projects differ, and there are many.
+        """
+        key = (pair.key, self._alike[number], context)
+        if key not in self._of_anyone:
             question = Question(
                 pair.flavor,
                 pair.image,
                 self._deciding[number],
-                self._assumptions,
+                self._of_any,
                 zone=context.zone,
-                project=context.project or _NO_PROJECT,
             )
             request = _request(question) if self._is_zone(context, number) else None
-            self._known[key] = request and _outside(request, context.outside)
-        return self._known[key]
+            self._of_anyone[key] = request and _outside(request, context.outside)
+        return self._of_anyone[key]
 
     def _is_zone(self, context: Context, number: int) -> bool:
         """Tell whether there is such a zone, if one is asked for."""

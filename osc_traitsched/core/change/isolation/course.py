@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
 
@@ -43,10 +42,15 @@ class Course:
         """Those that match it when all is done."""
         return self.hosts[-1]
 
-    @functools.cached_property
+    @property
     def lost(self) -> frozenset[str]:
         """Those that match it now, and not then."""
         return self.now - self.then
+
+    @property
+    def loses_any(self) -> bool:
+        """Whether there are such: of very many courses nothing else is looked at."""
+        return not self.now <= self.then
 
     @property
     def gained(self) -> frozenset[str]:

@@ -114,20 +114,12 @@ def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:
 
     A flavor that has no host has none in any zone.
     """
-    several: dict[str, list[Effect]] = {}
-    for effect in found:
-        several.setdefault(effect.flavor, []).append(effect)
-    return tuple(
-        effect
-        for effect in found
-        if not any(_includes(other, effect) for other in several[effect.flavor])
-    )
+    known = {effect.asked: effect for effect in found}
 
+    def is_included(effect: Effect) -> bool:
+        broader = (known[each] for each in effect.asked.broader() if each in known)
+        return any(
+            each.ever.becomes_empty or not effect.ever.becomes_empty for each in broader
+        )
 
-def _includes(general: Effect, special: Effect) -> bool:
-    """Tell whether what is said of one is so of the other, which says more."""
-    return (
-        general.asked != special.asked
-        and general.asked.covers(special.asked)
-        and (general.ever.becomes_empty or not special.ever.becomes_empty)
-    )
+    return tuple(effect for effect in found if not is_included(effect))

@@ -1,7 +1,7 @@
-"""What Nova asks while several aggregates begin or cease to name a project or a zone.
+"""Requests that are limited to the aggregates which name a project, or a zone.
 
-They are written one by one, in any order, and Placement is asked for those that name it
-by then.
+While several begin or cease to name it, they are written one by one, in any order, and
+Placement is asked for those that name it by then.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OF_PROJECTS, _OF_ZONES = "require_tenant_aggregate", "map_az_to_placement_aggre
 
 
 class Halfway:
-    """Makes the requests of the moments between the writes of a stage."""
+    """Makes the requests of projects, and those between the writes of a stage."""
 
     def __init__(
         self, clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
@@ -46,7 +46,23 @@ class Halfway:
         self._projects = [aggregates_of_projects(each, assumptions) for each in bodies]
         self._zones = [aggregates_of_zones(each, assumptions) for each in bodies]
         self._folded = assumptions.collation.folded
-        self._is_required = bool(assumptions.value(options.TENANT_REQUIRED))
+        needed = (options.TENANT, options.TENANT_REQUIRED)
+        self._is_required = all(map(assumptions.value, needed))
+
+    def limited(
+        self, request: Request, number: int, project: str | None
+    ) -> Request | None:
+        """Return the request of anyone as that of a project, once a stage is written.
+
+        :param number: the cloud's
+        :returns: None where Nova refuses servers of projects that no aggregate names
+        """
+        theirs = _NOWHERE
+        if project is not None:
+            theirs = self._projects[number].get(self._folded(project), _NOWHERE)
+        if not theirs:
+            return None if self._is_required else request
+        return _limited(request, _OF_PROJECTS, theirs)
 
     def requests(self, context: Context, requests: Sequence[Request | None]) -> Between:
         """Return those that differ from the requests of a context in all clouds.

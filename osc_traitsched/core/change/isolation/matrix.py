@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
 
@@ -33,19 +34,18 @@ class Asked:
     context: Context = ANYWHERE
     image_kind: tuple[tuple[str, str], ...] = ()
 
-    def covers(self, other: Asked) -> bool:
-        """Tell whether the other is the same, and may name more to restrict it by.
+    def broader(self) -> Iterator[Asked]:
+        """Yield the same with less to restrict it by.
 
         An image that is named may as well open hosts that are closed to others.
         """
-        same = (self.flavor, self.image) == (other.flavor, other.image)
-        pairs = zip(self._restrictions, other._restrictions)
-        return same and all(not mine or mine == theirs for mine, theirs in pairs)
-
-    @property
-    def _restrictions(self) -> tuple[object, ...]:
-        context = self.context
-        return self.image_kind, context.zone, context.outside, context.project
+        kinds, here = {self.image_kind, ()}, self.context
+        zones = {(here.zone, here.outside), (ANYWHERE.zone, ANYWHERE.outside)}
+        projects = {here.project, ANYWHERE.project}
+        for kind, (zone, outside), project in itertools.product(kinds, zones, projects):
+            context = Context(zone, project, outside)
+            if (kind, context) != (self.image_kind, here):
+                yield Asked(self.flavor, self.image, context, kind)
 
     @property
     def is_general(self) -> bool:
