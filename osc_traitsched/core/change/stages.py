@@ -221,7 +221,8 @@ class _Staging:
         if change.object.id in self._joined_by_sheltered and not opens:
             return Stage.CLOSED_BEFORE
         if change.object.id in self._instead or _both(change):
-            return Stage.REPLACED if opens else Stage.REPLACING
+            is_later = opens and not _comes_with_list(change, key)
+            return Stage.REPLACED if is_later else Stage.REPLACING
         return Stage.OPENED if opens else Stage.CLOSED
 
 
@@ -278,9 +279,25 @@ def _opens(change: Change, key: str) -> bool:
         projects_in({key: str(value) for key, value in keys.items()})
         for keys in (before, change.applied_to(before))
     )
-    listed = projects_in({key: str(change.after[key] or "")})
-    if key == TENANT_KEY and key not in before and now and now <= listed:
+    if key == TENANT_KEY and gets_list(change):
         return False
     if now and (not then or then >= now):
         return True
     return is_removed and not then <= now
+
+
+def gets_list(change: Change) -> bool:
+    """Tell whether projects that other keys name get a key that lists them all."""
+    before = {key: str(value) for key, value in change.found.keys.items()}
+    listed = projects_in({TENANT_KEY: str(change.after.get(TENANT_KEY) or "")})
+    now = projects_in(before)
+    return TENANT_KEY not in before and bool(now) and now <= listed
+
+
+def _comes_with_list(change: Change, key: str) -> bool:
+    """Tell whether a project's own key is written together with a list of all.
+
+    Who is in the list is named: another run would add no key.
+    """
+    is_own = key.startswith(TENANT_KEY) and change.after[key] is not None
+    return is_own and gets_list(change)

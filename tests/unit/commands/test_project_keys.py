@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.tenant_keys import projects_in
 from tests.unit.commands.wanted import keystone, second
 
@@ -75,9 +76,29 @@ def test_others_that_only_keys_with_a_suffix_name_are_not_kept_out(apply, cloud,
     steps[0] = dict(cloud.metadata)
     done = apply(f"aggregates: {{gold: {{tenants: ['{P1}']}}}}", *ON)
     assert done.code == 0, done.err
-    # To the filter it was open to all: first it is closed for both.
-    assert [metadata.get(KEY) for metadata in steps] == [None, *[f"{P1},{P3}"] * 2]
+    # To the filter it was open to all: it is closed for both at once.
+    assert [metadata.get(KEY) for metadata in steps] == [None, f"{P1},{P3}"]
     assert cloud.metadata[f"{KEY}_{P1}"] == P1
+
+
+@pytest.mark.parametrize("api", [OLD, EITHER])
+def test_who_is_listed_has_a_key_of_its_own_wherever_a_run_ends(apply, cloud, api):
+    cloud.compute_maximum = api
+    cloud.metadata[f"{KEY}_{P1}"] = P1
+    write = cloud.compute_post
+
+    def compute_post(parts, body):
+        if KEY in cloud.metadata:
+            raise CloudBroke("compute", "no", 403)
+        write(parts, body)
+
+    cloud.compute_post = compute_post
+    apply(BOTH, *ON)
+    assert cloud.metadata == {
+        KEY: f"{P2},{P1}",
+        f"{KEY}_{P1}": P1,
+        f"{KEY}_{P2}": P2,
+    }
 
 
 def test_an_undo_file_leads_back_to_the_same_projects(apply, trait_sched, cloud):

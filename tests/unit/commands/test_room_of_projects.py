@@ -199,3 +199,19 @@ def test_projects_get_in_whatever_fails_elsewhere_if_none_is_limited(
         ("member", "rack", "cmp03"): "failed",
         ("aggregate", "gold", f"{KEY}_{P2}"): became,
     }
+
+
+def test_a_project_keeps_an_aggregate_until_another_one_lists_it(apply, cloud):
+    cloud.compute_maximum = "2.95"
+    cloud.metadata[f"{KEY}_x"] = P1
+    second(cloud, "cmp02", filter_tenant_id=f"{P1},{P2}")
+    broken_for(cloud, "1")
+    listed = f"gold: {{tenants: ['{P1}', '{P2}']}}"
+    done = apply(
+        f"aggregates: {{{listed}, rack: {{absent: {{tenants: ['{P2}']}}}}}}", *UNLIMITED
+    )
+    assert statuses(done) == {
+        ("aggregate", "gold", KEY): "failed",
+        ("aggregate", "gold", f"{KEY}_{P2}"): "failed",
+        ("aggregate", "rack", KEY): "not done",
+    }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Union
 
 from osc_traitsched.core.change.model import Change, Kind
-from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
+from osc_traitsched.core.change.stages import CLOSING, Stage, Staged, gets_list
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
@@ -147,9 +147,11 @@ class Facts:
 
     def _closed(self, change: Change) -> Iterator[Fact]:
         yield Is.CLOSED, change.object.id
-        # A project that is limited to another aggregate as well gets in.
+        # A project that is limited to another aggregate as well gets in, and one that
+        # is listed with those who are there.
         projects = limited_by(change.after) & self._naming.keys()
-        if any(len(self._naming[project]) > 1 for project in projects):
+        is_more = any(len(self._naming[project]) > 1 for project in projects)
+        if is_more or gets_list(change):
             yield OPEN
 
     def _required(self, change: Change) -> Iterator[Fact]:
