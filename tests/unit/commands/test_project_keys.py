@@ -15,6 +15,7 @@ ONLY = f"aggregates: {{gold: {{tenants: ['{P2}'], only: true}}}}"
 ON = ("--set", "filter_scheduler.enabled_filters=AggregateMultiTenancyIsolation")
 OFF = ("--set", "filter_scheduler.enabled_filters=ComputeFilter")
 ASKED = ("--set", "scheduler.limit_tenants_to_placement_aggregate=true")
+ISOLATED = ("--set", "scheduler.enable_isolated_aggregate_filtering=true")
 REQUIRED = (*ASKED, "--set", "scheduler.placement_aggregate_required_for_tenants=true")
 #: The compute API of releases before 30, of 29 and 30, and of later ones.
 OLD, EITHER, NEW = "2.95", "2.96", "2.100"
@@ -286,6 +287,26 @@ def test_projects_that_change_their_places_lose_what_they_had(elsewhere, apply, 
     assert (done.code, cloud.written) == (5, [])
     said = f"no host would be left for flavor 'f' for project '{P2}'"
     assert said in done.err
+
+
+def test_a_project_finds_hosts_while_its_aggregate_closes_and_another_names_it(
+    apply, cloud
+):
+    cloud.compute_maximum = NEW
+    cloud.metadata[KEY] = P2
+    second(cloud, "cmp02")
+    done = apply(
+        f"""
+        aggregates:
+          gold: {{isolated_for: [CUSTOM_GOLD]}}
+          rack: {{tenants: ['{P2}']}}
+        """,
+        *ASKED,
+        *ISOLATED,
+    )
+    assert (done.code, cloud.written) == (5, [])
+    said = "for a moment no host would be left for flavors 'golden', 'small' for"
+    assert f"{said} project '{P2}'" in done.err
 
 
 @pytest.mark.parametrize(

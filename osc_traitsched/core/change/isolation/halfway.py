@@ -1,7 +1,8 @@
 """Requests that are limited to the aggregates which name a project, or a zone.
 
-While several begin or cease to name it, they are written one by one, in any order, and
-Placement is asked for those that name it by then.
+While they begin or cease to name it, what a stage changes is written one by one, in
+any order: Placement is asked for those that name it by then, and others may be closed
+before or after.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from osc_traitsched.core.change.isolation.context import (
     aggregates_of_zones,
 )
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, MemberOf
 from osc_traitsched.core.nova.request import Request
@@ -45,6 +47,8 @@ class Halfway:
         bodies = [cloud.aggregates for cloud in clouds]
         self._projects = [aggregates_of_projects(each, assumptions) for each in bodies]
         self._zones = [aggregates_of_zones(each, assumptions) for each in bodies]
+        rest = list(map(_rest, clouds))
+        self._changes_more = [one != other for one, other in zip(rest, rest[1:])]
         self._folded = assumptions.collation.folded
         needed = (options.TENANT, options.TENANT_REQUIRED)
         self._is_required = all(map(assumptions.value, needed))
@@ -83,7 +87,10 @@ class Halfway:
 
     def _of_project(self, project: str | None) -> _Moments:
         for number, before, after in self._steps(self._projects, project):
-            for some in fewest(before, after):
+            moments = [*fewest(before, after)]
+            if before != after and self._changes_more[number - 1]:
+                moments += before, after
+            for some in moments:
                 yield number, None if self._is_required and not some else some
 
     def _of_zone(self, zone: str | None) -> _Moments:
@@ -100,6 +107,15 @@ class Halfway:
         found = [each.get(self._folded(name), _NOWHERE) for each in named]
         for number, (before, after) in enumerate(zip(found, found[1:]), 1):
             yield number, before, after
+
+
+def _rest(cloud: PredictedCloud) -> tuple[object, ...]:
+    """Return what requests are made of besides the keys that name projects."""
+    metadata = [
+        {k: v for k, v in body["metadata"].items() if not k.startswith(TENANT_KEY)}
+        for body in cloud.aggregates
+    ]
+    return cloud.flavors, cloud.images, metadata
 
 
 def _limited(request: Request, prefilter: str, aggregates: _Uuids) -> Request:
