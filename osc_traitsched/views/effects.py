@@ -132,7 +132,7 @@ def _each_circumstance(asked: Asked) -> Iterator[str]:
 
 @problems.word.register
 def _(error: LeavesNoHost) -> str:
-    for_good = [e for e in error.effects if e.ever.becomes_empty and not e.ever.then]
+    for_good = [e for e in error.effects if e.is_for_good]
     on_the_way = [e for e in error.effects if e.ever.becomes_empty and e.ever.then]
     for_now = [e for e in error.effects if not e.ever.becomes_empty]
     kinds = (

@@ -114,6 +114,21 @@ def test_a_flavor_that_goes_to_other_hosts_has_none_in_between(plan, cloud):
     assert "for a moment no host would be left for flavor 'vip'" in found.err
 
 
+def test_who_has_no_host_for_good_is_told_besides_those_who_have_none_for_a_moment(
+    plan, cloud
+):
+    cloud.flavors = {}
+    cloud.flavor("vip", **{GOLD: "required"})
+    cloud.gives("CUSTOM_SILVER", "cmp02")
+    asked = "requires: [CUSTOM_SILVER], absent: {requires: [CUSTOM_GOLD]}"
+    named = f"aggregates: {{gold: {{tenants: ['{DEMO}']}}}}"
+    found = plan(f"flavors: {{vip: {{{asked}}}}}\n{named}", *PROJECTS)
+    assert found.code == 5
+    theirs = f"flavor 'vip' for project '{DEMO}'"
+    assert f"{theirs} will lose 2 of 2 hosts and keep none" in found.err
+    assert f"nothing written: no host would be left for {theirs}; for a" in found.err
+
+
 @pytest.mark.parametrize(("having", "code"), [(["cmp02"], 5), (["cmp00", "cmp02"], 0)])
 def test_a_flavor_has_a_host_whichever_aggregate_names_a_project_first(
     plan, cloud, having, code

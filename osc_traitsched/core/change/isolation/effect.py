@@ -75,6 +75,11 @@ class Effect:
         """
         return self.room.becomes_empty or self.ever.becomes_empty
 
+    @property
+    def is_for_good(self) -> bool:
+        """Whether none could ever take one when all is done, and some could before."""
+        return self.ever.becomes_empty and not self.ever.then
+
 
 class LeavesNoHost(errors.AnswerIsNo):
     """Flavors that can be used now would be left without any host.
@@ -118,8 +123,12 @@ def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:
 
     def is_included(effect: Effect) -> bool:
         broader = (known[each] for each in effect.asked.broader() if each in known)
-        return any(
-            each.ever.becomes_empty or not effect.ever.becomes_empty for each in broader
-        )
+        return any(_is_as_bad(each, effect) for each in broader)
 
     return tuple(effect for effect in found if not is_included(effect))
+
+
+def _is_as_bad(one: Effect, other: Effect) -> bool:
+    return (one.ever.becomes_empty or not other.ever.becomes_empty) and (
+        one.is_for_good or not other.is_for_good
+    )
