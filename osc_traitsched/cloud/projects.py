@@ -16,6 +16,10 @@ Body = Mapping[str, Any]
 
 _NO_PARAMS: Mapping[str, str] = {}
 
+#: The most letters of a name or an ID in Keystone's database
+#: (keystone/resource/backends/sql_model.py). Newer ones refuse to look for more.
+_MOST_LETTERS = 64
+
 _NAMED: rest.Shape = {"id": str, "name": str}
 _PROJECTS: rest.Shape = {"projects": [_NAMED], "links": dict}
 _DOMAINS: rest.Shape = {"domains": [_NAMED]}
@@ -62,7 +66,7 @@ def project(cloud: Cloud, name: str | None, domain: str | None = None) -> str | 
     """
     if name is None:
         return cloud.own_project
-    if not name:
+    if not _can_be(name):
         raise errors.NothingMatches("project", name, ())
     inside = None if domain is None else _domain(cloud, domain)
     query = {"name": name} if inside is None else {"name": name, "domain_id": inside}
@@ -81,9 +85,14 @@ def project(cloud: Cloud, name: str | None, domain: str | None = None) -> str | 
     return str(body["id"])
 
 
+def _can_be(name: str) -> bool:
+    """Tell whether Keystone may have something of a name or an ID."""
+    return 0 < len(name) <= _MOST_LETTERS
+
+
 def _domain(cloud: Cloud, name: str) -> str:
     """Return a domain's ID; what may not be looked up is taken for one."""
-    if not name:
+    if not _can_be(name):
         raise errors.NothingMatches("project domain", name, ())
     try:
         shown = rest.get(cloud.identity, "/domains", _DOMAINS, {"name": name})

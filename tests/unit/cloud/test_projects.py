@@ -61,6 +61,8 @@ class Keystone(Answering):
 
     def reply(self, path, params):
         _, kind, *parts = path.split("/")
+        if len(params.get("name", "")) > 64:
+            raise errors.CloudBroke("identity", "Invalid input: too long", 400)
         if kind == "domains" and self.domains != 200:
             raise errors.CloudBroke("identity", "no", self.domains)
         every = {"projects": PROJECTS, "domains": DOMAINS}[kind]
@@ -115,6 +117,7 @@ def test_a_project_is_the_one_that_was_named(name, domain, found):
         ("", None, ()),
         ("p4/", None, ()),
         ("#p4", None, ()),
+        ("p" * 65, None, ()),
     ],
 )
 def test_no_other_project_is_taken_for_it(name, domain, near):
@@ -132,7 +135,7 @@ def test_a_name_in_two_domains_is_listed_with_the_domains():
     ]
 
 
-@pytest.mark.parametrize("domain", ["third", "", ".."])
+@pytest.mark.parametrize("domain", ["third", "", "..", "d" * 65])
 def test_a_domain_that_is_not_there(domain):
     with pytest.raises(errors.NothingMatches) as missed:
         projects.project(Cloud(), "red", domain)
