@@ -63,7 +63,8 @@ def _(error: refusals.NoCompute) -> str:
 def _(error: refusals.NoNewName) -> str:
     if error.meant:
         meant = listed(map(quoted, error.meant), "aggregate")
-        return f"{quoted(error.name)} is no name; name {meant} exactly as it is called"
+        are = "it is" if len(error.meant) == 1 else "they are"
+        return f"{quoted(error.name)} is no name; name {meant} exactly as {are} called"
     if is_pattern(error.name) and is_name(error.name):
         return (
             f"{quoted(error.name)} looks like a pattern, and aggregates go by their "
@@ -227,11 +228,13 @@ def _(error: refusals.TakesMost) -> str:
 
 
 def _taken(error: refusals.TakesMost) -> str:
-    number = f"{error.taken} of {error.having}"
     if error.what is Kind.PROVIDER_TRAITS:
-        return f"{visible(error.name)} from {number} that have it"
-    what = "hosts" if error.what is Kind.AGGREGATE_HOSTS else "projects"
-    return f"{number} {what} from aggregate {quoted(error.name)}"
+        have = "has" if error.having == 1 else "have"
+        number = f"{error.taken} of {error.having}"
+        return f"{visible(error.name)} from {number} that {have} it"
+    what = "host" if error.what is Kind.AGGREGATE_HOSTS else "project"
+    number = f"{error.taken} of {count(error.having, what)}"
+    return f"{number} from aggregate {quoted(error.name)}"
 
 
 @problems.word.register

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from tests.functional import shell
-from tests.unit.commands.wanted import keystone
+from tests.unit.commands.wanted import keystone, second
 
 GOLD = "CUSTOM_GOLD"
 
@@ -264,6 +264,19 @@ def test_an_aggregate_goes_by_its_exact_name(plan, name):
         f"w.yaml:2: '{name}' is no name; name aggregate 'gold' exactly as it is "
         "called\n",
     )
+
+
+def test_a_pattern_of_several_aggregates_is_none_of_them(plan, cloud):
+    second(cloud)
+    found = plan("aggregates: {'*': {hosts: [cmp00]}}")
+    said = "name aggregates 'gold', 'rack' exactly as they are called\n"
+    assert found.err == f"w.yaml:2: '*' is no name; {said}"
+
+
+def test_only_of_the_last_host_is_refused(plan, cloud):
+    cloud.leaves("cmp01")
+    found = plan("aggregates: {gold: {hosts: [cmp02], only: true}}")
+    assert "only would take 1 of 1 host from aggregate 'gold'" in found.err
 
 
 def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud):
