@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
 from osc_traitsched.core.change.model import Change, Kind, Plan, Value
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.tenant_keys import found_in, projects_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 
 
@@ -44,6 +44,9 @@ class Stage(enum.IntEnum):
     #: keys before it adds.
     REPLACING = enum.auto()
     REPLACED = enum.auto()
+    #: What closes an aggregate but to projects that Placement limits to several: these
+    #: find more hosts there, and may need them once something else is closed.
+    NAMED = enum.auto()
     CLOSED = enum.auto()
     RELEASED = enum.auto()
     LEFT = enum.auto()
@@ -51,7 +54,7 @@ class Stage(enum.IntEnum):
 
 
 #: Where aggregates are closed to requests.
-CLOSING = frozenset({Stage.CLOSED_BEFORE, Stage.REPLACING, Stage.CLOSED})
+CLOSING = frozenset({Stage.CLOSED_BEFORE, Stage.REPLACING, Stage.NAMED, Stage.CLOSED})
 
 #: Where hosts join aggregates, and where they change their zone.
 JOINING = (Stage.JOINED, Stage.MOVED_IN)
@@ -115,6 +118,7 @@ def in_stages(
     changes: Iterable[Change],
     zones: Mapping[str, Value] = _NO_ZONES,
     closed: Collection[str] = (),
+    limited: Set[str] = frozenset(),
 ) -> Staged:
     """Return the changes in stages, each split where its keys belong to several.
 
@@ -122,9 +126,10 @@ def in_stages(
 
     :param zones: those that aggregates make now, by the aggregates' IDs
     :param closed: the IDs of aggregates that are not open to all now
+    :param limited: projects that Placement limits to several aggregates, now or then
     """
     changes = tuple(changes)
-    staging = _Staging(changes, zones, closed)
+    staging = _Staging(changes, zones, closed, limited)
     staged: dict[Stage, list[Change]] = {}
     for change in changes:
         for stage, part in staging.parts(change):
@@ -138,7 +143,9 @@ class _Staging:
         changes: Iterable[Change],
         zones: Mapping[str, Value],
         closed: Collection[str],
+        limited: Set[str],
     ) -> None:
+        self._limited = limited
         self._zones = dict(zones)
         self._closed = frozenset(closed)
         for change in _of_kinds(changes, Kind.AGGREGATE, Kind.NEW_AGGREGATE):
@@ -223,7 +230,10 @@ class _Staging:
         if change.object.id in self._instead or _both(change):
             is_later = opens and not _comes_with_list(change, key)
             return Stage.REPLACED if is_later else Stage.REPLACING
-        return Stage.OPENED if opens else Stage.CLOSED
+        if opens:
+            return Stage.OPENED
+        named = found_in({k: v for k, v in change.after.items() if v is not None})
+        return Stage.CLOSED if self._limited.isdisjoint(named) else Stage.NAMED
 
 
 def _closing_instead(changes: Iterable[Change]) -> frozenset[str]:

@@ -12,6 +12,7 @@ from osc_traitsched.core.change.stages import CLOSING, Staged, in_stages
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.waits.limiting import limited_to_several
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,11 +44,9 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
         part = key if target.kind is Kind.AGGREGATE_HOSTS else ""
         changes.setdefault((target, part), {})[key] = claim.value
     by_name = sorted(changes, key=lambda each: (each[0].name, each[1]))
-    staged = in_stages(
-        (Change(each[0], states.of(each[0]), changes[each]) for each in by_name),
-        states.zones,
-        found.closed,
-    )
+    every = [Change(each[0], states.of(each[0]), changes[each]) for each in by_name]
+    limited = limited_to_several(every, found)
+    staged = in_stages(every, states.zones, found.closed, limited)
     guarded = {
         stage: tuple(_closing(change, claims, found) for change in staged[stage])
         for stage in CLOSING.intersection(staged)

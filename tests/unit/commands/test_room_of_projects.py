@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from osc_traitsched.core.inventory.trait_keys import key_of
 from tests.unit.commands.wanted import (
     GOLD,
     SILVER,
@@ -145,6 +146,31 @@ def test_a_host_keeps_a_trait_for_a_project_that_another_aggregate_does_not_name
     assert statuses(done) == {
         ("aggregate", "gold", KEY): "failed",
         ("host", "cmp02", SILVER): "not done",
+    }
+
+
+def test_a_host_is_not_closed_before_another_aggregate_lets_its_project_in(
+    requiring_silver, apply, cloud, refused
+):
+    cloud.flavor("small")
+    cloud.metadata[KEY] = P2
+    for host in ("cmp00", "cmp01"):
+        cloud.gives(GOLD, host)
+    second(cloud, "cmp03")
+    cloud.gives(SILVER, "cmp00", "cmp03")
+    text = f"""
+        aggregates:
+          new: {{hosts: [cmp00, cmp01], isolated_for: [{GOLD}]}}
+          rack: {{tenants: ['{P2}']}}
+        """
+    refused("set_metadata", "2")
+    done = apply(text, *LIMITED)
+    assert statuses(done) == {
+        ("aggregate", "new", "name"): "changed",
+        ("member", "new", "cmp00"): "changed",
+        ("member", "new", "cmp01"): "changed",
+        ("aggregate", "rack", KEY): "failed",
+        ("aggregate", "new", key_of(GOLD)): "not done",
     }
 
 

@@ -19,7 +19,7 @@ from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.waits.around import around
-from osc_traitsched.core.wanted.waits.limiting import limited_by, naming
+from osc_traitsched.core.wanted.waits.limiting import limited_by, limited_to_several
 
 
 class Is(enum.Enum):
@@ -82,7 +82,8 @@ class Facts:
             if any(map(_restricts, body["metadata"]))
         }
         self._closed_ids = closed_by(staged, found)
-        self._naming = naming(staged, found)
+        every = itertools.chain(*staged.values())
+        self._limited = limited_to_several(every, found)
         self._around = around(staged, found)
         keys = [body["metadata"] for body in found.aggregates]
         keys += [
@@ -149,8 +150,7 @@ class Facts:
         yield Is.CLOSED, change.object.id
         # A project that is limited to another aggregate as well gets in, and one that
         # is listed with those who are there.
-        projects = limited_by(change.after) & self._naming.keys()
-        is_more = any(len(self._naming[project]) > 1 for project in projects)
+        is_more = not self._limited.isdisjoint(limited_by(change.after))
         if is_more or gets_list(change):
             yield OPEN
 
@@ -215,6 +215,7 @@ _BROUGHT: Mapping[Stage, Callable[[Facts, Change], Iterator[Fact]]] = {
     Stage.REQUIRED: Facts._required,
     Stage.REPLACING: Facts._closed,
     Stage.REPLACED: Facts._opened,
+    Stage.NAMED: Facts._closed,
     Stage.CLOSED: Facts._closed,
     Stage.RELEASED: Facts._released,
     Stage.LEFT: Facts._left_open,

@@ -6,10 +6,9 @@ of all that do (nova/scheduler/request_filter.py, ``require_tenant_aggregate``).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from osc_traitsched.core.change.model import Keys, Kind
-from osc_traitsched.core.change.stages import Staged
+from osc_traitsched.core.change.model import Change, Keys, Kind
 from osc_traitsched.core.inventory.tenant_keys import found_in
 from osc_traitsched.core.wanted.found import FoundCloud
 
@@ -19,7 +18,9 @@ def limited_by(metadata: Keys) -> frozenset[str]:
     return found_in({key: v for key, v in metadata.items() if v is not None})
 
 
-def naming(staged: Staged, found: FoundCloud) -> Mapping[str, frozenset[str]]:
+def naming(
+    changes: Iterable[Change], found: FoundCloud
+) -> Mapping[str, frozenset[str]]:
     """Return the IDs of the aggregates that name each project, now or then.
 
     None where no project is limited.
@@ -29,7 +30,6 @@ def naming(staged: Staged, found: FoundCloud) -> Mapping[str, frozenset[str]]:
     every = [(str(body["id"]), body["metadata"]) for body in found.aggregates]
     every += [
         (change.object.id, change.after)
-        for changes in staged.values()
         for change in changes
         if change.object.kind is Kind.AGGREGATE
     ]
@@ -38,3 +38,9 @@ def naming(staged: Staged, found: FoundCloud) -> Mapping[str, frozenset[str]]:
         for project in limited_by(metadata):
             result.setdefault(project, set()).add(identity)
     return {project: frozenset(ids) for project, ids in result.items()}
+
+
+def limited_to_several(changes: Iterable[Change], found: FoundCloud) -> frozenset[str]:
+    """Return the projects that several aggregates name, now or then."""
+    named = naming(changes, found)
+    return frozenset(project for project, ids in named.items() if len(ids) > 1)

@@ -208,6 +208,7 @@ _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.REQUIRED: (Reliance._traits_known, Reliance._traits_within_reach),
     Stage.REPLACING: _CLOSED,
     Stage.REPLACED: (Reliance._closed_by_then, Reliance._closed_around_members),
+    Stage.NAMED: _CLOSED,
     Stage.CLOSED: _CLOSED,
     Stage.RELEASED: (
         Reliance._requires_instead,

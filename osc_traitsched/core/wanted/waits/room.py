@@ -7,6 +7,7 @@ gives to others what these hosts have: it was foreseen that flavors find room th
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import Change, Kind
@@ -41,7 +42,7 @@ class Room:
         for stage in JOINING:
             for change in staged.get(stage, ()):
                 self._joining.setdefault(change.object.id, set()).update(change.after)
-        self._naming = naming(staged, found)
+        self._naming = naming(itertools.chain(*staged.values()), found)
 
     def of(self, stage: Stage, change: Change) -> Iterator[Fact]:
         """Yield what gives flavors room before a change is made."""
@@ -159,6 +160,7 @@ _COUNTED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.REQUIRED: (Room._elsewhere, Room._for_requirer),
     Stage.REPLACING: _CLOSED,
     Stage.REPLACED: (Room._for_projects,),
+    Stage.NAMED: _CLOSED,
     Stage.CLOSED: _CLOSED,
     # It may end what let them into a closed aggregate.
     Stage.RELEASED: (Room._elsewhere, Room._for_requirer),
