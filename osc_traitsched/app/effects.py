@@ -113,12 +113,9 @@ def _usable(
         if effect.flavor not in private or not effect.leaves_no_host:
             yield effect
         else:
-            usable = (
-                effect.in_context(each)
-                for each in effect.contexts
-                if may_use(effect.flavor, each.project)
-            )
-            yield from itertools.islice(usable, 1)
+            usable = [c for c in effect.contexts if may_use(effect.flavor, c.project)]
+            if usable:
+                yield effect.in_contexts(usable)
 
 
 def _image_kinds(cloud: Cloud, assumptions: SchedulerSettings) -> tuple[Body, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.change.isolation import (
-    Asked,
     Course,
     Effect,
     FullHostsUnread,
@@ -103,20 +102,21 @@ def _kinds(effects: Iterable[Effect], inside: frozenset[str]) -> list[list[Effec
             for found in (course.now, course.then, course.now & course.then)
         )
         numbers = tuple((len(each), len(each & inside)) for each in sets)
-        kinds.setdefault((_circumstances(effect.asked), numbers), []).append(effect)
+        kinds.setdefault((_circumstances(effect), numbers), []).append(effect)
     return list(kinds.values())
 
 
 def _flavors(effects: Sequence[Effect]) -> str:
     flavors = listed((quoted(effect.flavor) for effect in effects), "flavor")
-    return f"{flavors}{_circumstances(effects[0].asked)}"
+    return f"{flavors}{_circumstances(effects[0])}"
 
 
-def _circumstances(asked: Asked) -> str:
-    return "".join(f" {each}" for each in _each_circumstance(asked))
+def _circumstances(effect: Effect) -> str:
+    return "".join(f" {each}" for each in _each_circumstance(effect))
 
 
-def _each_circumstance(asked: Asked) -> Iterator[str]:
+def _each_circumstance(effect: Effect) -> Iterator[str]:
+    asked = effect.asked
     if asked.image is not None:
         yield f"with image {quoted(asked.image)}"
     if asked.image_kind:
@@ -126,8 +126,8 @@ def _each_circumstance(asked: Asked) -> Iterator[str]:
         yield f"in zone {quoted(asked.context.zone)}"
     if asked.context.outside:
         yield "in the default zone"
-    if asked.context.project is not None:
-        yield f"for project {quoted(asked.context.project)}"
+    if effect.projects:
+        yield f"for {listed(map(quoted, effect.projects), 'project')}"
 
 
 @problems.word.register

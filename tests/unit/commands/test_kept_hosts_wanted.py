@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.commands.test_kept_hosts import BOTH, PROJECTS, aggregate
+from tests.unit.commands.test_kept_hosts import BOTH, PROJECTS, aggregate, private
 from tests.unit.commands.test_plan import GOLD, plan
 from tests.unit.commands.wanted import keystone
 
@@ -76,6 +76,18 @@ def test_a_project_is_not_named_unsaid_by_an_aggregate_without_hosts(plan, cloud
     assert found.code == 5
     told = f"flavors 'golden', 'small' for project '{DEMO}' will lose 4 of 4 hosts"
     assert told in found.err
+
+
+def test_all_projects_are_told_that_an_aggregate_leaves_no_host(plan, cloud):
+    text = f"aggregates: {{new: {{tenants: ['{DEMO}', '{OTHER}']}}}}"
+    told = f"flavors 'golden', 'small' for projects '{DEMO}', '{OTHER}'"
+    found = plan(text, "--nova-release", "34", *PROJECTS)
+    assert found.code == 5
+    assert f"{told} will lose 4 of 4 hosts and keep none" in found.err
+    assert f"no host would be left for {told}; --force" in found.err
+    private(cloud, OTHER)
+    found = plan(text, "--nova-release", "34", *PROJECTS)
+    assert f"flavor 'golden' for project '{OTHER}'; --force" in found.err
 
 
 def test_a_project_is_named_when_hosts_have_joined(plan, cloud):

@@ -49,11 +49,23 @@ class Effect:
         """All contexts in which it is the same."""
         return self.asked.context, *self.others
 
-    def in_context(self, context: Context) -> Effect:
-        """Return the effect as that on what is asked for in one of the contexts."""
-        asked = dataclasses.replace(self.asked, context=context)
-        others = tuple(each for each in self.contexts if each != context)
-        return dataclasses.replace(self, asked=asked, others=others)
+    def in_contexts(self, contexts: Sequence[Context]) -> Effect:
+        """Return the effect as that on what is asked for in some of the contexts."""
+        asked = dataclasses.replace(self.asked, context=contexts[0])
+        return dataclasses.replace(self, asked=asked, others=tuple(contexts[1:]))
+
+    @property
+    def projects(self) -> tuple[str, ...]:
+        """The projects of which it is so, in the same zone; none if it is of all."""
+        first = self.asked.context
+        if first.project is None:
+            return ()
+        return tuple(
+            each.project
+            for each in self.contexts
+            if each.project is not None
+            and (each.zone, each.outside) == (first.zone, first.outside)
+        )
 
     @property
     def now(self) -> frozenset[str]:
