@@ -289,17 +289,18 @@ def test_projects_that_change_their_places_lose_what_they_had(elsewhere, apply, 
     assert said in done.err
 
 
-def test_a_project_finds_hosts_while_its_aggregate_closes_and_another_names_it(
+def test_a_project_finds_hosts_while_an_aggregate_opens_and_another_names_it(
     apply, cloud
 ):
+    """Both open hosts to somebody, and neither waits for the other."""
     cloud.compute_maximum = NEW
-    cloud.metadata[KEY] = P2
-    second(cloud, "cmp02")
+    cloud.metadata[KEY] = P1
+    second(cloud, *cloud.aggregates["1"]["hosts"], CUSTOM_GOLD="required")
     done = apply(
         f"""
         aggregates:
-          gold: {{isolated_for: [CUSTOM_GOLD]}}
-          rack: {{tenants: ['{P2}']}}
+          gold: {{tenants: ['{P1}', '{P2}']}}
+          rack: {{absent: {{isolated_for: [CUSTOM_GOLD]}}}}
         """,
         *ASKED,
         *ISOLATED,
