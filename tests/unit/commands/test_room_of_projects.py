@@ -241,3 +241,24 @@ def test_a_project_keeps_an_aggregate_until_another_one_lists_it(apply, cloud):
         ("aggregate", "gold", f"{KEY}_{P2}"): "failed",
         ("aggregate", "rack", KEY): "not done",
     }
+
+
+def test_a_flavor_requires_what_closes_hosts_until_a_project_is_free_of_them(
+    apply, cloud
+):
+    cloud.flavors = {}
+    cloud.flavor("f", **{GOLD: "required"})
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    second(cloud, "cmp03", **{KEY: P1})
+    cloud.metadata.update(
+        {f"trait:{GOLD}": "required", KEY: P1, f"{KEY}_{P2}": P2},
+    )
+    broken_for(cloud, "1")
+    done = apply(
+        f"""
+        aggregates: {{gold: {{absent: {{tenants: ['{P2}']}}}}}}
+        flavors: {{f: {{absent: {{requires: [{GOLD}]}}}}}}
+        """,
+        *LIMITED,
+    )
+    assert sorted(statuses(done).values()) == ["failed", "not done"]

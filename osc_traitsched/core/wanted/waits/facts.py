@@ -149,9 +149,13 @@ class Facts:
     def _closed(self, change: Change) -> Iterator[Fact]:
         yield Is.CLOSED, change.object.id
         # A project that is limited to another aggregate as well gets in, and one that
-        # is listed with those who are there.
-        is_more = not self._limited.isdisjoint(limited_by(change.after))
-        if is_more or gets_list(change):
+        # is listed with those who are there. One that it no longer names is limited to
+        # fewer, or not at all.
+        coming = limited_by(change.after)
+        going = (
+            limited_by(change.before) - coming if self._found.limits_projects else ()
+        )
+        if going or not self._limited.isdisjoint(coming) or gets_list(change):
             yield OPEN
 
     def _required(self, change: Change) -> Iterator[Fact]:
