@@ -15,9 +15,14 @@ import dataclasses
 import enum
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
+from osc_traitsched.core.change.closing import (
+    comes_with_list,
+    differing,
+    opens,
+    opens_and_closes,
+)
 from osc_traitsched.core.change.model import Change, Kind, Plan, Value
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import found_in, projects_in
+from osc_traitsched.core.inventory.tenant_keys import found_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 
 
@@ -224,13 +229,13 @@ class _Staging:
 
     def _stage_of_closing(self, change: Change, key: str) -> Stage:
         """Return the stage of what closes an aggregate, or of what opens it."""
-        opens = _opens(change, key)
-        if change.object.id in self._joined_by_sheltered and not opens:
+        is_opening = opens(change, key)
+        if change.object.id in self._joined_by_sheltered and not is_opening:
             return Stage.CLOSED_BEFORE
-        if change.object.id in self._instead or _both(change):
-            is_later = opens and not _comes_with_list(change, key)
+        if change.object.id in self._instead or opens_and_closes(change):
+            is_later = is_opening and not comes_with_list(change, key)
             return Stage.REPLACED if is_later else Stage.REPLACING
-        if opens:
+        if is_opening:
             return Stage.OPENED
         named = found_in({k: v for k, v in change.after.items() if v is not None})
         return Stage.CLOSED if self._limited.isdisjoint(named) else Stage.NAMED
@@ -248,7 +253,7 @@ def _closing_instead(changes: Iterable[Change]) -> frozenset[str]:
             hosts[change.object.id] = (now | change.added) - change.removed
     opening, closing = [], []
     for change in _of_kinds(changes, Kind.AGGREGATE):
-        kinds = {_opens(change, key) for key in _differing(change)}
+        kinds = {opens(change, key) for key in differing(change)}
         opening += [change] * (True in kinds)
         closing += [change] * (False in kinds)
     pairs = (
@@ -262,52 +267,3 @@ def _closing_instead(changes: Iterable[Change]) -> frozenset[str]:
 
 def _of_kinds(changes: Iterable[Change], *kinds: Kind) -> Iterator[Change]:
     return (change for change in changes if change.object.kind in kinds)
-
-
-def _both(change: Change) -> bool:
-    """Tell whether an aggregate is opened to some and closed to others."""
-    return len({_opens(change, key) for key in _differing(change)}) > 1
-
-
-def _differing(change: Change) -> frozenset[str]:
-    return (change.added | change.removed) - {ZONE_KEY}
-
-
-def _opens(change: Change, key: str) -> bool:
-    """Tell whether what becomes of a key opens an aggregate.
-
-    Projects open it that come, or if none is left: an aggregate that names no project
-    is open to all, and one that names the first closes. Where some come and some go,
-    keys that get a value close it. So does a new key without a suffix that lists who
-    was named: it is for releases that take no other, to which all was open.
-    """
-    is_removed = change.after[key] is None
-    if not key.startswith(TENANT_KEY):
-        return is_removed
-    before = change.found.keys
-    now, then = (
-        projects_in({key: str(value) for key, value in keys.items()})
-        for keys in (before, change.applied_to(before))
-    )
-    if key == TENANT_KEY and gets_list(change):
-        return False
-    if now and (not then or then >= now):
-        return True
-    return is_removed and not then <= now
-
-
-def gets_list(change: Change) -> bool:
-    """Tell whether projects that other keys name get a key that lists them all."""
-    before = {key: str(value) for key, value in change.found.keys.items()}
-    listed = projects_in({TENANT_KEY: str(change.after.get(TENANT_KEY) or "")})
-    now = projects_in(before)
-    return TENANT_KEY not in before and bool(now) and now <= listed
-
-
-def _comes_with_list(change: Change, key: str) -> bool:
-    """Tell whether a project's own key is written together with a list of all.
-
-    Who is in the list is named: another run would add no key.
-    """
-    is_own = key.startswith(TENANT_KEY) and change.after[key] is not None
-    return is_own and gets_list(change)

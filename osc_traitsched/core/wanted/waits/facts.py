@@ -11,8 +11,9 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Union
 
+from osc_traitsched.core.change.closing import gets_list
 from osc_traitsched.core.change.model import Change, Kind
-from osc_traitsched.core.change.stages import CLOSING, Stage, Staged, gets_list
+from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
