@@ -66,6 +66,9 @@ IMAGES = {
 ZONES = {"az-east": HOSTS[:2], "az-west": HOSTS[2:4]}
 #: Older releases do not show hints, and zones neither: much is not known then.
 HIDES = not chosen().shows_hints
+#: What is said of many servers that are where they should be.
+OFTEN = "unknown" if HIDES else "fine"
+ENOUGH = 8
 #: The last that moves a server to whatever host it is told.
 FORCED = "2.67"
 
@@ -208,6 +211,19 @@ def policies(scene: Scene, chance: random.Random) -> None:
         _break(scene, name, members, chance)
 
 
+def _boot_more(scene: Scene, chance: random.Random) -> None:
+    """Boot servers until enough are said to be of the kind that is not misplaced.
+
+    How many are hangs on the hosts that Nova has chosen.
+    """
+    for _ in range(COUNT):
+        answers = scene.answers()
+        said = [answers.get(each, {}).get("answer", "fine") for each in scene.asked]
+        if said.count(OFTEN) > ENOUGH:
+            return
+        scene.boot(drawn(chance))
+
+
 def _other(scene: Scene, server: str, chance: random.Random) -> str:
     return chance.choice([h for h in HOSTS if h != host_of(scene, server)])
 
@@ -310,11 +326,12 @@ def test_a_server_is_misplaced_where_the_scheduler_would_not_take_it(
         scene.boot(drawn(chance))
     assert scene.answers().keys() <= scene.asked.keys()
     policies(scene, chance)
+    _boot_more(scene, chance)
     rows = [tried(scene, server) for server in list(scene.asked) if server != first]
     found = f"{sum(row.agrees for row in rows)} of {len(rows)} servers agree"
     record_property("table", f"{table(rows)}\n{found}")
     assert [row for row in rows if not row.agrees] == []
     # Else much of it would be said of nothing.
     said = collections.Counter(row.said for row in rows)
-    assert said["misplaced"] >= 8
-    assert said["unknown" if HIDES else "fine"] >= 8
+    assert said["misplaced"] >= ENOUGH
+    assert said[OFTEN] >= ENOUGH
