@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.change.model import Change
+from osc_traitsched.core.change.model import Change, Keys
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.tenant_keys import projects_in
+from osc_traitsched.core.inventory.tenant_keys import found_in, projects_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 
 
@@ -56,3 +56,8 @@ def comes_with_list(change: Change, key: str) -> bool:
     """
     is_own = key.startswith(TENANT_KEY) and change.after[key] is not None
     return is_own and gets_list(change)
+
+
+def limited_by(metadata: Keys) -> frozenset[str]:
+    """Return the projects for which Placement is asked for an aggregate."""
+    return found_in({key: v for key, v in metadata.items() if v is not None})

@@ -18,11 +18,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from osc_traitsched.core.change.closing import (
     comes_with_list,
     differing,
+    limited_by,
     opens,
     opens_and_closes,
 )
 from osc_traitsched.core.change.model import Change, Kind, Plan, Value
-from osc_traitsched.core.inventory.tenant_keys import found_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 
 
@@ -237,8 +237,8 @@ class _Staging:
             return Stage.REPLACED if is_later else Stage.REPLACING
         if is_opening:
             return Stage.OPENED
-        named = found_in({k: v for k, v in change.after.items() if v is not None})
-        return Stage.CLOSED if self._limited.isdisjoint(named) else Stage.NAMED
+        coming = limited_by(change.after)
+        return Stage.CLOSED if self._limited.isdisjoint(coming) else Stage.NAMED
 
 
 def _closing_instead(changes: Iterable[Change]) -> frozenset[str]:

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Union
 
-from osc_traitsched.core.change.closing import gets_list
+from osc_traitsched.core.change.closing import gets_list, limited_by
 from osc_traitsched.core.change.model import Change, Kind
 from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
 from osc_traitsched.core.inventory.collation import Collation
@@ -20,7 +20,7 @@ from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.waits.around import around
-from osc_traitsched.core.wanted.waits.limiting import limited_by, limited_to_several
+from osc_traitsched.core.wanted.waits.limiting import limited_to_several
 
 
 class Is(enum.Enum):

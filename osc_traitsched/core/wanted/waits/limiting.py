@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from osc_traitsched.core.change.model import Change, Keys, Kind
-from osc_traitsched.core.inventory.tenant_keys import found_in
+from osc_traitsched.core.change.closing import limited_by
+from osc_traitsched.core.change.model import Change, Kind
 from osc_traitsched.core.wanted.found import FoundCloud
-
-
-def limited_by(metadata: Keys) -> frozenset[str]:
-    """Return the projects for which Placement is asked for an aggregate."""
-    return found_in({key: v for key, v in metadata.items() if v is not None})
 
 
 def naming(

@@ -10,6 +10,7 @@ import functools
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from osc_traitsched.core.change.closing import limited_by
 from osc_traitsched.core.change.model import Change, Kind
 from osc_traitsched.core.change.stages import JOINING, Stage, Staged
 from osc_traitsched.core.inventory.snapshot import Nova
@@ -17,7 +18,7 @@ from osc_traitsched.core.inventory.trait_keys import required_by, required_by_im
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.waits.facts import OPEN, Fact, Is
-from osc_traitsched.core.wanted.waits.limiting import limited_by, naming
+from osc_traitsched.core.wanted.waits.limiting import naming
 
 _NOBODY: frozenset[str] = frozenset()
 
