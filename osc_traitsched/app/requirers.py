@@ -1,4 +1,4 @@
-"""What goes on to require a trait that a plan takes from its last provider."""
+"""What requires a trait that a plan takes from its last provider, or comes to."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from osc_traitsched.core.change.traits import (
     Requirer,
     RequirersUnknown,
     blocking,
+    coming_to_require,
     not_released,
     orphaned_traits,
 )
@@ -30,7 +31,8 @@ def check_requirers(
         user could make one
     :param holders: for each trait that the plan removes from providers, the UUIDs of
         all that have it
-    :raises LastHolder: for what requires such a trait, and goes on to
+    :raises LastHolder: for what requires such a trait, and goes on to, or what the
+        plan itself has require it
     :raises RequirersUnknown: where that can't be read
     """
     outcomes = foreseen_outcomes(plan)
@@ -38,9 +40,15 @@ def check_requirers(
     if not orphaned:
         return ()
     try:
-        found = not_released(requirers.requirers(cloud, orphaned), outcomes)
+        known = not_released(requirers.requirers(cloud, orphaned), outcomes)
     except errors.CloudBroke as exc:
         raise RequirersUnknown(orphaned, exc) from exc
+    coming = coming_to_require(outcomes, orphaned)
+    found = {
+        name: (*known.get(name, ()), *coming.get(name, ()))
+        for name in orphaned
+        if name in known or name in coming
+    }
     if left := blocking(found):
         raise LastHolder(left)
     if not lookup.lists_private_flavors(cloud):

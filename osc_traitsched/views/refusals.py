@@ -21,8 +21,7 @@ def _(error: traits.OwnedByNova) -> str:
 @problems.word.register
 def _(error: traits.LastHolder) -> str:
     reasons = "; ".join(
-        f"no host would have {name} any more, and it is still required by "
-        + requirers(found)
+        f"no host would have {name} any more, and it is required by " + requirers(found)
         for name, found in error.requirers.items()
     )
     hides = any(is_abridged(found) for found in error.requirers.values())

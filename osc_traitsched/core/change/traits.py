@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Change, Keys, Kind, Plan, Value
@@ -19,7 +19,13 @@ from osc_traitsched.core.change.stages import plan_of
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.selection import Targets
-from osc_traitsched.core.inventory.trait_keys import REQUIRED
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, requires
+
+#: What can require a trait.
+_REQUIRING = (Kind.FLAVOR, Kind.IMAGE, Kind.AGGREGATE)
+
+#: By some database, values of aggregates mean the same.
+_LOOSE = Collation.CASE_INSENSITIVE
 
 
 def add_plan(
@@ -158,10 +164,33 @@ def not_released(requirers: Requirers, outcomes: Iterable[Outcome]) -> Requirers
     return {name: each for name, each in left.items() if each}
 
 
+def coming_to_require(outcomes: Iterable[Outcome], names: Iterable[str]) -> Requirers:
+    """Return, trait by trait, what a plan has require it.
+
+    :param names: the traits
+    """
+    coming = [pair for outcome in outcomes for pair in _required_anew(outcome)]
+    found = {name: tuple(r for which, r in coming if which == name) for name in names}
+    return {name: each for name, each in found.items() if each}
+
+
+def _required_anew(outcome: Outcome) -> Iterator[tuple[str, Requirer]]:
+    """Yield traits, each with the key by which an object comes to require it."""
+    owner, after = outcome.change.object, outcome.change.after
+    pairs = [(key, value) for key in outcome.added if (value := after[key])]
+    for key, value in pairs if owner.kind in _REQUIRING else ():
+        if owner.kind is Kind.AGGREGATE:
+            name = next(iter(isolated_by({key: value}, _LOOSE)), None)
+        else:
+            name = requires(key, value)
+        if name is not None:
+            yield name, Requirer(owner.kind.value, owner.name, key, owner.id)
+
+
 def _is_required(kind: Kind, value: Value) -> bool:
     """Tell whether a value of a key requires its trait, by any database."""
     if kind is Kind.AGGREGATE and value is not None:
-        return Collation.CASE_INSENSITIVE.equal(value, REQUIRED)
+        return _LOOSE.equal(value, REQUIRED)
     return value == REQUIRED
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.unit.commands.test_plan import plan
 from tests.unit.commands.wanted import GOLD, SILVER, broken_for, statuses, with_servers
 
@@ -32,6 +34,31 @@ def test_a_trait_stays_where_its_removal_waits_for_what_fails(plan, cloud, monke
     }
     assert (found.code, found.err) == (1, "")
     assert ("servers", "detail") not in cloud.asked
+
+
+@pytest.mark.parametrize(
+    ("wanted", "requirer"),
+    [
+        ("flavors: {golden: {requires: [CUSTOM_SILVER]}}", "flavor 'golden'"),
+        ("images: {win: {requires: [CUSTOM_SILVER]}}", "image 'win'"),
+        ("aggregates: {gold: {isolated_for: [CUSTOM_SILVER]}}", "aggregate 'gold'"),
+    ],
+)
+def test_what_the_same_file_has_require_a_trait_keeps_it(plan, cloud, wanted, requirer):
+    cloud.gives(SILVER, "cmp02", "cmp03")
+    cloud.picture("win")
+    cloud.aggregates["1"]["hosts"] = []
+    found = plan(
+        f"""
+        traits: {{CUSTOM_SILVER: {{absent: {{hosts: [cmp02, cmp03]}}}}}}
+        {wanted}
+        """
+    )
+    assert found.code == 5
+    assert (
+        f"no host would have {SILVER} any more, and it is required by {requirer} "
+        f"(trait:{SILVER})"
+    ) in found.err
 
 
 def test_what_comes_to_forbid_a_trait_requires_it_no_more(apply, cloud):
@@ -80,6 +107,6 @@ def test_of_images_with_one_name_only_that_which_gives_a_trait_up_does(plan, clo
     """
     found = plan(text)
     assert found.code == 5
-    assert f"still required by image 'win' (trait:{GOLD});" in found.err
+    assert f"required by image 'win' (trait:{GOLD});" in found.err
     del cloud.images["other-id"]
     assert plan(text).code == 0
