@@ -57,6 +57,17 @@ def counted(cloud: Cloud, hosts: Iterable[str]) -> dict[str, int]:
     return {host: sum(1 for _ in _on_host(cloud, host)) for host in sorted({*hosts})}
 
 
+def any_on(cloud: Cloud, host: str, project: str | None = None) -> bool:
+    """Tell whether a server of any project, or of this one, is on a service host.
+
+    One that is shelved and offloaded is on no host.
+
+    :raises CloudBroke: when the user may not list all projects' servers
+    """
+    of = {} if project is None else {"project_id": project}
+    return any(True for _ in _on_host(cloud, host, limit="1", **of))
+
+
 def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
     """Return which of some roots are compute nodes that Nova does not list.
 
@@ -70,8 +81,8 @@ def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
     return left & read.compute_nodes(cloud.placement) if left else left
 
 
-def _on_host(cloud: Cloud, host: str) -> Iterator[Any]:
-    query = {"all_tenants": "1", "host": host, "limit": _PAGE}
+def _on_host(cloud: Cloud, host: str, **params: str) -> Iterator[Any]:
+    query = {"all_tenants": "1", "host": host, "limit": _PAGE, **params}
     return lists.pages(cloud.compute, "/servers/detail", "servers", _SERVER, query)
 
 

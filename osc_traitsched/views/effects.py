@@ -8,6 +8,7 @@ from osc_traitsched.core.change.isolation import (
     Course,
     Effect,
     FullHostsUnread,
+    HostsOnTheWay,
     HostsUnknown,
     LeavesNoHost,
     most_general,
@@ -142,6 +143,11 @@ def _(error: LeavesNoHost) -> str:
     )
     reasons = [f"{what} for {_stranded(found)}" for found, what in kinds if found]
     return f"nothing written: {'; '.join(reasons)}; --force overrides this"
+
+
+@problems.word.register
+def _(error: HostsOnTheWay) -> str:
+    return f"nothing written: {_stranded(error.effects)} {problems.ON_THE_WAY}"
 
 
 @problems.word.register

@@ -19,6 +19,13 @@ AGAIN = "the same command again"
 #: What to do where a command was not carried out whole.
 GOES_ON = f"{AGAIN} goes on"
 
+#: Of what must have no host at the end, and would have one on the way.
+ON_THE_WAY = (
+    "would get hosts and then have none, at least for a moment: if the run ended in "
+    "between, another could not go on; first apply a file with just what takes hosts "
+    "away; --force overrides this"
+)
+
 
 @functools.singledispatch
 def word(error: errors.TraitSchedError) -> str:

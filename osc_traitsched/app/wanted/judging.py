@@ -12,9 +12,11 @@ from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.wanted.misplaced import misplaced_servers
 from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.app.wanted.reading import with_mirror
+from osc_traitsched.app.wanted.unmissed import with_missed_hosts
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
+from osc_traitsched.core.change.isolation import HostsOnTheWay
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer
@@ -43,11 +45,14 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     moves = any(c.object.kind in _MOVES for c in plan.changes)
     state = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, state, plan, todo.assumptions, True, images)
+    bad = tuple(with_missed_hosts(effects, cloud, found, todo.units, todo.assumptions))
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.claims, found),
         *gone(todo.claims, found),
-        *refusals(effects),
+        *refusals(bad),
     ]
+    if passing := [each for each in bad if each.comes_and_goes]:
+        against.append(HostsOnTheWay(passing))
     taken = reserved(plan, found, todo.assumptions)
     is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
     if not is_off:

@@ -31,7 +31,8 @@ from osc_traitsched.core.wanted.steps import Step, steps_of
 class WantedPlan:
     """What is to be written, and what the operator should know of it.
 
-    :ivar claims: each unit that differs, with the line that wants it
+    :ivar units: each unit that lines are about, with the line that wants it
+    :ivar claims: those that differ
     :ivar as_wanted: how many units are as wanted
     :ivar held: how many are not, and belong to hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
@@ -54,6 +55,7 @@ class WantedPlan:
 
     found: FoundCloud
     plan: Plan
+    units: Mapping[Unit, Claim]
     claims: Mapping[Unit, Claim]
     as_wanted: int
     held: int

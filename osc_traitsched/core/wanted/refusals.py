@@ -248,6 +248,21 @@ class NoHostForProjects(errors.AnswerIsNo):
         self.is_passing = is_passing
 
 
+class ProjectsOnTheWay(errors.AnswerIsNo):
+    """Projects that have no host now would get some, and then have none.
+
+    :ivar projects: their IDs; None for those that no aggregate names
+    :ivar release: as of :class:`AllReserved`
+    """
+
+    def __init__(
+        self, projects: tuple[str | None, ...], release: int | None = None
+    ) -> None:
+        super().__init__(", ".join(map(str, projects)))
+        self.projects = projects
+        self.release = release
+
+
 class OtherCloud(errors.AnswerIsNo):
     """A plan that was reviewed is of another cloud.
 

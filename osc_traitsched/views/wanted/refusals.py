@@ -192,14 +192,26 @@ def _(error: refusals.NoHostForProjects) -> str:
     )
 
 
+@problems.word.register
+def _(error: refusals.ProjectsOnTheWay) -> str:
+    named = [visible(each) for each in error.projects if each is not None]
+    who = [listed(named, "project")] * bool(named)
+    who += ["projects that no aggregate names"] * (None in error.projects)
+    return (
+        f"nothing written: {listed(who)}, which {_project_filter(error)} keeps out of "
+        f"aggregates that name others, {problems.ON_THE_WAY}"
+    )
+
+
 _NoHost = Union[refusals.AllReserved, refusals.NoHostForProjects]
+_OfFilter = Union[_NoHost, refusals.ProjectsOnTheWay]
 
 
 def _no_host(error: _NoHost) -> str:
     return f"{'for a moment ' * error.is_passing}no host would be left"
 
 
-def _project_filter(error: _NoHost) -> str:
+def _project_filter(error: _OfFilter) -> str:
     of = "" if error.release is None else f" of Nova {release(error.release)}"
     return f"{PROJECT_FILTER}{of}"
 

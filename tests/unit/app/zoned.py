@@ -6,6 +6,8 @@ from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.living import LivingCloud
 
 ZONE = "availability_zone"
+#: The project of all servers.
+OWNER = "1" * 32
 
 
 class ZonedCloud(LivingCloud):
@@ -18,7 +20,8 @@ class ZonedCloud(LivingCloud):
 
     def compute_get(self, parts, params):
         if parts == ("servers", "detail"):
-            there = {params["host"]} & self.busy
+            theirs = params.get("project_id", OWNER) == OWNER
+            there = {params["host"]} & self.busy if theirs else ()
             return {"servers": [*map(_server, there)]}
         return super().compute_get(parts, params)
 
@@ -60,7 +63,7 @@ def _server(host):
     return {
         "id": f"{host}-server",
         "name": host,
-        "tenant_id": "1" * 32,
+        "tenant_id": OWNER,
         "OS-EXT-SRV-ATTR:host": host,
         "OS-EXT-SRV-ATTR:hypervisor_hostname": host,
         "flavor": {},

@@ -9,6 +9,8 @@ from __future__ import annotations
 from osc_traitsched.core.change.isolation.context import (
     ANYWHERE,
     Context,
+    aggregates_of_projects,
+    aggregates_of_zones,
     image_kinds,
     named_projects,
 )
@@ -16,6 +18,7 @@ from osc_traitsched.core.change.isolation.course import Course, courses
 from osc_traitsched.core.change.isolation.effect import (
     Effect,
     FullHostsUnread,
+    HostsOnTheWay,
     HostsUnknown,
     LeavesNoHost,
     most_general,
@@ -63,6 +66,7 @@ __all__ = [
     "FullHostsUnread",
     "HostLeft",
     "HostsJoined",
+    "HostsOnTheWay",
     "HostsUnknown",
     "KeysCame",
     "LeavesNoHost",
@@ -71,6 +75,8 @@ __all__ = [
     "NoLongerCloses",
     "NotIsolated",
     "PredictedCloud",
+    "aggregates_of_projects",
+    "aggregates_of_zones",
     "courses",
     "image_kinds",
     "isolate_plan",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from osc_traitsched.core.change.isolation.matrix import MatrixRow, Text
 from osc_traitsched.core.change.isolation.predicted import PredictedCloud
@@ -25,12 +25,12 @@ class Course:
     """The hosts that match what is asked for, while a plan is carried out.
 
     :ivar hosts: the roots of those that match it now, and after each stage
-    :ivar between: where hosts change one by one, the ones that match it before their
-        change and after it; those that do between two writes
+    :ivar between: for stages, by their numbers, those that match it between two writes:
+        where hosts change one by one, the ones that do before their change and after it
     """
 
     hosts: tuple[frozenset[str], ...]
-    between: tuple[frozenset[str], ...] = ()
+    between: tuple[tuple[int, frozenset[str]], ...] = ()
 
     @property
     def now(self) -> frozenset[str]:
@@ -60,12 +60,35 @@ class Course:
     @property
     def may_be_empty(self) -> bool:
         """Whether no host may match it now or after some of the steps."""
-        return not all((*self.hosts, *self.between))
+        return not (all(self.hosts) and all(hosts for _, hosts in self.between))
 
     @property
     def becomes_empty(self) -> bool:
         """Whether a host matches it now, and none may after some of the steps."""
         return bool(self.now) and self.may_be_empty
+
+    @property
+    def comes_and_goes(self) -> bool:
+        """Whether none matches it now, and some may on the way, and then none again."""
+        return not self.now and bool(self.before_none)
+
+    @property
+    def before_none(self) -> frozenset[str]:
+        """All that match it at some time before the last at which none may."""
+        if not self.may_be_empty:
+            return _NO_HOSTS
+        moments = list(self._moments())
+        last = max(number for number, hosts in enumerate(moments) if not hosts)
+        return _NO_HOSTS.union(*moments[:last])
+
+    def _moments(self) -> Iterator[frozenset[str]]:
+        """Yield the hosts that match it, in the order of time."""
+        between: dict[int, list[frozenset[str]]] = {}
+        for number, hosts in self.between:
+            between.setdefault(number, []).append(hosts)
+        for number, hosts in enumerate(self.hosts):
+            yield from between.get(number, ())
+            yield hosts
 
 
 def courses(
@@ -138,11 +161,11 @@ def _course(
     """
     found = (there.get(text, _NO_HOSTS) for text, there in zip(texts, stages))
     hosts = tuple(same.setdefault(each, each) for each in found)
-    pairs = ((hosts[number], hosts[number + 1]) for number in one_by_one)
-    both = (one if one is other else one & other for one, other in pairs)
-    between = (stages[number].get(text, _NO_HOSTS) for number, text in halfway)
+    pairs = ((number, hosts[number - 1], hosts[number]) for number in one_by_one)
+    both = ((n, one if one is other else one & other) for n, one, other in pairs)
+    between = ((n, stages[n].get(text, _NO_HOSTS)) for n, text in halfway)
     rest = itertools.chain(both, between)
-    return Course(hosts, tuple(same.setdefault(each, each) for each in rest))
+    return Course(hosts, tuple((n, same.setdefault(each, each)) for n, each in rest))
 
 
 def _changed(clouds: Sequence[PredictedCloud], facts: Facts) -> tuple[Provider, ...]:
@@ -157,10 +180,10 @@ def _changed(clouds: Sequence[PredictedCloud], facts: Facts) -> tuple[Provider, 
 
 
 def _one_by_one(clouds: Sequence[PredictedCloud]) -> list[int]:
-    """Return the numbers of the clouds after which hosts change."""
+    """Return the numbers of the stages in which hosts change."""
     return [
         number
-        for number, (before, after) in enumerate(zip(clouds, clouds[1:]))
+        for number, (before, after) in enumerate(zip(clouds, clouds[1:]), 1)
         if before.places != after.places
     ]
 

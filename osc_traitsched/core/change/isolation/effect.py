@@ -88,6 +88,19 @@ class Effect:
         return self.room.becomes_empty or self.ever.becomes_empty
 
     @property
+    def comes_and_goes(self) -> bool:
+        """Whether it has no host now, and may have some on the way, and then none.
+
+        A run that begins in between finds a host, and none after some of the steps.
+        """
+        return self.room.comes_and_goes or self.ever.comes_and_goes
+
+    @property
+    def before_none(self) -> frozenset[str]:
+        """The hosts that it has at some time, and none of them at a later one."""
+        return self.room.before_none | self.ever.before_none
+
+    @property
     def is_for_good(self) -> bool:
         """Whether none could ever take one when all is done, and some could before."""
         return self.ever.becomes_empty and not self.ever.then
@@ -97,6 +110,19 @@ class LeavesNoHost(errors.AnswerIsNo):
     """Flavors that can be used now would be left without any host.
 
     :ivar effects: without those that a more general one says, too
+    """
+
+    def __init__(self, effects: Iterable[Effect]) -> None:
+        self.effects = most_general(tuple(effects))
+        super().__init__(", ".join(effect.flavor for effect in self.effects))
+
+
+class HostsOnTheWay(errors.AnswerIsNo):
+    """Flavors that have no host now would get some, and then have none.
+
+    Another run, that goes on with the plan, can't know that they had none.
+
+    :ivar effects: as of :class:`LeavesNoHost`
     """
 
     def __init__(self, effects: Iterable[Effect]) -> None:

@@ -21,7 +21,11 @@ from osc_traitsched.core.wanted.projects.moments import (
     keeps_host,
     moments,
 )
-from osc_traitsched.core.wanted.refusals import AllReserved, NoHostForProjects
+from osc_traitsched.core.wanted.refusals import (
+    AllReserved,
+    NoHostForProjects,
+    ProjectsOnTheWay,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +42,8 @@ class Reserved:
     :ivar for_a_moment: the aggregates that take all hosts from those that none names,
         some of which get others later
     :ivar waiting: the IDs of projects that lose all hosts, and get others later
+    :ivar on_the_way: the IDs of projects that have no host first, some on the way, and
+        then none; None for those that no aggregate names
     :ivar release: the only release of which it is so, of those that the cloud can be
         of; None if it is so of each
     """
@@ -49,6 +55,7 @@ class Reserved:
     projects: tuple[str, ...]
     for_a_moment: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
+    on_the_way: tuple[str | None, ...] = ()
     release: int | None = None
 
 
@@ -84,6 +91,8 @@ def without_host(found: Reserved) -> Iterator[AnswerIsNo]:
         yield NoHostForProjects(found.projects, found.release)
     if found.waiting:
         yield NoHostForProjects(found.waiting, found.release, is_passing=True)
+    if found.on_the_way:
+        yield ProjectsOnTheWay(found.on_the_way, found.release)
 
 
 def _taken(course: Sequence[Moment]) -> Reserved | None:
@@ -91,7 +100,8 @@ def _taken(course: Sequence[Moment]) -> Reserved | None:
     first, last = course[0], course[-1]
     stranded = _stranded(course)
     lost = first.open - last.open
-    if not lost and not stranded:
+    passing = _passing(course)
+    if not lost and not stranded and not passing:
         return None
     number = stranded.get(None, 0)
     named = sorted(each for each in stranded if each is not None)
@@ -104,6 +114,7 @@ def _taken(course: Sequence[Moment]) -> Reserved | None:
         projects=tuple(each for each in named if not last.has(each)),
         for_a_moment=_taking(course[number], between),
         waiting=tuple(each for each in named if last.has(each)),
+        on_the_way=passing,
     )
 
 
@@ -117,11 +128,32 @@ def _stranded(course: Sequence[Moment]) -> dict[str | None, int]:
 
     What changes between two moments changes one by one, in any order.
     """
-    projects = {None, *(p for each in course for p in (*each.named, *each.limits))}
-    having = {each for each in projects if course[0].has(each)}
+    having = {each for each in _projects(course) if course[0].has(each)}
     found: dict[str | None, int] = {}
     for number, (was, now) in enumerate(zip(course, course[1:]), 1):
         for each in having - found.keys():
             if not keeps_host(each, was, now):
                 found[each] = number
     return found
+
+
+def _passing(course: Sequence[Moment]) -> tuple[str | None, ...]:
+    """Return who has no host first, some on the way, and then may have none."""
+    return tuple(
+        project
+        for project in sorted(_projects(course), key=lambda each: each or "")
+        if not course[0].has(project) and _loses(project, course)
+    )
+
+
+def _loses(project: str | None, course: Sequence[Moment]) -> bool:
+    return any(
+        was.has(project) and not keeps_host(project, was, now)
+        for was, now in zip(course, course[1:])
+    )
+
+
+def _projects(course: Sequence[Moment]) -> frozenset[str | None]:
+    """Return all that aggregates name at some time, and None for the others."""
+    named = (p for each in course for p in (*each.named, *each.limits))
+    return frozenset((None, *named))
