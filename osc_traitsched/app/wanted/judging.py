@@ -12,7 +12,7 @@ from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.wanted.misplaced import misplaced_servers
 from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.app.wanted.reading import with_mirror
-from osc_traitsched.app.wanted.unmissed import with_missed_hosts
+from osc_traitsched.app.wanted.unmissed import Unmissed
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
@@ -23,6 +23,7 @@ from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
 from osc_traitsched.core.wanted.lines.rest import takes_most
 from osc_traitsched.core.wanted.lines.tenants import gone
+from osc_traitsched.core.wanted.placed import Placed
 from osc_traitsched.core.wanted.projects.reserved import reserved, without_host
 
 #: What puts providers into aggregates, or takes them out.
@@ -45,7 +46,9 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     moves = any(c.object.kind in _MOVES for c in plan.changes)
     state = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, state, plan, todo.assumptions, True, images)
-    bad = tuple(with_missed_hosts(effects, cloud, found, todo.units, todo.assumptions))
+    placed = Placed(todo.wanted, found, todo.assumptions)
+    unmissed = Unmissed(cloud, found, placed)
+    bad = tuple(unmissed.without(effects))
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.claims, found),
         *gone(todo.claims, found),
@@ -53,7 +56,7 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     ]
     if passing := [each for each in bad if each.comes_and_goes]:
         against.append(HostsOnTheWay(passing))
-    taken = reserved(plan, found, todo.assumptions)
+    taken = reserved(plan, found, todo.assumptions, unmissed.crossing)
     is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
     if not is_off:
         against.extend(itertools.chain.from_iterable(map(without_host, taken)))

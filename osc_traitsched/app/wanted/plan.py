@@ -18,7 +18,7 @@ from osc_traitsched.core.wanted.afterwards import (
     as_found,
     in_default_zone,
 )
-from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.closed_to_all import closed_to_all
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Wrong
@@ -31,8 +31,8 @@ from osc_traitsched.core.wanted.steps import Step, steps_of
 class WantedPlan:
     """What is to be written, and what the operator should know of it.
 
-    :ivar units: each unit that lines are about, with the line that wants it
-    :ivar claims: those that differ
+    :ivar wanted: what all lines claim
+    :ivar claims: each unit that differs, with the line that wants it
     :ivar as_wanted: how many units are as wanted
     :ivar held: how many are not, and belong to hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
@@ -55,7 +55,7 @@ class WantedPlan:
 
     found: FoundCloud
     plan: Plan
-    units: Mapping[Unit, Claim]
+    wanted: Claims
     claims: Mapping[Unit, Claim]
     as_wanted: int
     held: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
@@ -11,62 +11,56 @@ from osc_traitsched.core.change.isolation import Context, Effect
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import required_by
-from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.placed import Placed
 
 
-def with_missed_hosts(
-    effects: Iterable[Effect],
-    cloud: Cloud,
-    found: FoundCloud,
-    units: Mapping[Unit, Claim],
-    assumptions: SchedulerSettings,
-) -> Iterator[Effect]:
-    """Yield the effects that leave flavors without hosts which somebody may miss.
+class Unmissed:
+    """Tells which hosts nobody misses; each host is asked for its servers once.
 
-    Each in the contexts in which that is so. Where files alone have a flavor find hosts
-    in a zone, or in the aggregates to which a project is limited, a run that ended
-    early may have left them; while no server is there, or none of the project, nobody
-    loses them when the next goes on.
-
-    :param units: each unit that lines are about
+    A run that ended early may have left them where it put them, or on their way.
+    While no server is there, nobody loses them when the next run goes on.
     """
-    look = _Look(cloud, found, Placed(units, found, assumptions))
-    for effect in effects:
-        if not (effect.leaves_no_host or effect.comes_and_goes):
-            if effect.may_leave_no_host:
-                yield effect
-            continue
-        missed = [c for c in effect.contexts if look.misses_any(effect, c)]
-        if missed:
-            yield effect.in_contexts(missed)
-
-
-class _Look:
-    """Looks for servers on hosts; each host is asked for once."""
 
     def __init__(self, cloud: Cloud, found: FoundCloud, placed: Placed) -> None:
         nova = found.snapshot.nova or Nova()
         self._service_hosts = {c.uuid: c.service_host for c in nova.computes}
         specs = ((body["name"], body.get("extra_specs")) for body in found.flavors)
         self._required = {name: required_by(each or {}) for name, each in specs}
+        self._placed = placed
         self._in_zone = functools.cache(placed.in_zone)
         self._of_project = functools.cache(placed.of_project)
         self._any_on = functools.cache(functools.partial(servers.any_on, cloud))
 
-    def misses_any(self, effect: Effect, context: Context) -> bool:
+    @functools.cached_property
+    def crossing(self) -> frozenset[str]:
+        """The service hosts that are between two zones, and have no server."""
+        hosts = self._placed.crossing
+        return frozenset(host for host in hosts if not self._has_server([host]))
+
+    def without(self, effects: Iterable[Effect]) -> Iterator[Effect]:
+        """Yield the effects that leave flavors without hosts which somebody may miss.
+
+        Each in the contexts in which that is so.
+        """
+        for effect in effects:
+            if effect.may_leave_no_host:
+                yield effect
+            elif effect.leaves_no_host or effect.comes_and_goes:
+                contexts = [c for c in effect.contexts if self._misses(effect, c)]
+                if contexts:
+                    yield effect.in_contexts(contexts)
+
+    def _misses(self, effect: Effect, context: Context) -> bool:
         """Tell whether who asks in a context may miss a host that a flavor loses."""
         roots = effect.before_none
-        is_known = bool(roots) and not effect.may_leave_no_host
-        if not is_known or not roots <= self._service_hosts.keys():
+        if not roots <= self._service_hosts.keys():
             return True
-        hosts = {self._service_hosts[root] for root in roots}
+        hosts = {self._service_hosts[root] for root in roots} - self.crossing
         required = self._required[effect.flavor]
         zone, project = context.zone, context.project
         by_zone = zone is not None and hosts <= self._in_zone(zone, required)
-        if by_zone and not self._has_server(hosts):
+        if not hosts or (by_zone and not self._has_server(hosts)):
             return False
         limited = project is not None and hosts <= self._of_project(project, required)
         return not limited or self._has_server(hosts, project)

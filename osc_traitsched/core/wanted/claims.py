@@ -37,6 +37,9 @@ class Claims:
     :ivar units: each unit with what it shall be
     :ivar held: those of hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
+    :ivar taken: for aggregates, by their IDs, the hosts that lines take from them, one
+        set for each line, also those that are not in them
+    :ivar kept_to_named: the IDs of aggregates that nobody shall be in but who is named
     :ivar elsewhere: how many units there are besides, of hosts that lines take from
         aggregates which they are not in
     :ivar mistakes: units that two lines want to be different
@@ -47,6 +50,8 @@ class Claims:
         self.units: dict[Unit, Claim] = {}
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
+        self.taken: dict[str, tuple[frozenset[str], ...]] = {}
+        self.kept_to_named: set[str] = set()
         self.elsewhere = 0
         self.mistakes: list[Wrong] = []
         self.missing: list[Wrong] = []

@@ -6,6 +6,7 @@ hosts that it put there, and hosts that it gave a trait and was to take from the
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping
 
 from osc_traitsched.core.change.isolation import (
@@ -14,10 +15,10 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import Kind, Value
 from osc_traitsched.core.inventory.tenant_keys import is_id
-from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.inventory.zones import ZONE_KEY, zone_in
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.claims import Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 
 #: Service hosts, or UUIDs of aggregates.
@@ -32,28 +33,30 @@ _NONE: _Names = frozenset()
 class Placed:
     """Tells which hosts are somewhere, or will be, by lines of files and nothing else.
 
-    :param units: each unit that lines are about, with what it shall be
+    :param claims: what all lines want
     """
 
     def __init__(
-        self,
-        units: Mapping[Unit, Claim],
-        found: FoundCloud,
-        assumptions: SchedulerSettings,
+        self, claims: Claims, found: FoundCloud, assumptions: SchedulerSettings
     ) -> None:
-        self._assumptions = assumptions
+        self._claims, self._assumptions = claims, assumptions
         self._given: dict[str, set[str]] = {}
+        self._lacking: set[str] = set()
         self._members: dict[str, dict[str, Value]] = {}
         self._metadata: dict[str, dict[str, Value]] = {}
-        for (target, key), claim in units.items():
+        for (target, key), claim in claims.units.items():
             if target.kind is Kind.AGGREGATE_HOSTS:
                 self._members.setdefault(target.id, {})[key] = claim.value
             elif target.kind in (Kind.AGGREGATE, Kind.NEW_AGGREGATE):
                 self._metadata.setdefault(target.id, {})[key] = claim.value
             elif target.kind is Kind.PROVIDER_TRAITS and claim.value:
-                hosts = self._given.setdefault(key, set())
-                hosts.update(filter(None, [found.service_host(target)]))
+                host = found.service_host(target)
+                if host is not None:
+                    self._given.setdefault(key, set()).add(host)
+                    if target.id not in found.holders.get(key, _NONE):
+                        self._lacking.add(host)
         self._bodies: dict[str, Body] = {str(b["id"]): b for b in found.aggregates}
+        self._there = frozenset(self._bodies)
         for identity in (*self._members, *self._metadata):
             new = {"id": identity, "uuid": identity, "hosts": [], "metadata": {}}
             self._bodies.setdefault(identity, new)
@@ -73,6 +76,36 @@ class Placed:
         if not is_id(project):
             return _NONE
         return self._alone(project, aggregates_of_projects, self._put, required)
+
+    @functools.cached_property
+    def crossing(self) -> _Names:
+        """Hosts that are in no zone, and that lines take from one to another.
+
+        Nova takes no host into two zones: between two writes it is in none. By then it
+        has all the traits that lines give it.
+        """
+        bodies = self._bodies.values()
+        zones = ((each, self._zone(self._as_wanted(each))) for each in bodies)
+        wanted = [(body, zone) for body, zone in zones if zone is not None]
+        come = {host: zone for body, zone in wanted for host in self._put(body)}
+        zoned = _NONE.union(*(_hosts(b) for b in bodies if self._zone(b) is not None))
+        return frozenset(
+            host
+            for host in come.keys() - zoned - self._lacking
+            if any(
+                zone != come[host] and self._takes(body, host) for body, zone in wanted
+            )
+        )
+
+    def _takes(self, body: Body, host: str) -> bool:
+        """Tell whether lines would take a host from an aggregate, if it were there."""
+        identity = str(body["id"])
+        taken = self._claims.taken.get(identity, ())
+        is_taken = any(host in hosts for hosts in taken)
+        return is_taken or identity in self._claims.kept_to_named & self._there
+
+    def _zone(self, body: Body) -> str | None:
+        return zone_in(body["metadata"], self._assumptions.collation)
 
     def _alone(
         self,

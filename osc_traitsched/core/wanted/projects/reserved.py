@@ -60,14 +60,20 @@ class Reserved:
 
 
 def reserved(
-    plan: Plan, found: FoundCloud, settings: SchedulerSettings
+    plan: Plan,
+    found: FoundCloud,
+    settings: SchedulerSettings,
+    unmissed: Hosts = frozenset(),
 ) -> tuple[Reserved, ...]:
     """Return what a plan takes from projects, in the releases that the cloud can be of.
 
     Nothing where it takes nothing.
+
+    :param unmissed: hosts that do not count
     """
     stages = tuple(meanwhile(plan, found))
-    computes = frozenset((found.snapshot.nova or Nova()).by_service_host)
+    nodes = (found.snapshot.nova or Nova()).by_service_host
+    computes = frozenset(nodes) - unmissed
     taken: dict[int | None, Reserved | None] = {
         each.release: _taken(tuple(moments(stages, each, computes)))
         for each in (settings, *settings.others)
