@@ -194,18 +194,6 @@ def whole(cloud):
     return found
 
 
-def dying(cloud, writes):
-    """Let a cloud take so many writes, and then no more."""
-    before = cloud.about_to_write
-
-    def about_to_write(parts):
-        if len(cloud.written) >= writes:
-            raise CloudBroke("compute", "killed", 403)
-        before(parts)
-
-    cloud.about_to_write = about_to_write
-
-
 def refusing(cloud, number):
     """Let a cloud refuse one write, and take the others."""
     before = cloud.about_to_write
@@ -281,12 +269,9 @@ def test_what_is_applied_holds_and_what_is_not_named_stays():
         # Killed after any number of writes, and applied again, it is the same.
         killed = copy.deepcopy(start)
         writes = data.draw(st.integers(0, max(0, len(cloud.written) - 1)))
-        dying(killed, writes)
+        killed.dies_after(writes)
         execute(killed, planned(killed, text, release).plan)
-        survivor = copy.deepcopy(start)
-        survivor.__dict__.update(
-            {k: v for k, v in killed.__dict__.items() if k in STATE}
-        )
+        survivor = start.with_state_of(killed)
         execute(survivor, planned(survivor, text, release).plan)
         assert whole(survivor) == after
 
@@ -434,9 +419,6 @@ def test_whatever_fails_closed_hosts_are_open_only_on_their_way_to_another_zone(
 
 
 #: What of a cloud is its state, and not the tests'.
-STATE = ("known", "traits", "generations", "mirror", "aggregates", "flavors", "images")
-
-
 def _is_named(unit, keys, todo):
     names = {target.name for target, _ in todo.claims}
     kind, name = unit[:2]

@@ -43,11 +43,14 @@ class Unmissed:
 
         Each in the contexts in which that is so.
         """
+        roots = self._nodes_of(self.crossing)
         for effect in effects:
             if effect.may_leave_no_host:
                 yield effect
-            elif effect.leaves_no_host or effect.comes_and_goes:
-                contexts = [c for c in effect.contexts if self._misses(effect, c)]
+                continue
+            seen = effect.arriving(roots)
+            if seen.leaves_no_host or seen.comes_and_goes:
+                contexts = [c for c in effect.contexts if self._misses(seen, c)]
                 if contexts:
                     yield effect.in_contexts(contexts)
 
@@ -56,14 +59,19 @@ class Unmissed:
         roots = effect.before_none
         if not roots <= self._service_hosts.keys():
             return True
-        hosts = {self._service_hosts[root] for root in roots} - self.crossing
+        hosts = {self._service_hosts[root] for root in roots}
         required = self._required[effect.flavor]
         zone, project = context.zone, context.project
         by_zone = zone is not None and hosts <= self._in_zone(zone, required)
-        if not hosts or (by_zone and not self._has_server(hosts)):
+        if by_zone and not self._has_server(hosts):
             return False
         limited = project is not None and hosts <= self._of_project(project, required)
         return not limited or self._has_server(hosts, project)
+
+    def _nodes_of(self, hosts: frozenset[str]) -> frozenset[str]:
+        """Return the UUIDs of the nodes of service hosts."""
+        nodes = self._service_hosts.items() if hosts else ()
+        return frozenset(uuid for uuid, host in nodes if host in hosts)
 
     def _has_server(self, hosts: Iterable[str], project: str | None = None) -> bool:
         """Tell whether a server, or one of a project, is on a host, or may be."""

@@ -79,7 +79,7 @@ class Placed:
 
     @functools.cached_property
     def crossing(self) -> _Names:
-        """Hosts that are in no zone, and that lines take from one to another.
+        """Hosts that nobody has anywhere, and that lines take from one zone to another.
 
         Nova takes no host into two zones: between two writes it is in none. By then it
         has all the traits that lines give it.
@@ -88,10 +88,11 @@ class Placed:
         zones = ((each, self._zone(self._as_wanted(each))) for each in bodies)
         wanted = [(body, zone) for body, zone in zones if zone is not None]
         come = {host: zone for body, zone in wanted for host in self._put(body)}
-        zoned = _NONE.union(*(_hosts(b) for b in bodies if self._zone(b) is not None))
+        placed = _NONE.union(*(_hosts(each) - self._put(each) for each in bodies))
+        placed |= _NONE.union(*(_hosts(body) for body, _ in wanted))
         return frozenset(
             host
-            for host in come.keys() - zoned - self._lacking
+            for host in come.keys() - placed - self._lacking
             if any(
                 zone != come[host] and self._takes(body, host) for body, zone in wanted
             )

@@ -5,6 +5,7 @@ Four equal hosts of plenty of room; the aggregate gold has the first two of them
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 from urllib import parse
@@ -22,6 +23,9 @@ OWN_TRAITS = (
     "COMPUTE_STATUS_DISABLED",
     "MISC_SHARES_VIA_AGGREGATE",
 )
+
+#: What writes change.
+_STATE = ("known", "traits", "generations", "mirror", "aggregates", "flavors", "images")
 
 Rival = Callable[[], object]
 
@@ -94,6 +98,24 @@ class LivingCloud:
         self.when_read: dict[tuple[str, ...], list[Rival]] = {}
         self.asked: list[tuple[str, ...]] = []
         self.written: list[tuple[str, ...]] = []
+
+    def dies_after(self, writes):
+        """Take so many writes more, and then none."""
+        before, left = self.about_to_write, len(self.written) + writes
+
+        def about_to_write(parts):
+            if len(self.written) >= left:
+                raise CloudBroke("compute", "killed", 403)
+            before(parts)
+
+        self.about_to_write = about_to_write
+
+    def with_state_of(self, other):
+        """Return a cloud like this one, in which all is as it is in another."""
+        cloud = copy.deepcopy(self)
+        for name in _STATE:
+            setattr(cloud, name, copy.deepcopy(getattr(other, name)))
+        return cloud
 
     def once(self, read):
         return read(self)

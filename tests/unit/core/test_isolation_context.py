@@ -257,7 +257,7 @@ def test_a_flavor_that_no_host_has_room_for_has_a_host_at_every_step_all_the_sam
     full = course("", "", "")
     assert not effect(room=full, ever=course("ab", "a", "a")).leaves_no_host
     assert effect(room=full, ever=course("ab", "", "b")).leaves_no_host
-    between = Course((frozenset("a"), frozenset("b")), (frozenset(),))
+    between = Course((frozenset("a"), frozenset("b")), ((1, frozenset()),))
     assert effect(room=full, ever=between).leaves_no_host
     assert not effect(room=full, ever=full).leaves_no_host
 

@@ -67,6 +67,10 @@ class Course:
         """Whether a host matches it now, and none may after some of the steps."""
         return bool(self.now) and self.may_be_empty
 
+    def arriving(self, roots: frozenset[str]) -> Course:
+        """Return the course as if some hosts were not there yet."""
+        return dataclasses.replace(self, hosts=(self.now - roots, *self.hosts[1:]))
+
     @property
     def comes_and_goes(self) -> bool:
         """Whether none matches it now, and some may on the way, and then none again."""

@@ -87,6 +87,11 @@ class Effect:
         """
         return self.room.becomes_empty or self.ever.becomes_empty
 
+    def arriving(self, roots: frozenset[str]) -> Effect:
+        """Return the effect as if some hosts were not there yet."""
+        room, ever = self.room.arriving(roots), self.ever.arriving(roots)
+        return dataclasses.replace(self, room=room, ever=ever)
+
     @property
     def comes_and_goes(self) -> bool:
         """Whether it has no host now, and may have some on the way, and then none.

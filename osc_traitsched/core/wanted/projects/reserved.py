@@ -63,19 +63,18 @@ def reserved(
     plan: Plan,
     found: FoundCloud,
     settings: SchedulerSettings,
-    unmissed: Hosts = frozenset(),
+    arriving: Hosts = frozenset(),
 ) -> tuple[Reserved, ...]:
     """Return what a plan takes from projects, in the releases that the cloud can be of.
 
     Nothing where it takes nothing.
 
-    :param unmissed: hosts that do not count
+    :param arriving: hosts in no aggregate, that count as if they were not there yet
     """
     stages = tuple(meanwhile(plan, found))
-    nodes = (found.snapshot.nova or Nova()).by_service_host
-    computes = frozenset(nodes) - unmissed
+    computes = frozenset((found.snapshot.nova or Nova()).by_service_host)
     taken: dict[int | None, Reserved | None] = {
-        each.release: _taken(tuple(moments(stages, each, computes)))
+        each.release: _taken(_course(moments(stages, each, computes), arriving))
         for each in (settings, *settings.others)
     }
     if len({*taken.values()}) == 1:
@@ -99,6 +98,11 @@ def without_host(found: Reserved) -> Iterator[AnswerIsNo]:
         yield NoHostForProjects(found.waiting, found.release, is_passing=True)
     if found.on_the_way:
         yield ProjectsOnTheWay(found.on_the_way, found.release)
+
+
+def _course(found: Iterator[Moment], arriving: Hosts) -> tuple[Moment, ...]:
+    first, *rest = found
+    return dataclasses.replace(first, open=first.open - arriving), *rest
 
 
 def _taken(course: Sequence[Moment]) -> Reserved | None:

@@ -1,0 +1,261 @@
+"""apply that ends early, and is run again: with nothing forced it ends the same."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from osc_traitsched.commands import base
+from osc_traitsched.core.errors import CloudBroke
+from tests.unit.app.living import HOSTS
+from tests.unit.app.zoned import OWNER, ZONE, ZonedCloud
+from tests.unit.commands.test_kept_hosts import PROJECTS
+from tests.unit.commands.wanted import GOLD, SILVER, keystone, second, whole
+
+NOBODY = "2" * 32
+CLOSED = "isolated_for: [CUSTOM_GOLD]"
+
+
+@pytest.fixture
+def cloud(monkeypatch):
+    found = ZonedCloud()
+    keystone(found, monkeypatch, OWNER, NOBODY)
+    found.flavor("small")
+    return found
+
+
+@pytest.fixture
+def on(monkeypatch):
+    """Has commands run on a cloud."""
+
+    def use(found):
+        monkeypatch.setattr(base.Command, "cloud", lambda command: found)
+        return found
+
+    return use
+
+
+@pytest.fixture
+def goes_on(apply, on, cloud):
+    """Applies a file, killed before each of its writes, and then again.
+
+    Returns what the whole run said, and how many runs were killed.
+    """
+
+    def run(text, *options):
+        done = on(copy.deepcopy(cloud))
+        said = apply(text, *options)
+        assert said.code == 0, said.err
+        for writes in range(len(done.written)):
+            killed = on(copy.deepcopy(cloud))
+            killed.dies_after(writes)
+            assert apply(text, *options).code == 1
+            again = on(cloud.with_state_of(killed))
+            found = apply(text, *options)
+            assert found.code == 0, (writes, found.err)
+            assert whole(again) == whole(done), writes
+        return said, len(done.written)
+
+    return run
+
+
+@pytest.fixture
+def is_refused(apply, on, cloud):
+    """Tells whether a file is refused before anything is written, and what is said."""
+
+    def run(text, *options):
+        there = on(copy.deepcopy(cloud))
+        found = apply(text, *options)
+        assert (found.code == 5) is not bool(there.written), found.err
+        return found.code == 5, found.err
+
+    return run
+
+
+def test_a_new_zone_with_a_closed_aggregate_beside_an_open_one(goes_on):
+    _, writes = goes_on(
+        f"""
+        aggregates:
+          pinned: {{zone: az1, hosts: [cmp02], {CLOSED}}}
+          shared: {{zone: az1, hosts: [cmp03]}}
+        """
+    )
+    assert writes == 6
+
+
+def test_a_new_zone_that_is_closed(goes_on):
+    goes_on(f"aggregates: {{pinned: {{zone: az1, hosts: [cmp02, cmp03], {CLOSED}}}}}")
+
+
+def test_a_zone_for_hosts_that_an_aggregate_has(goes_on):
+    goes_on(f"aggregates: {{gold: {{zone: az1, {CLOSED}}}}}")
+
+
+@pytest.mark.parametrize("disabled", [False, True])
+def test_a_host_that_is_added_to_a_zone_and_closed_by_another_aggregate(
+    goes_on, cloud, disabled
+):
+    cloud.metadata[ZONE] = "az1"
+    if disabled:
+        cloud.gives("COMPUTE_STATUS_DISABLED", "cmp00", "cmp01")
+    goes_on(
+        f"""
+        aggregates:
+          gold: {{hosts: [cmp02]}}
+          pinned: {{hosts: [cmp02], {CLOSED}}}
+        """
+    )
+
+
+@pytest.mark.parametrize("pinned", ["", "isolated_for: [CUSTOM_GOLD]"])
+def test_a_host_that_gets_a_trait_and_moves_to_another_zone(goes_on, cloud, pinned):
+    cloud.metadata[ZONE] = "az1"
+    second(cloud, "cmp02", availability_zone="az2")
+    cloud.flavor("gpu", CUSTOM_GOLD="required")
+    goes_on(
+        f"""
+        traits: {{CUSTOM_GOLD: {{hosts: [cmp01]}}}}
+        aggregates:
+          gold: {{absent: {{hosts: [cmp01]}}}}
+          pinned: {{zone: az2, hosts: [cmp01], {pinned}}}
+        """
+    )
+
+
+@pytest.mark.parametrize("leaves", ["absent: {hosts: [cmp01]}", "only: true"])
+def test_a_host_that_moves_from_one_closed_zone_to_another(goes_on, cloud, leaves):
+    # On its way it is open: no other host is.
+    cloud.metadata.update({ZONE: "az1", "trait:CUSTOM_GOLD": "required"})
+    second(cloud, "cmp02", "cmp03", availability_zone="az2", CUSTOM_SILVER="required")
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    cloud.gives(SILVER, "cmp02", "cmp03")
+    goes_on(
+        f"""
+        aggregates:
+          gold: {{hosts: [cmp00], {leaves}}}
+          rack: {{hosts: [cmp01], isolated_for: [CUSTOM_SILVER]}}
+        """
+    )
+
+
+def test_a_host_that_moves_from_one_zone_of_projects_to_another(goes_on, cloud):
+    cloud.metadata.update({ZONE: "az1", "filter_tenant_id": OWNER})
+    second(cloud, "cmp02", "cmp03", availability_zone="az2", filter_tenant_id=OWNER)
+    goes_on(
+        """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          rack: {hosts: [cmp01]}
+        """
+    )
+
+
+def test_hosts_that_are_first_closed_are_not_between_zones(is_refused):
+    # All of a new cloud: no line takes them from an aggregate that is there.
+    hosts = "hosts: [cmp00, cmp01, cmp02, cmp03]"
+    found, said = is_refused(
+        f"aggregates: {{new: {{zone: az1, {hosts}, {CLOSED}, only: true}}}}"
+    )
+    assert found
+    assert "no host would be left for flavor 'small'; --force" in said
+
+
+LOST = "flavor 'small' in zone 'az1' will lose 2 of 2 hosts and keep none"
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "{isolated_for: [CUSTOM_GOLD]}",
+        "{hosts: [cmp00], isolated_for: [CUSTOM_GOLD]}",
+        "{zone: az2, hosts: [cmp00, cmp01]}",
+        "{zone: az1, absent: {hosts: [cmp00, cmp01]}}",
+    ],
+)
+def test_hosts_of_a_zone_that_others_put_there_are_missed(is_refused, cloud, wanted):
+    cloud.metadata[ZONE] = "az1"
+    found, said = is_refused(f"aggregates: {{gold: {wanted}}}")
+    assert found
+    assert LOST in said
+
+
+@pytest.mark.parametrize("names", ["hosts: [cmp00, cmp01]", "zone: az1"])
+@pytest.mark.parametrize("busy", [(), ("cmp01",)])
+def test_hosts_that_files_put_into_a_zone_are_missed_by_who_has_a_server_there(
+    is_refused, cloud, names, busy
+):
+    cloud.metadata[ZONE] = "az1"
+    cloud.busy = frozenset(busy)
+    found, said = is_refused(f"aggregates: {{gold: {{{names}, {CLOSED}}}}}")
+    assert found is bool(busy), said
+    assert LOST in said
+
+
+def test_a_host_of_a_zone_is_missed_if_its_servers_can_not_be_read(
+    is_refused, cloud, monkeypatch
+):
+    cloud.metadata[ZONE] = "az1"
+    text = f"aggregates: {{gold: {{hosts: [cmp00, cmp01], {CLOSED}}}}}"
+    assert not is_refused(text)[0]
+    read = ZonedCloud.compute_get
+
+    def compute_get(found, parts, params):
+        if params.get("limit") == "1":
+            raise CloudBroke("compute", "no", 403)
+        return read(found, parts, params)
+
+    monkeypatch.setattr(ZonedCloud, "compute_get", compute_get)
+    assert is_refused(text)[0]
+
+
+@pytest.mark.parametrize(
+    ("project", "busy", "is_missed"),
+    [(NOBODY, "cmp02", False), (OWNER, "cmp02", True), (OWNER, "cmp03", False)],
+)
+def test_hosts_that_files_put_into_a_projects_aggregate_are_missed_by_its_servers(
+    is_refused, cloud, project, busy, is_missed
+):
+    # Of the hosts that the project is limited to, only cmp02 has the trait.
+    cloud.metadata["filter_tenant_id"] = project
+    cloud.flavors.pop("small-id")
+    cloud.flavor("silver", CUSTOM_SILVER="required")
+    cloud.gives(SILVER, "cmp02", "cmp03")
+    cloud.joins("cmp02")
+    cloud.busy = frozenset([busy])
+    text = f"""
+        aggregates:
+          gold: {{hosts: [cmp02]}}
+          pinned: {{hosts: [cmp02], {CLOSED}}}
+    """
+    found, said = is_refused(text, *PROJECTS)
+    assert f"for project '{project}' will lose 1 of 1 host and keep none" in said
+    assert found is is_missed, said
+
+
+def test_who_has_no_host_gets_none_for_a_while(is_refused, cloud):
+    cloud.flavor("silver", CUSTOM_SILVER="required")
+    text = f"""
+        traits: {{CUSTOM_SILVER: {{hosts: [cmp00]}}}}
+        aggregates: {{gold: {{{CLOSED}}}}}
+    """
+    found, said = is_refused(text)
+    assert found
+    last = said.splitlines()[-1]
+    assert last.startswith("nothing written: flavor 'silver' would get hosts and then")
+    assert not is_refused(text, "--force")[0]
+
+
+def test_a_project_that_has_no_host_gets_none_for_a_while(is_refused, cloud):
+    cloud.leaves("cmp00")
+    cloud.leaves("cmp01")
+    cloud.metadata["filter_tenant_id"] = OWNER
+    second(cloud, *HOSTS, filter_tenant_id=NOBODY)
+    text = f"""
+        aggregates:
+          gold: {{hosts: [cmp00], absent: {{tenants: ['{OWNER}']}}}}
+    """
+    found, said = is_refused(text, "--nova-release", "34")
+    assert found
+    assert f"project {OWNER}, which AggregateMultiTenancyIsolation keeps out" in said
+    assert not is_refused(text, "--nova-release", "34", "--force")[0]
