@@ -9,6 +9,8 @@ import threading
 
 import pytest
 
+from osc_traitsched.cloud import servers
+from osc_traitsched.cloud.connection import HttpCloud
 from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.cloud.proxied import services
 from tests.functional import shell
@@ -442,3 +444,42 @@ def test_a_rival_that_takes_a_trait_back_is_told(
     assert ") is not as wanted by now" in done.err
     assert json.loads(done.out)
     assert openstack("apply", path).code == 0
+
+
+def test_a_new_zone_that_is_closed_is_gone_on_with_whenever_a_run_is_killed(
+    scene, admin, openstack, write, killed
+):
+    path = write(
+        f"""
+        version: 1
+        aggregates:
+          pinned: {{zone: az9, hosts: [cmp02, cmp03], isolated_for: [{PINNED}]}}
+        """
+    )
+    written = []
+    while True:
+        # Each run makes one step and dies before the next.
+        request, ended = killed(path, CutBefore(), lambda number, each: number == 2)
+        if request is None:
+            break
+        written.append(request)
+    assert ended.code == 0, ended.err
+    # An aggregate, two hosts with the trait, and in it, and what closes it.
+    assert len(written) == 5
+    metadata = {**REQUIRED, "availability_zone": "az9"}
+    assert whole(admin)["nova"]["pinned"] == (["cmp02", "cmp03"], metadata)
+
+
+def test_nova_shows_whose_servers_a_host_has(make, admin, cloud):
+    boot = make.boot(make.flavor("small"), make.image("raw"), host="cmp01")
+    make.after(make.delete, boot)
+    here, other = admin.current_project_id, "f" * 32
+    there = {
+        (host, project): servers.any_on(HttpCloud(admin), host, project)
+        for host in ("cmp00", "cmp01")
+        for project in (None, here, other)
+    }
+    assert [asked for asked, found in there.items() if found] == [
+        ("cmp01", None),
+        ("cmp01", here),
+    ]

@@ -28,6 +28,7 @@ from osc_traitsched.views.wanted import refusals as words_of_wanted
 WORDED = (refusals, words_of_isolation, words_of_wanted)
 BROKE = errors.CloudBroke("compute", "no rights", 400)
 EMPTIED = isolation.Course((frozenset("a"), frozenset()))
+PASSING = isolation.Course((frozenset(), frozenset("a"), frozenset()))
 SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
 LINE = Place("a\n.yaml", 3)
 KINDS = (
@@ -82,6 +83,9 @@ ERRORS = [
     isolation.LeavesNoHost(
         (isolation.Effect(isolation.Asked("f", "i"), EMPTIED, EMPTIED),)
     ),
+    isolation.HostsOnTheWay(
+        (isolation.Effect(isolation.Asked("f", "i"), PASSING, PASSING),)
+    ),
     isolation.HostsUnknown(
         (isolation.Effect.unknown("f", errors.CloudBroke("placement", "no"), True),)
     ),
@@ -113,6 +117,7 @@ ERRORS = [
     of_wanted.GoneProject(LINE, "g\x1b", "f" * 32),
     of_wanted.AllReserved(("g\x1b",)),
     of_wanted.NoHostForProjects(("p\x1b",)),
+    of_wanted.ProjectsOnTheWay((None, "p\x1b"), 29),
     of_wanted.OtherCloud("p\n.json", "http://a\x1b", "http://b\n"),
     of_wanted.TakesMost(LINE, Kind.PROVIDER_TRAITS, "CUSTOM_X", 3, 4),
     of_wanted.NotReviewed(
