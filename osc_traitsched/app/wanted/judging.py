@@ -47,7 +47,7 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     state = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, state, plan, todo.assumptions, True, images)
     placed = Placed(todo.wanted, found, todo.assumptions)
-    unmissed = Unmissed(cloud, found, placed)
+    unmissed = Unmissed(cloud, found, placed, todo.servers_there)
     bad = tuple(unmissed.without(effects))
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.claims, found),

@@ -37,6 +37,8 @@ class WantedPlan:
     :ivar held: how many are not, and belong to hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar assumptions: how the scheduler is set
+    :ivar servers_there: how many servers the hosts have that change their zone; none of
+        them if that can't be read
     :ivar missing: lines that take from an aggregate, or a project, that is not there
     :ivar unread: the aggregates whose projects the host filter does not all take
     :ivar unfound: those whose projects the prefilter does not all find
@@ -61,6 +63,7 @@ class WantedPlan:
     held: int
     held_hosts: frozenset[str]
     assumptions: SchedulerSettings
+    servers_there: Mapping[str, int]
     missing: tuple[Wrong, ...]
     unread: tuple[Unread, ...] = ()
     unfound: tuple[Unfound, ...] = ()

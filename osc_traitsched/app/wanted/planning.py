@@ -61,6 +61,7 @@ def plan_wanted(
         held=sketch.held,
         held_hosts=held,
         assumptions=assumptions,
+        servers_there=servers_there if isinstance(servers_there, Mapping) else {},
         missing=tuple(claims.missing),
         unread=tuple(unread(claims, found, assumptions)),
         unfound=tuple(unfound(claims, found, assumptions)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
@@ -20,14 +20,23 @@ class Unmissed:
 
     A run that ended early may have left them where it put them, or on their way.
     While no server is there, nobody loses them when the next run goes on.
+
+    :param servers_there: how many servers hosts have, as far as that was read
     """
 
-    def __init__(self, cloud: Cloud, found: FoundCloud, placed: Placed) -> None:
+    def __init__(
+        self,
+        cloud: Cloud,
+        found: FoundCloud,
+        placed: Placed,
+        servers_there: Mapping[str, int],
+    ) -> None:
         nova = found.snapshot.nova or Nova()
         self._service_hosts = {c.uuid: c.service_host for c in nova.computes}
         specs = ((body["name"], body.get("extra_specs")) for body in found.flavors)
         self._required = {name: required_by(each or {}) for name, each in specs}
         self._placed = placed
+        self._empty = {host for host, number in servers_there.items() if not number}
         self._in_zone = functools.cache(placed.in_zone)
         self._of_project = functools.cache(placed.of_project)
         self._any_on = functools.cache(functools.partial(servers.any_on, cloud))
@@ -76,6 +85,7 @@ class Unmissed:
     def _has_server(self, hosts: Iterable[str], project: str | None = None) -> bool:
         """Tell whether a server, or one of a project, is on a host, or may be."""
         try:
-            return any(self._any_on(host, project) for host in sorted(hosts))
+            rest = sorted({*hosts} - self._empty)
+            return any(self._any_on(host, project) for host in rest)
         except CloudBroke:
             return True
