@@ -20,7 +20,7 @@ from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.crossing import left_first
 from osc_traitsched.core.wanted.steps import Step
-from osc_traitsched.views import left_out, problems, refusals
+from osc_traitsched.views import effects, left_out, problems, refusals
 from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.traits import Table
 from osc_traitsched.views.wanted import prose, rows
@@ -81,6 +81,8 @@ def tell(todo: WantedPlan) -> None:
     outcomes = foresee(todo.plan).outcomes
     for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)
+    if todo.unmissed:
+        warn("%s", effects.unmissed(todo.unmissed))
     for name, traits in todo.closed_to_all.items():
         warn("%s", prose.closed_to_all(name, traits, todo.has_private_flavors))
     if todo.unread:

@@ -131,18 +131,33 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
         yield f"for {listed(map(quoted, effect.projects), 'project')}"
 
 
+def unmissed(effects: Sequence[Effect]) -> str:
+    """Return a line on flavors whose last hosts nobody misses."""
+    return (
+        f"{_left_without(most_general(effects), 'will')}, which is not refused: "
+        "these files themselves put its hosts there or move them, and no such server "
+        "is on them"
+    )
+
+
 @problems.word.register
 def _(error: LeavesNoHost) -> str:
-    for_good = [e for e in error.effects if e.is_for_good]
-    on_the_way = [e for e in error.effects if e.ever.becomes_empty and e.ever.then]
-    for_now = [e for e in error.effects if not e.ever.becomes_empty]
-    kinds = (
-        (for_good, "no host would be left"),
-        (on_the_way, "for a moment no host would be left"),
-        (for_now, "no host that can take one now would be left"),
-    )
-    reasons = [f"{what} for {_stranded(found)}" for found, what in kinds if found]
-    return f"nothing written: {'; '.join(reasons)}; --force overrides this"
+    why = _left_without(error.effects, "would")
+    return f"nothing written: {why}; --force overrides this"
+
+
+def _left_without(effects: Sequence[Effect], will: str) -> str:
+    """Return which flavors have no host, when all is done or for a moment."""
+    kinds = {
+        f"no host {will} be left": [e for e in effects if e.is_for_good],
+        f"for a moment no host {will} be left": [
+            e for e in effects if e.ever.becomes_empty and e.ever.then
+        ],
+        f"no host that can take one now {will} be left": [
+            e for e in effects if not e.ever.becomes_empty
+        ],
+    }
+    return "; ".join(f"{what} for {_stranded(of)}" for what, of in kinds.items() if of)
 
 
 @problems.word.register

@@ -47,16 +47,16 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     state = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, state, plan, todo.assumptions, True, images)
     placed = Placed(todo.wanted, found, todo.assumptions)
-    unmissed = Unmissed(cloud, found, placed, todo.servers_there)
-    bad = tuple(unmissed.without(effects))
+    hosts = Unmissed(cloud, found, placed, todo.servers_there)
+    missed, unmissed = hosts.split(effects)
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.claims, found),
         *gone(todo.claims, found),
-        *refusals(bad),
+        *refusals(missed),
     ]
-    if passing := [each for each in bad if each.comes_and_goes]:
+    if passing := [each for each in missed if each.comes_and_goes]:
         against.append(HostsOnTheWay(passing))
-    taken = reserved(plan, found, todo.assumptions, unmissed.crossing)
+    taken = reserved(plan, found, todo.assumptions, hosts.crossing)
     is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
     if not is_off:
         against.extend(itertools.chain.from_iterable(map(without_host, taken)))
@@ -73,6 +73,7 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     return dataclasses.replace(
         todo,
         effects=effects,
+        unmissed=unmissed,
         refusals=tuple(against),
         misplaced=misplaced_servers(cloud, plan, found),
         passed_over=passed_over,

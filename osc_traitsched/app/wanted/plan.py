@@ -43,6 +43,7 @@ class WantedPlan:
     :ivar unread: the aggregates whose projects the host filter does not all take
     :ivar unfound: those whose projects the prefilter does not all find
     :ivar effects: of each flavor, as if the scheduler isolated aggregates
+    :ivar unmissed: those that leave it without a host, and that speak against nothing
     :ivar refusals: what speaks against carrying it out
     :ivar misplaced: for each aggregate that is closed, or that hosts join which it is
         closed for, the servers that stay on the other side than new ones would go, or
@@ -68,6 +69,7 @@ class WantedPlan:
     unread: tuple[Unread, ...] = ()
     unfound: tuple[Unfound, ...] = ()
     effects: tuple[Effect, ...] = ()
+    unmissed: tuple[Effect, ...] = ()
     refusals: tuple[errors.AnswerIsNo, ...] = ()
     misplaced: Mapping[str, MisplacedServers | errors.CloudBroke] = dataclasses.field(
         default_factory=dict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
@@ -13,6 +13,8 @@ from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import required_by
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.placed import Placed
+
+_Effects = tuple[Effect, ...]
 
 
 class Unmissed:
@@ -47,21 +49,30 @@ class Unmissed:
         hosts = self._placed.crossing
         return frozenset(host for host in hosts if not self._has_server([host]))
 
-    def without(self, effects: Iterable[Effect]) -> Iterator[Effect]:
-        """Yield the effects that leave flavors without hosts which somebody may miss.
+    def split(self, effects: Iterable[Effect]) -> tuple[_Effects, _Effects]:
+        """Return the effects that leave flavors without hosts which somebody may miss.
 
-        Each in the contexts in which that is so.
+        And those that leave them without hosts which nobody misses; each in the
+        contexts in which that is so.
         """
-        roots = self._nodes_of(self.crossing)
+        missed, unmissed = [], []
         for effect in effects:
-            if effect.may_leave_no_host:
-                yield effect
-                continue
-            seen = effect.arriving(roots)
-            if seen.leaves_no_host or seen.comes_and_goes:
-                contexts = [c for c in effect.contexts if self._misses(seen, c)]
-                if contexts:
-                    yield effect.in_contexts(contexts)
+            contexts = self._missed_in(effect)
+            if contexts:
+                missed.append(effect.in_contexts(contexts))
+            rest = [c for c in effect.contexts if c not in contexts]
+            if rest and effect.leaves_no_host:
+                unmissed.append(effect.in_contexts(rest))
+        return tuple(missed), tuple(unmissed)
+
+    def _missed_in(self, effect: Effect) -> tuple[Context, ...]:
+        """Return the contexts in which somebody may miss hosts that a flavor loses."""
+        if effect.may_leave_no_host:
+            return effect.contexts
+        seen = effect.arriving(self._roots)
+        if not (seen.leaves_no_host or seen.comes_and_goes):
+            return ()
+        return tuple(each for each in seen.contexts if self._misses(seen, each))
 
     def _misses(self, effect: Effect, context: Context) -> bool:
         """Tell whether who asks in a context may miss a host that a flavor loses."""
@@ -77,10 +88,11 @@ class Unmissed:
         limited = project is not None and hosts <= self._of_project(project, required)
         return not limited or self._has_server(hosts, project)
 
-    def _nodes_of(self, hosts: frozenset[str]) -> frozenset[str]:
-        """Return the UUIDs of the nodes of service hosts."""
-        nodes = self._service_hosts.items() if hosts else ()
-        return frozenset(uuid for uuid, host in nodes if host in hosts)
+    @functools.cached_property
+    def _roots(self) -> frozenset[str]:
+        """The UUIDs of the nodes of the hosts that are between two zones."""
+        nodes = self._service_hosts.items() if self.crossing else ()
+        return frozenset(uuid for uuid, host in nodes if host in self.crossing)
 
     def _has_server(self, hosts: Iterable[str], project: str | None = None) -> bool:
         """Tell whether a server, or one of a project, is on a host, or may be."""

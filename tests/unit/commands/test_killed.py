@@ -162,6 +162,10 @@ def test_hosts_that_are_first_closed_are_not_between_zones(is_refused):
 
 
 LOST = "flavor 'small' in zone 'az1' will lose 2 of 2 hosts and keep none"
+UNMISSED = (
+    "no host will be left for flavor 'small' in zone 'az1', which is not refused: "
+    "these files themselves put its hosts there or move them"
+)
 
 
 @pytest.mark.parametrize(
@@ -178,6 +182,7 @@ def test_hosts_of_a_zone_that_others_put_there_are_missed(is_refused, cloud, wan
     found, said = is_refused(f"aggregates: {{gold: {wanted}}}")
     assert found
     assert LOST in said
+    assert UNMISSED not in said
 
 
 @pytest.mark.parametrize("names", ["hosts: [cmp00, cmp01]", "zone: az1"])
@@ -190,6 +195,7 @@ def test_hosts_that_files_put_into_a_zone_are_missed_by_who_has_a_server_there(
     found, said = is_refused(f"aggregates: {{gold: {{{names}, {CLOSED}}}}}")
     assert found is bool(busy), said
     assert LOST in said
+    assert (UNMISSED in said) is not found
 
 
 def test_a_host_of_a_zone_is_missed_if_its_servers_can_not_be_read(
