@@ -241,12 +241,11 @@ def _(error: refusals.TakesMost) -> str:
 
 def _taken(error: refusals.TakesMost) -> str:
     if error.what is Kind.PROVIDER_TRAITS:
-        have = "has" if error.having == 1 else "have"
         number = f"{error.taken} of {error.having}"
-        return f"{visible(error.name)} from {number} that {have} it"
+        return f"{visible(error.name)} from {number} that would otherwise keep it"
     what = "host" if error.what is Kind.AGGREGATE_HOSTS else "project"
     number = f"{error.taken} of {count(error.having, what)}"
-    return f"{number} from aggregate {quoted(error.name)}"
+    return f"{number} that aggregate {quoted(error.name)} would otherwise keep"
 
 
 @problems.word.register

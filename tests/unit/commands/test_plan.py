@@ -142,14 +142,19 @@ def test_only_takes_from_those_that_no_line_names(plan, cloud):
     found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00], only: true}}")
     assert (found.code, found.err) == (
         5,
-        "nothing written: w.yaml:2: only would take CUSTOM_GOLD from 2 of 3 that have "
-        "it; --force overrides this\n",
+        "nothing written: w.yaml:2: only would take CUSTOM_GOLD from 2 of 3 that would "
+        "otherwise keep it; --force overrides this\n",
     )
+    cloud.gives(GOLD, "cmp03")
+    absent = "absent: {hosts: [cmp03]}"
+    found = plan(f"traits: {{CUSTOM_GOLD: {{hosts: [cmp00], only: true, {absent}}}}}")
+    assert found.code == 5
+    assert "CUSTOM_GOLD from 2 of 3 that would otherwise keep it" in found.err
     found = plan("aggregates: {gold: {hosts: [cmp02], only: true}}")
     assert (found.code, found.err) == (
         5,
-        "nothing written: w.yaml:2: only would take 2 of 2 hosts from aggregate "
-        "'gold'; --force overrides this\n",
+        "nothing written: w.yaml:2: only would take 2 of 2 hosts that aggregate "
+        "'gold' would otherwise keep; --force overrides this\n",
     )
     found = plan("aggregates: {gold: {hosts: [cmp00, cmp02], only: true}}")
     assert [(r[0], r[1], r[3]) for r in rows(found)] == [
@@ -276,7 +281,9 @@ def test_a_pattern_of_several_aggregates_is_none_of_them(plan, cloud):
 def test_only_of_the_last_host_is_refused(plan, cloud):
     cloud.leaves("cmp01")
     found = plan("aggregates: {gold: {hosts: [cmp02], only: true}}")
-    assert "only would take 1 of 1 host from aggregate 'gold'" in found.err
+    assert (
+        "only would take 1 of 1 host that aggregate 'gold' would otherwise" in found.err
+    )
 
 
 def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud):
