@@ -418,7 +418,6 @@ def test_whatever_fails_closed_hosts_are_open_only_on_their_way_to_another_zone(
     assert sum(seen) > 10
 
 
-#: What of a cloud is its state, and not the tests'.
 def _is_named(unit, keys, todo):
     names = {target.name for target, _ in todo.claims}
     kind, name = unit[:2]

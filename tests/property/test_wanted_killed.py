@@ -48,6 +48,7 @@ STYLES = st.fixed_dictionaries(
         "isolated": st.sets(st.sampled_from(["gpu", "licence"])),
         "limited": st.sampled_from([None, None, "az1-shared", "az2-gpu"]),
         "only": st.booleans(),
+        "opens": st.booleans(),
         "requires": st.booleans(),
     }
 )
@@ -60,7 +61,10 @@ def name_of(home):
 
 
 def document(homes, before, style):
-    """Return what gives hosts their homes, and takes them out of those of before."""
+    """Return what gives hosts their homes, and takes them out of those of before.
+
+    What none of them is in any more may be opened.
+    """
     traits, aggregates = {}, {}
     for host, (zone, purpose) in homes.items():
         if (zone, purpose) == (None, "shared"):
@@ -82,7 +86,11 @@ def document(homes, before, style):
     for host, home in before.items():
         if home not in (homes[host], (None, "shared")):
             entry = aggregates.setdefault(name_of(home), {})
-            entry.setdefault("absent", {}).setdefault("hosts", []).append(host)
+            absent = entry.setdefault("absent", {})
+            absent.setdefault("hosts", []).append(host)
+            is_left = style["opens"] and home not in homes.values()
+            if is_left and home[1] in style["isolated"]:
+                absent["isolated_for"] = [TRAIT_OF[home[1]]]
     requires = {n: {"requires": [t]} for n, t in TRAIT_OF.items() if t}
     flavors = requires if style["requires"] else {}
     return {

@@ -10,7 +10,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.isolation import Context, Effect
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.trait_keys import required_by
+from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.placed import Placed
 
@@ -37,6 +37,10 @@ class Unmissed:
         self._service_hosts = {c.uuid: c.service_host for c in nova.computes}
         specs = ((body["name"], body.get("extra_specs")) for body in found.flavors)
         self._required = {name: required_by(each or {}) for name, each in specs}
+        self._of_images: dict[str, list[frozenset[str]]] = {}
+        for body in found.images:
+            traits = required_by_image(body)
+            self._of_images.setdefault(body["name"], []).append(traits)
         self._placed = placed
         self._empty = {host for host, number in servers_there.items() if not number}
         self._in_zone = functools.cache(placed.in_zone)
@@ -80,7 +84,8 @@ class Unmissed:
         if not roots <= self._service_hosts.keys():
             return True
         hosts = {self._service_hosts[root] for root in roots}
-        required = self._required[effect.flavor]
+        images = self._of_images.get(effect.asked.image or "", ())
+        required = self._required[effect.flavor].union(*images)
         zone, project = context.zone, context.project
         by_zone = zone is not None and hosts <= self._in_zone(zone, required)
         if by_zone and not self._has_server(hosts):

@@ -39,6 +39,8 @@ class Claims:
     :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar taken: for aggregates, by their IDs, the hosts that lines take from them, one
         set for each line, also those that are not in them
+    :ivar opened: for aggregates, by their IDs, the traits that lines no longer isolate
+        them for, also those that do not isolate them
     :ivar kept_to_named: the IDs of aggregates that nobody shall be in but who is named
     :ivar elsewhere: how many units there are besides, of hosts that lines take from
         aggregates which they are not in
@@ -51,6 +53,7 @@ class Claims:
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
         self.taken: dict[str, tuple[frozenset[str], ...]] = {}
+        self.opened: dict[str, set[str]] = {}
         self.kept_to_named: set[str] = set()
         self.elsewhere = 0
         self.mistakes: list[Wrong] = []

@@ -7,7 +7,7 @@ hosts that it put there, and hosts that it gave a trait and was to take from the
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 
 from osc_traitsched.core.change.isolation import (
     aggregates_of_projects,
@@ -61,14 +61,14 @@ class Placed:
             new = {"id": identity, "uuid": identity, "hosts": [], "metadata": {}}
             self._bodies.setdefault(identity, new)
 
-    def in_zone(self, zone: str, required: Iterable[str]) -> _Names:
+    def in_zone(self, zone: str, required: Set[str]) -> _Names:
         """Return the service hosts that are found in a zone by files alone.
 
         :param required: the traits of which a host needs all
         """
         return self._alone(zone, aggregates_of_zones, self._put_into_zone, required)
 
-    def of_project(self, project: str, required: Iterable[str]) -> _Names:
+    def of_project(self, project: str, required: Set[str]) -> _Names:
         """Return those that are so in the aggregates to which a project is limited.
 
         It must be limited now: one that is not has all hosts to lose.
@@ -113,7 +113,7 @@ class Placed:
         name: str,
         having: _Having,
         put: Callable[[Body], _Names],
-        required: Iterable[str],
+        required: Set[str],
     ) -> _Names:
         """Return the hosts of a zone or a project that are there by files alone.
 
@@ -128,16 +128,32 @@ class Placed:
         then = having(wanted, self._assumptions).get(folded, _NONE)
         come = {body["uuid"]: put(body) for body in bodies if body["uuid"] in then}
         now = [body for body in bodies if body["uuid"] in found]
-        others = (_hosts(each) - come.get(each["uuid"], _NONE) for each in now)
+        others = (
+            _hosts(each) - come.get(each["uuid"], self._put(each)) for each in now
+        )
         placed = _NONE.union(*come.values()).difference(*others)
-        stay = (_hosts(each) - self._taken_from(each) for each in now)
-        leaving = _NONE.union(*map(_hosts, now)).difference(*stay)
-        given = _NONE.union(*(self._given.get(each, ()) for each in required))
-        return placed | leaving & given
+        taken = (_hosts(each) & self._taken_from(each) for each in now)
+        unnamed = (_hosts(each) - self._members_of(each).keys() for each in now)
+        leaving = _NONE.union(*taken).difference(*unnamed)
+        return placed | leaving & self._led_to(required)
+
+    def _led_to(self, required: Set[str]) -> _Names:
+        """Return the hosts that flavors with these traits find as lines have them so.
+
+        Lines give them one of the traits, or have an aggregate of theirs no longer
+        isolated for another; also if they are not in it any more, as lines take them.
+        """
+        given = (self._given.get(each, _NONE) for each in required)
+        opened = (
+            _hosts(self._bodies[identity]).union(*self._claims.taken.get(identity, ()))
+            for identity, traits in self._claims.opened.items()
+            if traits - required
+        )
+        return _NONE.union(*given, *opened)
 
     def _put(self, body: Body) -> _Names:
         """Return the hosts that lines put into an aggregate."""
-        members = self._members.get(str(body["id"]), {})
+        members = self._members_of(body)
         return frozenset(host for host, value in members.items() if value)
 
     def _put_into_zone(self, body: Body) -> _Names:
@@ -148,8 +164,12 @@ class Placed:
 
     def _taken_from(self, body: Body) -> _Names:
         """Return the hosts that lines take out of an aggregate."""
-        members = self._members.get(str(body["id"]), {})
+        members = self._members_of(body)
         return frozenset(host for host, value in members.items() if not value)
+
+    def _members_of(self, body: Body) -> Mapping[str, Value]:
+        """Return whether lines have hosts in an aggregate, by those that they name."""
+        return self._members.get(str(body["id"]), {})
 
     def _as_wanted(self, body: Body) -> Body:
         """Return an aggregate with the metadata that lines want."""

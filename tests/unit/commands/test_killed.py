@@ -265,3 +265,84 @@ def test_a_project_that_has_no_host_gets_none_for_a_while(is_refused, cloud):
     assert found
     assert f"project {OWNER}, which AggregateMultiTenancyIsolation keeps out" in said
     assert not is_refused(text, "--nova-release", "34", "--force")[0]
+
+
+def test_a_host_that_changes_the_aggregate_of_its_project_and_is_closed(goes_on, cloud):
+    # Before it has left the one, the other may have it.
+    cloud.metadata["filter_tenant_id"] = OWNER
+    second(cloud, filter_tenant_id=OWNER)
+    cloud.flavors.pop("small-id")
+    cloud.flavor("silver", CUSTOM_SILVER="required")
+    cloud.gives(SILVER, "cmp00", "cmp03")
+    _, writes = goes_on(
+        f"""
+        traits: {{CUSTOM_SILVER: {{hosts: [cmp00]}}}}
+        aggregates:
+          gold: {{absent: {{hosts: [cmp00]}}}}
+          rack: {{hosts: [cmp00], {CLOSED}}}
+        """,
+        *PROJECTS,
+    )
+    assert writes == 4
+
+
+OPENED = 'absent: {hosts: ["*"], isolated_for: [CUSTOM_GOLD]}'
+
+
+@pytest.fixture
+def closed_zone(cloud):
+    cloud.metadata.update({ZONE: "az1", "trait:CUSTOM_GOLD": "required"})
+    cloud.gives(GOLD, "cmp00", "cmp01")
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        "traits: {CUSTOM_GOLD: {absent: {hosts: [cmp00, cmp01]}}}",
+        "flavors: {small: {requires: [CUSTOM_SILVER]}}",
+    ],
+)
+@pytest.mark.usefixtures("closed_zone")
+def test_a_closed_zone_that_is_dissolved(goes_on, cloud, rest):
+    cloud.gives(SILVER, "cmp00", "cmp02")
+    goes_on(
+        f"""
+        aggregates: {{gold: {{{OPENED}}}}}
+        {rest}
+        """
+    )
+
+
+def test_a_closed_aggregate_and_its_zone_that_are_dissolved(goes_on, cloud):
+    cloud.metadata["trait:CUSTOM_GOLD"] = "required"
+    second(cloud, "cmp00", "cmp01", availability_zone="az1")
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    goes_on(
+        f"""
+        aggregates:
+          gold: {{{OPENED}}}
+          rack: {{absent: {{hosts: [cmp00, cmp01]}}}}
+        """
+    )
+
+
+@pytest.mark.usefixtures("closed_zone")
+def test_a_closed_zone_that_is_dissolved_is_missed_by_its_flavors(is_refused, cloud):
+    cloud.flavor("gold", CUSTOM_GOLD="required")
+    found, said = is_refused(f"aggregates: {{gold: {{{OPENED}}}}}")
+    assert found
+    assert "no host would be left for flavor 'gold' in zone 'az1'; --force" in said
+
+
+@pytest.mark.usefixtures("closed_zone")
+def test_a_closed_zone_that_is_dissolved_is_missed_by_its_images(is_refused, cloud):
+    cloud.picture("windows", CUSTOM_GOLD="required")
+    text = f"""
+        aggregates: {{gold: {{{OPENED}}}}}
+        images: {{windows: {{absent: {{requires: [CUSTOM_GOLD]}}}}}}
+    """
+    found, said = is_refused(text)
+    assert found
+    asked = "flavor 'small' with image 'windows' in zone 'az1'"
+    assert f"no host would be left for {asked}; --force" in said

@@ -222,9 +222,12 @@ class _Claiming:
                 continue
             self._isolating_key(wish)
             self._check_trait(wish.value, absent=False)
-            if not wish.absent:
-                for host in self._hosts_after(wish.of.text):
-                    self._isolated_host(wish, host)
+            if wish.absent:
+                target = self._object(Kind.AGGREGATE, wish.of.text)
+                self.claims.opened.setdefault(target.id, set()).add(wish.value.text)
+                continue
+            for host in self._hosts_after(wish.of.text):
+                self._isolated_host(wish, host)
 
     def _isolating_key(self, wish: Wish) -> None:
         """Claim the key; to the database one in other letters may be the same."""
