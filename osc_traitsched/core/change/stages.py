@@ -229,12 +229,11 @@ class _Staging:
 
     def _stage_of_closing(self, change: Change, key: str) -> Stage:
         """Return the stage of what closes an aggregate, or of what opens it."""
-        is_opening = opens(change, key)
+        is_opening = opens(change, key) and not comes_with_list(change, key)
         if change.object.id in self._joined_by_sheltered and not is_opening:
             return Stage.CLOSED_BEFORE
         if change.object.id in self._instead or opens_and_closes(change):
-            is_later = is_opening and not comes_with_list(change, key)
-            return Stage.REPLACED if is_later else Stage.REPLACING
+            return Stage.REPLACED if is_opening else Stage.REPLACING
         if is_opening:
             return Stage.OPENED
         coming = limited_by(change.after)

@@ -286,6 +286,28 @@ def test_a_host_that_changes_the_aggregate_of_its_project_and_is_closed(goes_on,
     assert writes == 4
 
 
+def test_a_host_that_moves_to_a_zone_for_one_more_project_before_nova_30(
+    goes_on, cloud
+):
+    # The list, which these take alone, closes what the host moves to.
+    cloud.metadata.update({ZONE: "az1", "trait:CUSTOM_GOLD": "required"})
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    own = {f"filter_tenant_id_{OWNER}": OWNER}
+    second(cloud, "cmp02", availability_zone="az2", **own)
+    cloud.flavors.pop("small-id")
+    cloud.flavor("gold", CUSTOM_GOLD="required")
+    _, writes = goes_on(
+        f"""
+        aggregates:
+          gold: {{absent: {{hosts: [cmp01]}}}}
+          rack: {{hosts: [cmp01], tenants: ['{OWNER}', '{NOBODY}']}}
+        """,
+        "--nova-release",
+        "29",
+    )
+    assert writes > 2
+
+
 OPENED = 'absent: {hosts: ["*"], isolated_for: [CUSTOM_GOLD]}'
 
 
