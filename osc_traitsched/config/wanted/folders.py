@@ -73,7 +73,7 @@ def _is_hidden(name: str) -> bool:
 
 def _is_read(name: str) -> bool:
     """Tell whether a file of a folder is one that the folder stands for."""
-    return not _is_hidden(name) and pathlib.PurePath(name).suffix in _SUFFIXES
+    return not _is_hidden(name) and pathlib.PurePath(name).suffix.lower() in _SUFFIXES
 
 
 def _is_odd(path: pathlib.Path) -> bool:

@@ -27,11 +27,11 @@ def test_mistakes_come_in_the_order_of_files_as_given_and_of_their_lines(
 
 
 def test_folders_stand_for_their_files_and_each_is_read_once(write, monkeypatch):
-    for name in ("b.yml", "a.yaml", "c.json", ".hidden.yaml", "notes.txt"):
+    for name in ("b.yml", "a.yaml", "c.JSON", ".hidden.yaml", "notes.txt"):
         write(f'{{"version": 1, "hold": ["{name}"]}}', f"folder/{name}")
     monkeypatch.setattr(sys, "stdin", io.StringIO("version: 1\nhold: [piped]"))
     wanted = files.read(["folder", "-", "folder/a.yaml", "-"])
-    assert [text.text for text in wanted.hold] == ["a.yaml", "b.yml", "c.json", "piped"]
+    assert [text.text for text in wanted.hold] == ["a.yaml", "b.yml", "c.JSON", "piped"]
     assert str(wanted.hold[-1].place) == "-:2"
 
 
