@@ -295,9 +295,10 @@ def would_create(names: Iterable[str]) -> str:
 def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
     """Return the line that ends a command that the user interrupted.
 
-    :param then: what to do
+    :param then: what to do, if something is left
     """
-    return f"interrupted after {done} of {total}; {then}"
+    what = then if done < total else "nothing was left to write"
+    return f"interrupted after {done} of {total}; {what}"
 
 
 def failures(outcomes: Sequence[Outcome], then: str = GOES_ON) -> str:

@@ -263,6 +263,11 @@ def test_what_failed_what_nobody_knows_and_what_was_not_done_are_counted():
     assert line(*known, *unknown) == f"1 of 4 failed, 1 unknown, 1 not done; {again}"
 
 
+def test_an_interrupted_command_that_had_nothing_left_to_write_does_not_go_on():
+    assert problems.interrupted(3, 9).endswith("3 of 9; the same command again goes on")
+    assert problems.interrupted(9, 9).endswith("9 of 9; nothing was left to write")
+
+
 @pytest.mark.parametrize("stage", ["api", "scheduler", "no valid host"])
 def test_what_becomes_of_a_server_that_is_moved_hangs_on_the_move(stage):
     """nova/conductor/manager.py, _cold_migrate leaves it in its state"""
