@@ -85,6 +85,8 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", effects.unmissed(todo.unmissed))
     for name, traits in todo.closed_to_all.items():
         warn("%s", prose.closed_to_all(name, traits, todo.has_private_flavors))
+    for hosts in todo.out_of_reach:
+        warn("%s", prose.out_of_reach(hosts))
     if todo.unread:
         warn("%s", prose.unread(todo.unread, todo.assumptions))
     if todo.unfound:

@@ -19,7 +19,11 @@ from osc_traitsched.core.wanted.afterwards import (
     in_default_zone,
 )
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
-from osc_traitsched.core.wanted.closed_to_all import closed_to_all
+from osc_traitsched.core.wanted.closed_to_all import (
+    OutOfReach,
+    closed_to_all,
+    out_of_reach,
+)
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Wrong
 from osc_traitsched.core.wanted.projects.reserved import Reserved
@@ -113,6 +117,11 @@ class WantedPlan:
     def closed_to_all(self) -> Mapping[str, list[str]]:
         """The aggregates that no flavor gets into then, with what isolates them."""
         return dict(closed_to_all(self.plan, self.found, self.assumptions))
+
+    @property
+    def out_of_reach(self) -> tuple[OutOfReach, ...]:
+        """The hosts that join isolated aggregates and that no request finds there."""
+        return tuple(out_of_reach(self.plan, self.found))
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:

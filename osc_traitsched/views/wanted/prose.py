@@ -16,6 +16,7 @@ from osc_traitsched.core.nova.filter.aggregates import before_suffixes
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
 from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.closed_to_all import OutOfReach
 from osc_traitsched.core.wanted.projects.reserved import Reserved
 from osc_traitsched.core.wanted.projects.unread import Unfound, Unread
 from osc_traitsched.core.wanted.steps import Step
@@ -102,6 +103,17 @@ def closed_to_all(
     return (
         f"no flavor that Nova lists to this user requires {listed(traits)}: {hosts} "
         "unless a flavor that it does not list, or an image, does"
+    )
+
+
+def out_of_reach(found: OutOfReach) -> str:
+    """Return a line on hosts that no request finds in an isolated aggregate."""
+    one = len(found.hosts) == 1
+    return (
+        f"no server will get to {listed(map(visible, found.hosts), 'host')}: aggregate "
+        f"{quoted(found.aggregate)} is isolated for {found.trait}, which "
+        f"{'it lacks' if one else 'they lack'}; with isolated_for: [{found.trait}] the "
+        "file gives it to all hosts there"
     )
 
 
