@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,6 +13,10 @@ from osc_traitsched.core.inventory.trait_keys import required_by, required_by_im
 
 _PAGE = "1000"
 _NODE = "OS-EXT-SRV-ATTR:hypervisor_hostname"
+#: The first minor version that shows in which zone a server was asked for.
+_SHOWS_ZONE = 96
+_ZONE = "pinned_availability_zone"
+_OWNED: dict[str, rest.Shape] = {"tenant_id": str}
 _SERVER: dict[str, rest.Shape] = {
     "name": str,
     "tenant_id": str,
@@ -66,6 +71,37 @@ def any_on(cloud: Cloud, host: str, project: str | None = None) -> bool:
     """
     of = {} if project is None else {"project_id": project}
     return any(True for _ in _on_host(cloud, host, limit="1", **of))
+
+
+@dataclasses.dataclass(frozen=True)
+class Shelved:
+    """A server that is shelved and offloaded: it is on no host, and needs one again.
+
+    :ivar zone: the availability zone that it was asked for in; None for any, or if Nova
+        does not show it
+    """
+
+    project: str
+    zone: str | None
+
+
+def shelved(cloud: Cloud) -> tuple[Shelved, ...]:
+    """Return the servers of all projects that are shelved and offloaded.
+
+    One request for each thousand. Nova shows the zone from 2024.1 on (nova/api,
+    microversion 2.96); before that nothing does.
+
+    :raises CloudBroke: when the user may not list all projects' servers
+    """
+    _, _, minor = (cloud.compute_maximum or "").partition(".")
+    shows_zone = minor.isdecimal() and int(minor) >= _SHOWS_ZONE
+    query = {"all_tenants": "1", "status": "SHELVED_OFFLOADED", "limit": _PAGE}
+    shape = {**_OWNED, _ZONE: rest.OPTIONAL_TEXT} if shows_zone else _OWNED
+    version = f"2.{_SHOWS_ZONE}" if shows_zone else None
+    found = lists.pages(
+        cloud.compute, "/servers/detail", "servers", shape, query, version
+    )
+    return tuple(Shelved(each["tenant_id"], each.get(_ZONE)) for each in found)
 
 
 def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:

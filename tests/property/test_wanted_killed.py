@@ -103,10 +103,17 @@ def document(homes, before, style):
 
 @st.composite
 def moving(draw):
-    """Draw a cloud where hosts have homes, and a document that gives some others."""
+    """Draw a cloud where hosts have homes, and a document that gives some others.
+
+    Some are in an aggregate besides that no line names.
+    """
     cloud = ZonedCloud()
     cloud.aggregates.clear()
     cloud.mirror.clear()
+    aside = draw(st.lists(st.sampled_from(sorted(HOSTS)), unique=True))
+    cloud.compute_post(("os-aggregates",), {"aggregate": {"name": "aside"}})
+    for host in aside:
+        cloud.compute_post(("os-aggregates", "1"), {"add_host": {"host": host}})
     for name in ("small", *TRAIT_OF):
         cloud.flavor(name)
     before = dict.fromkeys(HOSTS, (None, "shared"))

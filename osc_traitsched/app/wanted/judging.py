@@ -21,6 +21,7 @@ from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
+from osc_traitsched.core.wanted.between_zones import between_zones
 from osc_traitsched.core.wanted.lines.rest import takes_most
 from osc_traitsched.core.wanted.lines.tenants import gone
 from osc_traitsched.core.wanted.placed import Placed
@@ -46,9 +47,10 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     moves = any(c.object.kind in _MOVES for c in plan.changes)
     state = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, state, plan, todo.assumptions, True, images)
-    placed = Placed(todo.wanted, found, todo.assumptions)
+    placed = Placed(todo.all_claims, found, todo.assumptions)
     hosts = Unmissed(cloud, found, placed, todo.servers_there)
-    missed, unmissed = hosts.split(effects)
+    between = between_zones(todo.all_claims, found)
+    missed, unmissed = hosts.split(effects, hosts.without_server(between.from_isolated))
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.claims, found),
         *gone(todo.claims, found),
@@ -56,7 +58,8 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     ]
     if passing := [each for each in missed if each.comes_and_goes]:
         against.append(HostsOnTheWay(passing))
-    taken = reserved(plan, found, todo.assumptions, hosts.crossing)
+    crossing = hosts.without_server(between.from_reserved)
+    taken = reserved(plan, found, todo.assumptions, crossing, between.unseen)
     is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
     if not is_off:
         against.extend(itertools.chain.from_iterable(map(without_host, taken)))

@@ -35,7 +35,7 @@ from osc_traitsched.core.wanted.steps import Step, steps_of
 class WantedPlan:
     """What is to be written, and what the operator should know of it.
 
-    :ivar wanted: what all lines claim
+    :ivar all_claims: what all lines claim
     :ivar claims: each unit that differs, with the line that wants it
     :ivar as_wanted: how many units are as wanted
     :ivar held: how many are not, and belong to hosts that are left as they are
@@ -62,7 +62,7 @@ class WantedPlan:
 
     found: FoundCloud
     plan: Plan
-    wanted: Claims
+    all_claims: Claims
     claims: Mapping[Unit, Claim]
     as_wanted: int
     held: int

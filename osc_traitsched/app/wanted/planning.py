@@ -55,7 +55,7 @@ def plan_wanted(
     return WantedPlan(
         found=found,
         plan=settled(in_order(with_needs(guarded, found, rules))),
-        wanted=claims,
+        all_claims=claims,
         claims=sketch.claims,
         as_wanted=sketch.as_wanted,
         held=sketch.held,

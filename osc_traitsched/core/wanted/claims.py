@@ -39,6 +39,7 @@ class Claims:
     :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar taken: for aggregates, by their IDs, the hosts that lines take from them, one
         set for each line, also those that are not in them
+    :ivar taken_by_name: of these hosts those that no pattern is needed for
     :ivar opened: for aggregates, by their IDs, the traits that lines no longer isolate
         them for, also those that do not isolate them
     :ivar kept_to_named: the IDs of aggregates that nobody shall be in but who is named
@@ -53,6 +54,7 @@ class Claims:
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
         self.taken: dict[str, tuple[frozenset[str], ...]] = {}
+        self.taken_by_name: dict[str, frozenset[str]] = {}
         self.opened: dict[str, set[str]] = {}
         self.kept_to_named: set[str] = set()
         self.elsewhere = 0

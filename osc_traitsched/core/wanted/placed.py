@@ -1,11 +1,13 @@
 """Which hosts flavors find in a zone, or as a project, by lines of files alone.
 
 A run that ended early leaves such hosts behind, and no state file tells that it did:
-hosts that it put there, and hosts that it gave a trait and was to take from there.
+hosts that it put there, hosts that it gave a trait, and hosts that it opened and was to
+take from there.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Set
 
@@ -13,21 +15,32 @@ from osc_traitsched.core.change.isolation import (
     aggregates_of_projects,
     aggregates_of_zones,
 )
-from osc_traitsched.core.change.model import Kind, Value
+from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.inventory.tenant_keys import is_id
-from osc_traitsched.core.inventory.zones import ZONE_KEY, zone_in
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.claims import Claims
 from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.meant import Meant, hosts_of
 
 #: Service hosts, or UUIDs of aggregates.
 _Names = frozenset[str]
 
-#: Reads which aggregates, by UUID, have each zone or project, as the database folds it.
-_Having = Callable[[Iterable[Body], SchedulerSettings], Mapping[str, _Names]]
-
 _NONE: _Names = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reach:
+    """The hosts of a zone, or of the aggregates to which a project is limited.
+
+    :ivar here: all that are there now
+    :ivar placed: those that lines put there, and nobody else
+    :ivar leaving: those that lines take out, and leave in no other aggregate of it
+    """
+
+    here: _Names = _NONE
+    placed: _Names = _NONE
+    leaving: _Names = _NONE
 
 
 class Placed:
@@ -39,143 +52,125 @@ class Placed:
     def __init__(
         self, claims: Claims, found: FoundCloud, assumptions: SchedulerSettings
     ) -> None:
-        self._claims, self._assumptions = claims, assumptions
-        self._given: dict[str, set[str]] = {}
-        self._lacking: set[str] = set()
-        self._members: dict[str, dict[str, Value]] = {}
-        self._metadata: dict[str, dict[str, Value]] = {}
-        for (target, key), claim in claims.units.items():
-            if target.kind is Kind.AGGREGATE_HOSTS:
-                self._members.setdefault(target.id, {})[key] = claim.value
-            elif target.kind in (Kind.AGGREGATE, Kind.NEW_AGGREGATE):
-                self._metadata.setdefault(target.id, {})[key] = claim.value
-            elif target.kind is Kind.PROVIDER_TRAITS and claim.value:
-                host = found.service_host(target)
-                if host is not None:
-                    self._given.setdefault(key, set()).add(host)
-                    if target.id not in found.holders.get(key, _NONE):
-                        self._lacking.add(host)
-        self._bodies: dict[str, Body] = {str(b["id"]): b for b in found.aggregates}
-        self._there = frozenset(self._bodies)
-        for identity in (*self._members, *self._metadata):
-            new = {"id": identity, "uuid": identity, "hosts": [], "metadata": {}}
-            self._bodies.setdefault(identity, new)
+        self._claims, self._found, self._assumptions = claims, found, assumptions
+        self._meant = Meant(claims, found)
+        self._in_zone = functools.cache(self._reach_of_zone)
+        self._of_project = functools.cache(self._reach_of_project)
+        self._led_to = functools.cache(self._hosts_led_to)
+        self._opened_for = functools.cache(self._hosts_opened_for)
 
-    def in_zone(self, zone: str, required: Set[str]) -> _Names:
+    def in_zone(self, zone: str, required: _Names) -> _Names:
         """Return the service hosts that are found in a zone by files alone.
 
         :param required: the traits of which a host needs all
         """
-        return self._alone(zone, aggregates_of_zones, self._put_into_zone, required)
+        return self._alone(self._in_zone(zone), required)
 
-    def of_project(self, project: str, required: Set[str]) -> _Names:
+    def of_project(self, project: str, required: _Names) -> _Names:
         """Return those that are so in the aggregates to which a project is limited.
 
-        It must be limited now: one that is not has all hosts to lose.
+        None for one that is not limited now: it has all hosts to lose.
         """
-        if not is_id(project):
-            return _NONE
-        return self._alone(project, aggregates_of_projects, self._put, required)
+        return self._alone(self._of_project(project), required)
+
+    def _alone(self, reach: _Reach, required: _Names) -> _Names:
+        given = reach.here & self._led_to(required)
+        return reach.placed | given | reach.leaving & self._opened_for(required)
+
+    def _hosts_led_to(self, required: _Names) -> _Names:
+        """Return the hosts to which lines give one of some traits."""
+        return _NONE.union(*(self._given.get(each, _NONE) for each in required))
+
+    def _hosts_opened_for(self, required: _Names) -> _Names:
+        """Return the hosts that flavors with just these traits find by lines that open.
+
+        Lines have an aggregate of theirs no longer isolated for another trait.
+        """
+        traits = self._opened.keys() - required
+        return _NONE.union(*(self._opened[each] for each in traits))
 
     @functools.cached_property
-    def crossing(self) -> _Names:
-        """Hosts that nobody has anywhere, and that lines take from one zone to another.
+    def _given(self) -> Mapping[str, Set[str]]:
+        """For each trait the hosts that lines give it, or on which they want it."""
+        given: dict[str, set[str]] = {}
+        for (target, key), claim in self._claims.units.items():
+            if target.kind is Kind.PROVIDER_TRAITS and claim.value:
+                host = self._found.service_host(target)
+                if host is not None:
+                    given.setdefault(key, set()).add(host)
+        return given
 
-        Nova takes no host into two zones: between two writes it is in none. By then it
-        has all the traits that lines give it.
+    @functools.cached_property
+    def _opened(self) -> Mapping[str, Set[str]]:
+        """For each trait the hosts of aggregates that lines no longer isolate for it.
+
+        They have it: else nothing shows that an aggregate was isolated for it, and not
+        open all the time. A run takes it from them last, and they may have left the
+        aggregate by then.
         """
-        bodies = self._bodies.values()
-        zones = ((each, self._zone(self._as_wanted(each))) for each in bodies)
-        wanted = [(body, zone) for body, zone in zones if zone is not None]
-        come = {host: zone for body, zone in wanted for host in self._put(body)}
-        placed = _NONE.union(*(_hosts(each) - self._put(each) for each in bodies))
-        placed |= _NONE.union(*(_hosts(body) for body, _ in wanted))
-        return frozenset(
-            host
-            for host in come.keys() - placed - self._lacking
-            if any(
-                zone != come[host] and self._takes(body, host) for body, zone in wanted
-            )
-        )
+        opened: dict[str, set[str]] = {}
+        for identity, traits in self._claims.opened.items():
+            taken = self._claims.taken.get(identity, ())
+            hosts = hosts_of(self._meant.bodies[identity]).union(*taken)
+            for trait in traits:
+                holders = self._found.holders.get(trait, _NONE)
+                having = hosts & self._found.service_hosts_of(holders)
+                opened.setdefault(trait, set()).update(having)
+        return opened
 
-    def _takes(self, body: Body, host: str) -> bool:
-        """Tell whether lines would take a host from an aggregate, if it were there."""
-        identity = str(body["id"])
-        taken = self._claims.taken.get(identity, ())
-        is_taken = any(host in hosts for hosts in taken)
-        return is_taken or identity in self._claims.kept_to_named & self._there
+    # Zones and projects
 
-    def _zone(self, body: Body) -> str | None:
-        return zone_in(body["metadata"], self._assumptions.collation)
+    @functools.cached_property
+    def _zones(self) -> tuple[Mapping[str, _Names], Mapping[str, _Names]]:
+        """The UUIDs of zones' aggregates, as they are now, and as lines want them."""
+        return self._now_and_then(aggregates_of_zones)
 
-    def _alone(
+    @functools.cached_property
+    def _projects(self) -> tuple[Mapping[str, _Names], Mapping[str, _Names]]:
+        """Those of the aggregates to which projects are limited."""
+        return self._now_and_then(aggregates_of_projects)
+
+    def _now_and_then(
+        self,
+        having: Callable[[Iterable[Body], SchedulerSettings], Mapping[str, _Names]],
+    ) -> tuple[Mapping[str, _Names], Mapping[str, _Names]]:
+        bodies = self._meant.bodies.values()
+        wanted = map(self._meant.as_wanted, bodies)
+        return having(bodies, self._assumptions), having(wanted, self._assumptions)
+
+    def _reach_of_zone(self, zone: str) -> _Reach:
+        return self._reach(zone, *self._zones, self._meant.put_into_zone)
+
+    def _reach_of_project(self, project: str) -> _Reach:
+        now, _ = self._projects
+        if not is_id(project) or self._assumptions.collation.folded(project) not in now:
+            return _Reach()
+        return self._reach(project, *self._projects, self._meant.put)
+
+    def _reach(
         self,
         name: str,
-        having: _Having,
+        before: Mapping[str, _Names],
+        after: Mapping[str, _Names],
         put: Callable[[Body], _Names],
-        required: Set[str],
-    ) -> _Names:
-        """Return the hosts of a zone or a project that are there by files alone.
+    ) -> _Reach:
+        """Return the hosts of a zone or a project.
 
-        :param having: the aggregates of zones, or of projects
-        :param put: the hosts that files put into the zone, or for the project, by an
-            aggregate that has it
+        :param before: the UUIDs of all zones' or projects' aggregates now
+        :param after: the same as lines want it
+        :param put: returns the hosts that lines put into a zone, or have a project use,
+            by an aggregate that is of it
         """
         folded = self._assumptions.collation.folded(name)
-        bodies = self._bodies.values()
-        found = having(bodies, self._assumptions).get(folded, _NONE)
-        wanted = map(self._as_wanted, bodies)
-        then = having(wanted, self._assumptions).get(folded, _NONE)
+        found, then = before.get(folded, _NONE), after.get(folded, _NONE)
+        meant = self._meant
+        bodies = meant.bodies.values()
         come = {body["uuid"]: put(body) for body in bodies if body["uuid"] in then}
         now = [body for body in bodies if body["uuid"] in found]
-        others = (
-            _hosts(each) - come.get(each["uuid"], self._put(each)) for each in now
+        others = (hosts_of(b) - come.get(b["uuid"], meant.put(b)) for b in now)
+        taken = (hosts_of(body) & meant.taken(body) for body in now)
+        return _Reach(
+            here=_NONE.union(*map(hosts_of, now)),
+            placed=_NONE.union(*come.values()).difference(*others),
+            leaving=_NONE.union(*taken).difference(*map(meant.unnamed, now)),
         )
-        placed = _NONE.union(*come.values()).difference(*others)
-        taken = (_hosts(each) & self._taken_from(each) for each in now)
-        unnamed = (_hosts(each) - self._members_of(each).keys() for each in now)
-        leaving = _NONE.union(*taken).difference(*unnamed)
-        return placed | leaving & self._led_to(required)
-
-    def _led_to(self, required: Set[str]) -> _Names:
-        """Return the hosts that flavors with these traits find as lines have them so.
-
-        Lines give them one of the traits, or have an aggregate of theirs no longer
-        isolated for another; also if they are not in it any more, as lines take them.
-        """
-        given = (self._given.get(each, _NONE) for each in required)
-        opened = (
-            _hosts(self._bodies[identity]).union(*self._claims.taken.get(identity, ()))
-            for identity, traits in self._claims.opened.items()
-            if traits - required
-        )
-        return _NONE.union(*given, *opened)
-
-    def _put(self, body: Body) -> _Names:
-        """Return the hosts that lines put into an aggregate."""
-        members = self._members_of(body)
-        return frozenset(host for host, value in members.items() if value)
-
-    def _put_into_zone(self, body: Body) -> _Names:
-        """Return those that they put into its zone: all, where they give it that."""
-        if not self._metadata.get(str(body["id"]), {}).get(ZONE_KEY):
-            return self._put(body)
-        return self._put(body) | _hosts(body) - self._taken_from(body)
-
-    def _taken_from(self, body: Body) -> _Names:
-        """Return the hosts that lines take out of an aggregate."""
-        members = self._members_of(body)
-        return frozenset(host for host, value in members.items() if not value)
-
-    def _members_of(self, body: Body) -> Mapping[str, Value]:
-        """Return whether lines have hosts in an aggregate, by those that they name."""
-        return self._members.get(str(body["id"]), {})
-
-    def _as_wanted(self, body: Body) -> Body:
-        """Return an aggregate with the metadata that lines want."""
-        keys = {**body["metadata"], **self._metadata.get(str(body["id"]), {})}
-        return {**body, "metadata": {k: v for k, v in keys.items() if v is not None}}
-
-
-def _hosts(body: Body) -> _Names:
-    return frozenset(body["hosts"])

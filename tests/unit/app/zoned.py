@@ -14,11 +14,16 @@ class ZonedCloud(LivingCloud):
     """Takes no host into two zones, and no server from one zone to another.
 
     :ivar busy: the hosts that have a server
+    :ivar shelved: the zones for which servers are asked for that are on no host
     """
 
     busy: frozenset[str] = frozenset()
+    shelved: tuple[str | None, ...] = ()
 
     def compute_get(self, parts, params):
+        if parts == ("servers", "detail") and "host" not in params:
+            assert params["status"] == "SHELVED_OFFLOADED"
+            return {"servers": [*map(_shelved, self.shelved)]}
         if parts == ("servers", "detail"):
             theirs = params.get("project_id", OWNER) == OWNER
             there = {params["host"]} & self.busy if theirs else ()
@@ -57,6 +62,11 @@ class ZonedCloud(LivingCloud):
 def _refuse_if(refused, status):
     if refused:
         raise CloudBroke("compute", "zones", status)
+
+
+def _shelved(zone):
+    identity = f"shelved-{zone}"
+    return {"id": identity, "tenant_id": OWNER, "pinned_availability_zone": zone}
 
 
 def _server(host):

@@ -73,6 +73,14 @@ def is_refused(apply, on, cloud):
     return run
 
 
+def third(cloud, *hosts):
+    """Make an aggregate that no line names."""
+    uuid = "a0000009-0000-4000-8000-000000000000"
+    made = {"id": 9, "uuid": uuid, "name": "ssd", "hosts": [*hosts], "metadata": {}}
+    cloud.aggregates["9"] = made
+    cloud.mirror[uuid] = {*hosts}
+
+
 def test_a_new_zone_with_a_closed_aggregate_beside_an_open_one(goes_on):
     _, writes = goes_on(
         f"""
@@ -123,9 +131,13 @@ def test_a_host_that_gets_a_trait_and_moves_to_another_zone(goes_on, cloud, pinn
     )
 
 
-@pytest.mark.parametrize("leaves", ["absent: {hosts: [cmp01]}", "only: true"])
-def test_a_host_that_moves_from_one_closed_zone_to_another(goes_on, cloud, leaves):
+@pytest.mark.parametrize("beside", [(), ("cmp01",)])
+@pytest.mark.parametrize("leaves", ["absent: {hosts: ['cmp01*']}", "only: true"])
+def test_a_host_that_moves_from_one_closed_zone_to_another(
+    goes_on, cloud, leaves, beside
+):
     # On its way it is open: no other host is.
+    third(cloud, *beside)
     cloud.metadata.update({ZONE: "az1", "trait:CUSTOM_GOLD": "required"})
     second(cloud, "cmp02", "cmp03", availability_zone="az2", CUSTOM_SILVER="required")
     cloud.gives(GOLD, "cmp00", "cmp01")
@@ -139,9 +151,14 @@ def test_a_host_that_moves_from_one_closed_zone_to_another(goes_on, cloud, leave
     )
 
 
-def test_a_host_that_moves_from_one_zone_of_projects_to_another(goes_on, cloud):
+@pytest.fixture
+def zones_of_projects(cloud):
     cloud.metadata.update({ZONE: "az1", "filter_tenant_id": OWNER})
     second(cloud, "cmp02", "cmp03", availability_zone="az2", filter_tenant_id=OWNER)
+
+
+@pytest.mark.usefixtures("zones_of_projects")
+def test_a_host_that_moves_from_one_zone_of_projects_to_another(goes_on):
     goes_on(
         """
         aggregates:
@@ -159,6 +176,55 @@ def test_hosts_that_are_first_closed_are_not_between_zones(is_refused):
     )
     assert found
     assert "no host would be left for flavor 'small'; --force" in said
+
+
+@pytest.mark.usefixtures("zones_of_projects")
+def test_a_host_of_a_project_that_moves_as_no_line_names_it_gets_others_on_its_way(
+    is_refused,
+):
+    # In between nothing would show that it was not open to all.
+    text = "aggregates: {gold: {hosts: [cmp00], only: true}, rack: {hosts: [cmp01]}}"
+    found, said = is_refused(text)
+    assert found
+    assert "projects that no aggregate names, which" in said
+    assert "would get hosts and then have none" in said
+
+
+def test_projects_keep_a_host_though_others_of_theirs_may_be_between_zones(
+    is_refused, cloud
+):
+    cloud.leaves("cmp00")
+    cloud.metadata.update({ZONE: "az2", "filter_tenant_id": OWNER})
+    second(cloud, availability_zone="az1")
+    text = """
+        aggregates:
+          gold: {hosts: [cmp00, cmp01, cmp02], absent: {hosts: [cmp03]}}
+          rack: {hosts: [cmp03]}
+    """
+    assert not is_refused(text)[0]
+
+
+@pytest.mark.parametrize("taken", ["only: true", "absent: {hosts: ['cmp0[23]']}"])
+@pytest.mark.parametrize("closed", ["trait", "project"])
+def test_hosts_that_were_open_all_the_time_are_not_between_zones(
+    is_refused, cloud, taken, closed
+):
+    by = {"filter_tenant_id": OWNER}
+    first = by if closed == "project" else {"trait:CUSTOM_GOLD": "required"}
+    then = by if closed == "project" else {"CUSTOM_SILVER": "required"}
+    cloud.metadata.update({ZONE: "az1", **first})
+    second(cloud, availability_zone="az2", **then)
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    cloud.gives(SILVER, "cmp02", "cmp03")
+    found, said = is_refused(
+        f"""
+        aggregates:
+          gold: {{hosts: [cmp00, cmp01], {taken}}}
+          rack: {{hosts: [cmp02, cmp03]}}
+        """
+    )
+    assert found
+    assert "no host would be left" in said
 
 
 LOST = "flavor 'small' in zone 'az1' will lose 2 of 2 hosts and keep none"
@@ -213,6 +279,36 @@ def test_a_host_of_a_zone_is_missed_if_its_servers_can_not_be_read(
 
     monkeypatch.setattr(ZonedCloud, "compute_get", compute_get)
     assert is_refused(text)[0]
+
+
+def test_servers_that_can_not_be_read_are_asked_for_once(
+    is_refused, cloud, monkeypatch
+):
+    cloud.metadata[ZONE] = "az1"
+    for number in range(5):
+        cloud.flavor(f"small{number}")
+    asked = []
+    read = ZonedCloud.compute_get
+
+    def compute_get(found, parts, params):
+        if params.get("limit") == "1":
+            asked.append(params["host"])
+            raise CloudBroke("compute", "no", 403)
+        return read(found, parts, params)
+
+    monkeypatch.setattr(ZonedCloud, "compute_get", compute_get)
+    assert is_refused(f"aggregates: {{gold: {{hosts: [cmp00, cmp01], {CLOSED}}}}}")[0]
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("zone", ["az1", "az2", None])
+def test_a_zone_is_missed_by_servers_that_are_shelved_and_asked_for_in_it(
+    is_refused, cloud, zone
+):
+    cloud.metadata[ZONE] = "az1"
+    cloud.shelved = (zone,)
+    found, _ = is_refused(f"aggregates: {{gold: {{hosts: [cmp00, cmp01], {CLOSED}}}}}")
+    assert found is (zone == "az1")
 
 
 @pytest.mark.parametrize(
@@ -345,6 +441,27 @@ def test_a_closed_aggregate_and_its_zone_that_are_dissolved(goes_on, cloud):
         aggregates:
           gold: {{{OPENED}}}
           rack: {{absent: {{hosts: [cmp00, cmp01]}}}}
+        """
+    )
+
+
+def test_a_zone_that_was_not_closed_is_missed_whatever_lines_open(is_refused, cloud):
+    cloud.metadata[ZONE] = "az1"
+    found, said = is_refused(f"aggregates: {{gold: {{{OPENED}}}}}")
+    assert found
+    assert "no host would be left for flavor 'small' in zone 'az1'; --force" in said
+
+
+def test_pools_of_which_one_needs_more_than_another(goes_on, cloud):
+    cloud.metadata[ZONE] = "az1"
+    second(cloud, "cmp02", "cmp03", availability_zone="az2")
+    cloud.flavor("gpu", CUSTOM_GOLD="required")
+    cloud.flavor("licensed", CUSTOM_GOLD="required", CUSTOM_SILVER="required")
+    goes_on(
+        f"""
+        aggregates:
+          gpu: {{hosts: [cmp01], {CLOSED}}}
+          licensed: {{hosts: [cmp03], isolated_for: [CUSTOM_GOLD, CUSTOM_SILVER]}}
         """
     )
 

@@ -67,8 +67,10 @@ class Course:
         """Whether a host matches it now, and none may after some of the steps."""
         return bool(self.now) and self.may_be_empty
 
-    def arriving(self, roots: frozenset[str]) -> Course:
-        """Return the course as if some hosts were not there yet."""
+    def without_at_first(self, roots: frozenset[str]) -> Course:
+        """Return the course as if some hosts did not match now, but only later."""
+        if self.now.isdisjoint(roots):
+            return self
         return dataclasses.replace(self, hosts=(self.now - roots, *self.hosts[1:]))
 
     @property

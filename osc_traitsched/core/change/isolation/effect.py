@@ -87,9 +87,9 @@ class Effect:
         """
         return self.room.becomes_empty or self.ever.becomes_empty
 
-    def arriving(self, roots: frozenset[str]) -> Effect:
-        """Return the effect as if some hosts were not there yet."""
-        room, ever = self.room.arriving(roots), self.ever.arriving(roots)
+    def without_at_first(self, roots: frozenset[str]) -> Effect:
+        """Return the effect as if it did not have some hosts now, but only later."""
+        room, ever = (c.without_at_first(roots) for c in (self.room, self.ever))
         return dataclasses.replace(self, room=room, ever=ever)
 
     @property

@@ -37,6 +37,7 @@ class Reserved:
     :ivar lost: how many hosts these projects lose
     :ivar gained: how many others they get
     :ivar kept: how many they keep
+    :ivar takes_all: they lose all hosts, and some of these not only on their way
     :ivar projects: the IDs of projects that an aggregate names, at any time, and that
         lose all hosts
     :ivar for_a_moment: the aggregates that take all hosts from those that none names,
@@ -52,6 +53,7 @@ class Reserved:
     lost: int
     gained: int
     kept: int
+    takes_all: bool
     projects: tuple[str, ...]
     for_a_moment: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
@@ -63,18 +65,20 @@ def reserved(
     plan: Plan,
     found: FoundCloud,
     settings: SchedulerSettings,
-    arriving: Hosts = frozenset(),
+    crossing: Hosts = frozenset(),
+    unseen: Hosts = frozenset(),
 ) -> tuple[Reserved, ...]:
     """Return what a plan takes from projects, in the releases that the cloud can be of.
 
     Nothing where it takes nothing.
 
-    :param arriving: hosts in no aggregate, that count as if they were not there yet
+    :param crossing: hosts between two zones, that projects have for a moment only
+    :param unseen: hosts that will be there, and of which another run could not know it
     """
     stages = tuple(meanwhile(plan, found))
     computes = frozenset((found.snapshot.nova or Nova()).by_service_host)
     taken: dict[int | None, Reserved | None] = {
-        each.release: _taken(_course(moments(stages, each, computes), arriving))
+        each.release: _taken(tuple(moments(stages, each, computes)), crossing, unseen)
         for each in (settings, *settings.others)
     }
     if len({*taken.values()}) == 1:
@@ -88,7 +92,7 @@ def reserved(
 
 def without_host(found: Reserved) -> Iterator[AnswerIsNo]:
     """Yield why projects would have no host any more, or for a moment."""
-    if found.lost and not found.kept and not found.gained:
+    if found.takes_all:
         yield AllReserved(found.aggregates, found.release)
     if found.for_a_moment:
         yield AllReserved(found.for_a_moment, found.release, is_passing=True)
@@ -100,17 +104,14 @@ def without_host(found: Reserved) -> Iterator[AnswerIsNo]:
         yield ProjectsOnTheWay(found.on_the_way, found.release)
 
 
-def _course(found: Iterator[Moment], arriving: Hosts) -> tuple[Moment, ...]:
-    first, *rest = found
-    return dataclasses.replace(first, open=first.open - arriving), *rest
-
-
-def _taken(course: Sequence[Moment]) -> Reserved | None:
+def _taken(course: Sequence[Moment], crossing: Hosts, unseen: Hosts) -> Reserved | None:
     """Return what projects lose from the first moment to the last; None for nothing."""
-    first, last = course[0], course[-1]
-    stranded = _stranded(course)
-    lost = first.open - last.open
-    passing = _passing(course)
+    now, last = course[0], course[-1]
+    first = dataclasses.replace(now, open=now.open - crossing)
+    on_their_way = dataclasses.replace(first, open=first.open | unseen)
+    stranded = _stranded(course, first)
+    lost = now.open - last.open
+    passing = _passing((first, on_their_way, *course[1:]))
     if not lost and not stranded and not passing:
         return None
     number = stranded.get(None, 0)
@@ -119,8 +120,9 @@ def _taken(course: Sequence[Moment]) -> Reserved | None:
     return Reserved(
         aggregates=_taking(last, lost),
         lost=len(lost),
-        gained=len(last.open - first.open),
-        kept=len(first.open & last.open),
+        gained=len(last.open - now.open),
+        kept=len(now.open & last.open),
+        takes_all=bool(first.open) and not last.open,
         projects=tuple(each for each in named if not last.has(each)),
         for_a_moment=_taking(course[number], between),
         waiting=tuple(each for each in named if last.has(each)),
@@ -133,12 +135,14 @@ def _taking(moment: Moment, hosts: Hosts) -> tuple[str, ...]:
     return tuple(sorted(each.name for each in moment.closed if each.hosts & hosts))
 
 
-def _stranded(course: Sequence[Moment]) -> dict[str | None, int]:
+def _stranded(course: Sequence[Moment], first: Moment) -> dict[str | None, int]:
     """Return who has a host first and may have none later, and in which moment.
 
     What changes between two moments changes one by one, in any order.
+
+    :param first: what they have of the first moment for good
     """
-    having = {each for each in _projects(course) if course[0].has(each)}
+    having = {each for each in _projects(course) if first.has(each)}
     found: dict[str | None, int] = {}
     for number, (was, now) in enumerate(zip(course, course[1:]), 1):
         for each in having - found.keys():
