@@ -208,6 +208,15 @@ def providers_used_by(placement: Service, consumer: str) -> tuple[str, ...]:
     return tuple(sorted(body["allocations"]))
 
 
+def has_allocations(placement: Service, provider: str) -> bool:
+    """Tell whether a server, or the move of one, has something of a provider itself.
+
+    :raises CloudBroke: when Placement can't be read, or the provider is not there
+    """
+    path = rest.path("resource_providers", provider, "allocations")
+    return bool(rest.get(placement, path, {"allocations": {}})["allocations"])
+
+
 def known_traits(placement: Service) -> frozenset[str]:
     """Return the names of all traits that this Placement knows."""
     return frozenset(rest.get(placement, "/traits", _TRAITS)["traits"])

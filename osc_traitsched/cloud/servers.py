@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -16,7 +15,6 @@ _NODE = "OS-EXT-SRV-ATTR:hypervisor_hostname"
 #: The first minor version that shows in which zone a server was asked for.
 _SHOWS_ZONE = 96
 _ZONE = "pinned_availability_zone"
-_OWNED: dict[str, rest.Shape] = {"tenant_id": str}
 _SERVER: dict[str, rest.Shape] = {
     "name": str,
     "tenant_id": str,
@@ -62,46 +60,39 @@ def counted(cloud: Cloud, hosts: Iterable[str]) -> dict[str, int]:
     return {host: sum(1 for _ in _on_host(cloud, host)) for host in sorted({*hosts})}
 
 
-def any_on(cloud: Cloud, host: str, project: str | None = None) -> bool:
-    """Tell whether a server of any project, or of this one, is on a service host.
-
-    One that is shelved and offloaded is on no host.
+def any_on(cloud: Cloud, host: str) -> bool:
+    """Tell whether a server of any project is on a service host.
 
     :raises CloudBroke: when the user may not list all projects' servers
     """
-    of = {} if project is None else {"project_id": project}
-    return any(True for _ in _on_host(cloud, host, limit="1", **of))
+    return any(True for _ in _on_host(cloud, host, limit="1"))
 
 
-@dataclasses.dataclass(frozen=True)
-class Shelved:
-    """A server that is shelved and offloaded: it is on no host, and needs one again.
+def any_of(cloud: Cloud, project: str) -> bool:
+    """Tell whether a project has a server, be it on a host or not.
 
-    :ivar zone: the availability zone that it was asked for in; None for any, or if Nova
-        does not show it
+    :raises CloudBroke: when the user may not list all projects' servers
     """
+    query = {"project_id": project, "limit": "1"}
+    return any(True for _ in _all(cloud, {}, query))
 
-    project: str
-    zone: str | None
 
+def zones_of_shelved(cloud: Cloud) -> frozenset[str]:
+    """Return the zones of servers that are shelved and offloaded, of all projects.
 
-def shelved(cloud: Cloud) -> tuple[Shelved, ...]:
-    """Return the servers of all projects that are shelved and offloaded.
-
-    One request for each thousand. Nova shows the zone from 2024.1 on (nova/api,
-    microversion 2.96); before that nothing does.
+    They are those that were asked for: on no host, such a server is in none, and needs
+    a host there to come back. One request for each thousand. None before 2024.1, as
+    Nova shows that from microversion 2.96 on.
 
     :raises CloudBroke: when the user may not list all projects' servers
     """
     _, _, minor = (cloud.compute_maximum or "").partition(".")
-    shows_zone = minor.isdecimal() and int(minor) >= _SHOWS_ZONE
-    query = {"all_tenants": "1", "status": "SHELVED_OFFLOADED", "limit": _PAGE}
-    shape = {**_OWNED, _ZONE: rest.OPTIONAL_TEXT} if shows_zone else _OWNED
-    version = f"2.{_SHOWS_ZONE}" if shows_zone else None
-    found = lists.pages(
-        cloud.compute, "/servers/detail", "servers", shape, query, version
-    )
-    return tuple(Shelved(each["tenant_id"], each.get(_ZONE)) for each in found)
+    if not minor.isdecimal() or int(minor) < _SHOWS_ZONE:
+        return frozenset()
+    shape: dict[str, rest.Shape] = {_ZONE: rest.OPTIONAL_TEXT}
+    query = {"status": "SHELVED_OFFLOADED", "limit": _PAGE}
+    found = _all(cloud, shape, query, f"2.{_SHOWS_ZONE}")
+    return frozenset(each[_ZONE] for each in found if each[_ZONE])
 
 
 def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
@@ -118,8 +109,18 @@ def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
 
 
 def _on_host(cloud: Cloud, host: str, **params: str) -> Iterator[Any]:
-    query = {"all_tenants": "1", "host": host, "limit": _PAGE, **params}
-    return lists.pages(cloud.compute, "/servers/detail", "servers", _SERVER, query)
+    return _all(cloud, _SERVER, {"host": host, "limit": _PAGE, **params})
+
+
+def _all(
+    cloud: Cloud,
+    shape: Mapping[str, rest.Shape],
+    query: Mapping[str, str],
+    version: str | None = None,
+) -> Iterator[Any]:
+    every = {"all_tenants": "1", **query}
+    path = "/servers/detail"
+    return lists.pages(cloud.compute, path, "servers", shape, every, version)
 
 
 def _image_id(body: Any) -> str | None:

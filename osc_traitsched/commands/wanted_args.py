@@ -82,7 +82,7 @@ def tell(todo: WantedPlan) -> None:
     for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)
     if todo.unmissed:
-        warn("%s", effects.unmissed(todo.unmissed))
+        warn("%s", effects.unmissed(todo.unmissed, todo.unmissed_hosts))
     for name, traits in todo.closed_to_all.items():
         warn("%s", prose.closed_to_all(name, traits, todo.has_private_flavors))
     for hosts in todo.out_of_reach:

@@ -14,7 +14,7 @@ from osc_traitsched.core.change.isolation import (
     most_general,
 )
 from osc_traitsched.views import problems
-from osc_traitsched.views.text import count, listed, quoted
+from osc_traitsched.views.text import count, listed, quoted, visible
 
 
 def losses(
@@ -131,12 +131,16 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
         yield f"for {listed(map(quoted, effect.projects), 'project')}"
 
 
-def unmissed(effects: Sequence[Effect]) -> str:
-    """Return a line on flavors whose last hosts nobody misses."""
+def unmissed(effects: Sequence[Effect], hosts: Sequence[str]) -> str:
+    """Return a line on flavors whose last hosts nobody misses.
+
+    :param hosts: the names of these
+    """
+    are, them = ("is", "it") if len(hosts) == 1 else ("are", "them")
     return (
         f"{_left_without(most_general(effects), 'will')}, which is not refused: "
-        "these files themselves put its hosts there or move them, and no such server "
-        "is on them"
+        f"{listed(map(visible, hosts), 'host')} {are} found there by these files "
+        f"alone, and no server would miss {them}"
     )
 
 
@@ -162,7 +166,8 @@ def _left_without(effects: Sequence[Effect], will: str) -> str:
 
 @problems.word.register
 def _(error: HostsOnTheWay) -> str:
-    return f"nothing written: {_stranded(error.effects)} {problems.ON_THE_WAY}"
+    then = problems.on_the_way(error.hosts)
+    return f"nothing written: {_stranded(error.effects)} {then}"
 
 
 @problems.word.register

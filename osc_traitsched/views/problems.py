@@ -19,13 +19,6 @@ AGAIN = "the same command again"
 #: What to do where a command was not carried out whole.
 GOES_ON = f"{AGAIN} goes on"
 
-#: Of what must have no host at the end, and would have one on the way.
-ON_THE_WAY = (
-    "would get hosts and then have none, at least for a moment: if the run ended in "
-    "between, another could not go on; first apply a file with just what takes hosts "
-    "away; --force overrides this"
-)
-
 
 @functools.singledispatch
 def word(error: errors.TraitSchedError) -> str:
@@ -290,6 +283,19 @@ def unprinted(error: OSError) -> str:
 def would_create(names: Iterable[str]) -> str:
     """Return a line on traits that only a run that is not dry will create."""
     return f"would create the trait {listed(names)}"
+
+
+def on_the_way(hosts: Iterable[str] = ()) -> str:
+    """Return what would become of who has no host now, nor at the end.
+
+    :param hosts: the names of those that it would have in between, if they are known
+    """
+    which = listed(map(visible, hosts), "host") or "hosts"
+    return (
+        f"would get {which} and then have none, at least for a moment: if the run "
+        f"ended in between, {AGAIN} would be refused; first apply what closes or takes "
+        f"away {which}, then all of it; --force overrides this"
+    )
 
 
 def interrupted(done: int, total: int, then: str = GOES_ON) -> str:

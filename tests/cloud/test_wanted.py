@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from osc_traitsched.cloud import servers
+from osc_traitsched.cloud import read, servers
 from osc_traitsched.cloud.connection import HttpCloud
 from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.cloud.proxied import services
@@ -18,6 +18,8 @@ from tests.functional.proxy import CutAfter, CutBefore
 
 #: The first Nova that lets no host with servers into another zone.
 KEEPS_ZONES = 29
+#: The first whose API shows in which zone a server was asked for.
+SHOWS_ZONES = 29
 PINNED, OLD = "CUSTOM_PINNED", "CUSTOM_OLD"
 PINNED_KEY = f"trait:{PINNED}"
 REQUIRED = {PINNED_KEY: "required"}
@@ -470,16 +472,29 @@ def test_a_new_zone_that_is_closed_is_gone_on_with_whenever_a_run_is_killed(
     assert whole(admin)["nova"]["pinned"] == (["cmp02", "cmp03"], metadata)
 
 
-def test_nova_shows_whose_servers_a_host_has(make, admin, cloud):
+def test_nova_and_placement_show_whose_servers_there_are_and_where(make, admin, cloud):
     boot = make.boot(make.flavor("small"), make.image("raw"), host="cmp01")
     make.after(make.delete, boot)
-    here, other = admin.current_project_id, "f" * 32
-    there = {
-        (host, project): servers.any_on(HttpCloud(admin), host, project)
-        for host in ("cmp00", "cmp01")
-        for project in (None, here, other)
-    }
-    assert [asked for asked, found in there.items() if found] == [
-        ("cmp01", None),
-        ("cmp01", here),
+    found = HttpCloud(admin)
+    hosts = ("cmp00", "cmp01")
+    assert [host for host in hosts if servers.any_on(found, host)] == ["cmp01"]
+    claimed = [
+        host
+        for host, uuid in sorted(providers(admin).items())
+        if host in hosts and read.has_allocations(found.placement, uuid)
     ]
+    assert claimed == ["cmp01"]
+    projects = (admin.current_project_id, "f" * 32)
+    assert [servers.any_of(found, each) for each in projects] == [True, False]
+
+
+def test_nova_shows_in_which_zone_a_shelved_server_was_asked_for(make, admin, cloud):
+    make.aggregate("shelf", "cmp01", availability_zone="az7")
+    boot = make.boot(make.flavor("small"), make.image("raw"), availability_zone="az7")
+    make.after(make.delete, boot)
+    found = HttpCloud(admin)
+    assert servers.zones_of_shelved(found) == frozenset()
+    make.acts(boot, {"shelve": None})
+    shown = {"az7"} if cloud.release.number >= SHOWS_ZONES else set()
+    assert servers.zones_of_shelved(found) == shown
+    assert not servers.any_on(found, "cmp01")

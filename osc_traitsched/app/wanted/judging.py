@@ -10,7 +10,7 @@ from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.requirers import check_requirers
 from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.wanted.misplaced import misplaced_servers
-from osc_traitsched.app.wanted.plan import WantedPlan
+from osc_traitsched.app.wanted.plan import WantedPlan, hosts_lost
 from osc_traitsched.app.wanted.reading import with_mirror
 from osc_traitsched.app.wanted.unmissed import Unmissed
 from osc_traitsched.cloud import lookup
@@ -21,6 +21,7 @@ from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
+from osc_traitsched.core.wanted.asking import Requirers
 from osc_traitsched.core.wanted.between_zones import between_zones
 from osc_traitsched.core.wanted.lines.rest import takes_most
 from osc_traitsched.core.wanted.lines.tenants import gone
@@ -48,7 +49,8 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     state = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, state, plan, todo.assumptions, True, images)
     placed = Placed(todo.all_claims, found, todo.assumptions)
-    hosts = Unmissed(cloud, found, placed, todo.servers_there)
+    requirers = Requirers(todo.all_claims, found)
+    hosts = Unmissed(cloud, found, placed, requirers, todo.servers_there)
     between = between_zones(todo.all_claims, found)
     missed, unmissed = hosts.split(effects, hosts.without_server(between.from_isolated))
     against: list[errors.AnswerIsNo] = [
@@ -57,7 +59,7 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
         *refusals(missed),
     ]
     if passing := [each for each in missed if each.comes_and_goes]:
-        against.append(HostsOnTheWay(passing))
+        against.append(HostsOnTheWay(passing, hosts_lost(passing, found)))
     crossing = hosts.without_server(between.from_reserved)
     taken = reserved(plan, found, todo.assumptions, crossing, between.unseen)
     is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)

@@ -88,6 +88,11 @@ class WantedPlan:
         return tuple(steps_of(outcomes, self.claims, self.found))
 
     @property
+    def unmissed_hosts(self) -> list[str]:
+        """The names of the hosts that nobody misses."""
+        return hosts_lost(self.unmissed, self.found)
+
+    @property
     def isolates(self) -> Setting:
         """The option by which the scheduler isolates aggregates."""
         return self.assumptions.setting(options.ISOLATION)
@@ -128,3 +133,9 @@ class WantedPlan:
         """The changes that are made and nova-compute will not leave as they are."""
         tried = (each for each in foreseen_outcomes(self.plan) if not each.is_off)
         return reverted_by_nova(outcome.change for outcome in tried)
+
+
+def hosts_lost(effects: Iterable[Effect], found: FoundCloud) -> list[str]:
+    """Return the names of hosts that flavors have at some time, and later none."""
+    roots = frozenset[str]().union(*(each.before_none for each in effects))
+    return sorted(found.snapshot.by_uuid[root].name for root in roots)

@@ -2,21 +2,21 @@
 
 Files alone have the flavor find the hosts, and no server is there:
 
-* in a zone: no server at all, and none that is shelved and was asked for in the zone;
-* for a project that Placement limits: none of the project.
+* in a zone: none on these hosts, and none that was asked for there and is shelved;
+* for a project that Placement limits: none of the project, wherever it is.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from osc_traitsched.cloud import servers
+from osc_traitsched.cloud import read, servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.isolation import Context, Effect
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
+from osc_traitsched.core.inventory.snapshot import Compute, Nova
+from osc_traitsched.core.wanted.asking import Asking, Requirers
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.placed import Placed
 
@@ -37,19 +37,17 @@ class Unmissed:
         cloud: Cloud,
         found: FoundCloud,
         placed: Placed,
+        requirers: Requirers,
         servers_there: Mapping[str, int],
     ) -> None:
-        self._cloud, self._placed = cloud, placed
-        nova = found.snapshot.nova or Nova()
-        self._service_hosts = {c.uuid: c.service_host for c in nova.computes}
-        specs = ((body["name"], body.get("extra_specs")) for body in found.flavors)
-        self._required = {name: required_by(each or {}) for name, each in specs}
-        self._of_images: dict[str, list[frozenset[str]]] = {}
-        for body in found.images:
-            traits = required_by_image(body)
-            self._of_images.setdefault(body["name"], []).append(traits)
+        self._cloud, self._placed, self._requirers = cloud, placed, requirers
+        self._nodes = (found.snapshot.nova or Nova()).by_service_host
+        self._service_hosts = {
+            node.uuid: host for host, nodes in self._nodes.items() for node in nodes
+        }
         self._servers_there = servers_there
         self._has_server = functools.cache(self._any_on)
+        self._has_any = functools.cache(self._any_of)
         #: Once they can't be read, every host may have one.
         self._can_be_read = True
 
@@ -94,57 +92,63 @@ class Unmissed:
         if not roots <= self._service_hosts.keys():
             return seen.contexts
         hosts = frozenset(self._service_hosts[root] for root in roots)
-        images = self._of_images.get(effect.asked.image or "", ())
-        required = self._required[effect.flavor].union(*images)
+        asking = self._requirers.of(effect.flavor, effect.asked.image)
         return tuple(
             context
             for context in seen.contexts
-            if self._is_missed_by_zone(hosts, context.zone, required)
-            and self._is_missed_by_project(hosts, context.project, required)
+            if self._is_missed_by_zone(hosts, context.zone, asking)
+            and self._is_missed_by_project(hosts, context.project, asking)
         )
 
     def _is_missed_by_zone(
-        self, hosts: frozenset[str], zone: str | None, required: frozenset[str]
+        self, hosts: frozenset[str], zone: str | None, asking: Asking
     ) -> bool:
         """Tell whether who asks in a zone, if in any, may miss some hosts."""
-        if zone is None or not hosts <= self._placed.in_zone(zone, required):
+        if zone is None or not hosts <= self._placed.in_zone(zone, asking):
             return True
-        return any(map(self._has_server, hosts)) or self._is_shelved(zone=zone)
+        return any(map(self._has_server, hosts)) or self._is_shelved(zone)
 
     def _is_missed_by_project(
-        self, hosts: frozenset[str], project: str | None, required: frozenset[str]
+        self, hosts: frozenset[str], project: str | None, asking: Asking
     ) -> bool:
         """Tell whether who asks as a project may miss some hosts; None for others."""
-        if project is None or not hosts <= self._placed.of_project(project, required):
+        if project is None or not hosts <= self._placed.of_project(project, asking):
             return True
-        there = any(self._has_server(host, project) for host in hosts)
-        return there or self._is_shelved(project=project)
+        return self._has_any(project)
 
-    def _any_on(self, host: str, project: str | None = None) -> bool:
-        """Tell whether a server, or one of a project, is on a host, or may be."""
-        if self._servers_there.get(host) == 0:
-            return False
-        if project is not None and not self._has_server(host):
-            return False
+    def _any_on(self, host: str) -> bool:
+        """Tell whether a server is on a service host, or may be.
+
+        Placement knows of those that are still on their way, or may come back: Nova
+        shows one whose resize is not confirmed on its new host alone.
+        """
+        if self._servers_there.get(host):
+            return True
+        is_counted = host in self._servers_there
+        return self._may_be(
+            lambda: not is_counted and servers.any_on(self._cloud, host)
+        ) or self._may_be(lambda: any(map(self._is_claimed, self._nodes.get(host, ()))))
+
+    def _is_claimed(self, node: Compute) -> bool:
+        return read.has_allocations(self._cloud.placement, node.uuid)
+
+    def _any_of(self, project: str) -> bool:
+        """Tell whether a project has a server, or may have."""
+        return self._may_be(lambda: servers.any_of(self._cloud, project))
+
+    def _is_shelved(self, zone: str) -> bool:
+        """Tell whether a server that is shelved may come back to a zone."""
+        return self._may_be(lambda: zone in self._shelved)
+
+    @functools.cached_property
+    def _shelved(self) -> frozenset[str]:
+        """The zones of servers that are shelved and on no host."""
+        return servers.zones_of_shelved(self._cloud)
+
+    def _may_be(self, is_so: Callable[[], bool]) -> bool:
+        """Tell whether something is so, or can't be read."""
         try:
-            return not self._can_be_read or servers.any_on(self._cloud, host, project)
+            return not self._can_be_read or is_so()
         except CloudBroke:
             self._can_be_read = False
             return True
-
-    def _is_shelved(self, zone: str | None = None, project: str | None = None) -> bool:
-        """Tell whether a server on no host is to be in a zone, or is a project's."""
-        if self._shelved is None:
-            return True
-        return any(
-            each.zone == zone if project is None else each.project == project
-            for each in self._shelved
-        )
-
-    @functools.cached_property
-    def _shelved(self) -> Collection[servers.Shelved] | None:
-        """The servers that are shelved and on no host; None if they can't be read."""
-        try:
-            return servers.shelved(self._cloud)
-        except CloudBroke:
-            return None

@@ -54,7 +54,11 @@ class Stage(enum.IntEnum):
     NAMED = enum.auto()
     CLOSED = enum.auto()
     RELEASED = enum.auto()
+    #: Hosts leave what lets requests find them before what keeps requests from them.
     LEFT = enum.auto()
+    #: They leave a zone where a trait keeps requests from them.
+    LEFT_LATER = enum.auto()
+    LEFT_LAST = enum.auto()
     LOST = enum.auto()
 
 
@@ -63,6 +67,8 @@ CLOSING = frozenset({Stage.CLOSED_BEFORE, Stage.REPLACING, Stage.NAMED, Stage.CL
 
 #: Where hosts join aggregates, and where they change their zone.
 JOINING = (Stage.JOINED, Stage.MOVED_IN)
+#: Where they leave without that.
+LEAVING = (Stage.LEFT, Stage.LEFT_LATER, Stage.LEFT_LAST)
 MOVING = (Stage.MOVED_OUT, Stage.MOVED_OUT_LAST, Stage.MOVED_IN)
 
 #: The stage of a key that gets a value, and that of one that is taken away.
@@ -124,6 +130,7 @@ def in_stages(
     zones: Mapping[str, Value] = _NO_ZONES,
     closed: Collection[str] = (),
     limited: Set[str] = frozenset(),
+    isolated: Collection[str] = (),
 ) -> Staged:
     """Return the changes in stages, each split where its keys belong to several.
 
@@ -132,9 +139,10 @@ def in_stages(
     :param zones: those that aggregates make now, by the aggregates' IDs
     :param closed: the IDs of aggregates that are not open to all now
     :param limited: projects that Placement limits to several aggregates, now or then
+    :param isolated: the IDs of those of the closed ones that traits isolate
     """
     changes = tuple(changes)
-    staging = _Staging(changes, zones, closed, limited)
+    staging = _Staging(changes, zones, closed, limited, isolated)
     staged: dict[Stage, list[Change]] = {}
     for change in changes:
         for stage, part in staging.parts(change):
@@ -149,8 +157,9 @@ class _Staging:
         zones: Mapping[str, Value],
         closed: Collection[str],
         limited: Set[str],
+        isolated: Collection[str],
     ) -> None:
-        self._limited = limited
+        self._limited, self._isolated = limited, frozenset(isolated)
         self._zones = dict(zones)
         self._closed = frozenset(closed)
         for change in _of_kinds(changes, Kind.AGGREGATE, Kind.NEW_AGGREGATE):
@@ -215,6 +224,8 @@ class _Staging:
             return self._stage_of_closing(change, key)
         if kind is Kind.AGGREGATE_HOSTS and key in self._moving:
             return self._stage_of_move(change, key)
+        if kind is Kind.AGGREGATE_HOSTS and value is None:
+            return self._stage_of_leaving(change)
         gained, lost = _OF_KIND[kind]
         return lost if value is None else gained
 
@@ -223,9 +234,15 @@ class _Staging:
         if change.after[host] is not None:
             return Stage.JOINED if self._zone(change) is None else Stage.MOVED_IN
         if not self._changes_zone(change, host):
-            return Stage.LEFT
+            return self._stage_of_leaving(change)
         is_closed = change.object.id in self._closed
         return Stage.MOVED_OUT_LAST if is_closed else Stage.MOVED_OUT
+
+    def _stage_of_leaving(self, change: Change) -> Stage:
+        """Return the stage of a host that leaves an aggregate, for no other zone."""
+        if change.object.id not in self._isolated:
+            return Stage.LEFT
+        return Stage.LEFT_LAST if self._zone(change) is None else Stage.LEFT_LATER
 
     def _stage_of_closing(self, change: Change, key: str) -> Stage:
         """Return the stage of what closes an aggregate, or of what opens it."""

@@ -42,6 +42,8 @@ class Claims:
     :ivar taken_by_name: of these hosts those that no pattern is needed for
     :ivar opened: for aggregates, by their IDs, the traits that lines no longer isolate
         them for, also those that do not isolate them
+    :ivar released: for flavors and images the traits that lines have them no longer
+        require, also those that they do not
     :ivar kept_to_named: the IDs of aggregates that nobody shall be in but who is named
     :ivar elsewhere: how many units there are besides, of hosts that lines take from
         aggregates which they are not in
@@ -56,6 +58,7 @@ class Claims:
         self.taken: dict[str, tuple[frozenset[str], ...]] = {}
         self.taken_by_name: dict[str, frozenset[str]] = {}
         self.opened: dict[str, set[str]] = {}
+        self.released: dict[Object, set[str]] = {}
         self.kept_to_named: set[str] = set()
         self.elsewhere = 0
         self.mistakes: list[Wrong] = []

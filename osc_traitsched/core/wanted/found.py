@@ -57,13 +57,21 @@ class FoundCloud(CloudState):
         return {name: frozenset(uuids) for name, uuids in found.items()}
 
     @functools.cached_property
-    def closed(self) -> frozenset[str]:
-        """The IDs of aggregates that keep some requests out now."""
+    def isolated(self) -> frozenset[str]:
+        """The IDs of aggregates that traits isolate now."""
         return frozenset(
             str(body["id"])
             for body in self.aggregates
+            if isolated_by(body["metadata"], self.collation)
+        )
+
+    @functools.cached_property
+    def closed(self) -> frozenset[str]:
+        """The IDs of aggregates that keep some requests out now."""
+        return self.isolated.union(
+            str(body["id"])
+            for body in self.aggregates
             if any(key.startswith(TENANT_KEY) for key in body["metadata"])
-            or isolated_by(body["metadata"], self.collation)
         )
 
     @property

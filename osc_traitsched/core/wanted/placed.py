@@ -19,6 +19,7 @@ from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.inventory.tenant_keys import is_id
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.wanted.asking import Asking
 from osc_traitsched.core.wanted.claims import Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.meant import Meant, hosts_of
@@ -59,23 +60,20 @@ class Placed:
         self._led_to = functools.cache(self._hosts_led_to)
         self._opened_for = functools.cache(self._hosts_opened_for)
 
-    def in_zone(self, zone: str, required: _Names) -> _Names:
-        """Return the service hosts that are found in a zone by files alone.
+    def in_zone(self, zone: str, asking: Asking) -> _Names:
+        """Return the service hosts that are found in a zone by files alone."""
+        return self._alone(self._in_zone(zone), asking)
 
-        :param required: the traits of which a host needs all
-        """
-        return self._alone(self._in_zone(zone), required)
-
-    def of_project(self, project: str, required: _Names) -> _Names:
+    def of_project(self, project: str, asking: Asking) -> _Names:
         """Return those that are so in the aggregates to which a project is limited.
 
         None for one that is not limited now: it has all hosts to lose.
         """
-        return self._alone(self._of_project(project), required)
+        return self._alone(self._of_project(project), asking)
 
-    def _alone(self, reach: _Reach, required: _Names) -> _Names:
-        given = reach.here & self._led_to(required)
-        return reach.placed | given | reach.leaving & self._opened_for(required)
+    def _alone(self, reach: _Reach, asking: Asking) -> _Names:
+        given = reach.here & self._led_to(asking.ever)
+        return reach.placed | given | reach.leaving & self._opened_for(asking.always)
 
     def _hosts_led_to(self, required: _Names) -> _Names:
         """Return the hosts to which lines give one of some traits."""

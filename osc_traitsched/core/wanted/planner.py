@@ -46,7 +46,7 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
     by_name = sorted(changes, key=lambda each: (each[0].name, each[1]))
     every = [Change(each[0], states.of(each[0]), changes[each]) for each in by_name]
     limited = limited_to_several(every, found)
-    staged = in_stages(every, states.zones, found.closed, limited)
+    staged = in_stages(every, states.zones, found.closed, limited, found.isolated)
     guarded = {
         stage: tuple(_closing(change, claims, found) for change in staged[stage])
         for stage in CLOSING.intersection(staged)

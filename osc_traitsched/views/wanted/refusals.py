@@ -199,7 +199,7 @@ def _(error: refusals.ProjectsOnTheWay) -> str:
     who += ["projects that no aggregate names"] * (None in error.projects)
     return (
         f"nothing written: {listed(who)}, which {_project_filter(error)} keeps out of "
-        f"aggregates that name others, {problems.ON_THE_WAY}"
+        f"aggregates that name others, {problems.on_the_way()}"
     )
 
 

@@ -212,6 +212,8 @@ class LivingCloud:
             return {"resource_providers": list(map(self._provider, chosen))}
         _, identity, what = parts
         host = self._host(identity)
+        if what == "allocations":
+            return {"allocations": {}}
         found = self.traits[host] if what == "traits" else self._inside(host)
         generation = self.generations[host]
         return {what: sorted(found), "resource_provider_generation": generation}

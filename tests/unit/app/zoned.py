@@ -14,21 +14,31 @@ class ZonedCloud(LivingCloud):
     """Takes no host into two zones, and no server from one zone to another.
 
     :ivar busy: the hosts that have a server
+    :ivar claimed: those from which a server was resized that may come back
     :ivar shelved: the zones for which servers are asked for that are on no host
     """
 
     busy: frozenset[str] = frozenset()
+    claimed: frozenset[str] = frozenset()
     shelved: tuple[str | None, ...] = ()
 
     def compute_get(self, parts, params):
-        if parts == ("servers", "detail") and "host" not in params:
-            assert params["status"] == "SHELVED_OFFLOADED"
-            return {"servers": [*map(_shelved, self.shelved)]}
         if parts == ("servers", "detail"):
-            theirs = params.get("project_id", OWNER) == OWNER
-            there = {params["host"]} & self.busy if theirs else ()
-            return {"servers": [*map(_server, there)]}
+            found = self.busy
+            if params.get("project_id", OWNER) != OWNER:
+                found = ()
+            if "host" in params:
+                found = {params["host"]} & {*found}
+            if params.get("status") == "SHELVED_OFFLOADED":
+                return {"servers": [*map(_shelved, self.shelved)]}
+            return {"servers": [*map(_server, sorted(found))]}
         return super().compute_get(parts, params)
+
+    def placement_get(self, parts, params):
+        if parts[-1] == "allocations":
+            claimed = self._host(parts[1]) in self.busy | self.claimed
+            return {"allocations": {"of a server": {}} if claimed else {}}
+        return super().placement_get(parts, params)
 
     def compute_post(self, parts, body):
         if parts[0] == "os-aggregates" and len(parts) > 1:

@@ -230,7 +230,8 @@ def test_hosts_that_were_open_all_the_time_are_not_between_zones(
 LOST = "flavor 'small' in zone 'az1' will lose 2 of 2 hosts and keep none"
 UNMISSED = (
     "no host will be left for flavor 'small' in zone 'az1', which is not refused: "
-    "these files themselves put its hosts there or move them"
+    "hosts cmp00, cmp01 are found there by these files alone, and no server would miss "
+    "them"
 )
 
 
@@ -301,6 +302,14 @@ def test_servers_that_can_not_be_read_are_asked_for_once(
     assert len(asked) == 1
 
 
+def test_a_zone_is_missed_by_a_server_that_may_come_back_from_its_resize(
+    is_refused, cloud
+):
+    cloud.metadata[ZONE] = "az1"
+    cloud.claimed = frozenset(["cmp01"])
+    assert is_refused(f"aggregates: {{gold: {{hosts: [cmp00, cmp01], {CLOSED}}}}}")[0]
+
+
 @pytest.mark.parametrize("zone", ["az1", "az2", None])
 def test_a_zone_is_missed_by_servers_that_are_shelved_and_asked_for_in_it(
     is_refused, cloud, zone
@@ -313,7 +322,7 @@ def test_a_zone_is_missed_by_servers_that_are_shelved_and_asked_for_in_it(
 
 @pytest.mark.parametrize(
     ("project", "busy", "is_missed"),
-    [(NOBODY, "cmp02", False), (OWNER, "cmp02", True), (OWNER, "cmp03", False)],
+    [(NOBODY, "cmp02", False), (OWNER, "cmp02", True), (OWNER, "cmp03", True)],
 )
 def test_hosts_that_files_put_into_a_projects_aggregate_are_missed_by_its_servers(
     is_refused, cloud, project, busy, is_missed
@@ -344,7 +353,9 @@ def test_who_has_no_host_gets_none_for_a_while(is_refused, cloud):
     found, said = is_refused(text)
     assert found
     last = said.splitlines()[-1]
-    assert last.startswith("nothing written: flavor 'silver' would get hosts and then")
+    assert last.startswith(
+        "nothing written: flavor 'silver' would get host cmp00 and then have none"
+    )
     assert not is_refused(text, "--force")[0]
 
 
@@ -441,6 +452,55 @@ def test_a_closed_aggregate_and_its_zone_that_are_dissolved(goes_on, cloud):
         aggregates:
           gold: {{{OPENED}}}
           rack: {{absent: {{hosts: [cmp00, cmp01]}}}}
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    "metadata", [{ZONE: "az1"}, {ZONE: "az1", "CUSTOM_SILVER": "required"}]
+)
+def test_a_host_leaves_its_zone_before_what_closes_it_there(goes_on, cloud, metadata):
+    # By name, gold comes before rack.
+    cloud.metadata["trait:CUSTOM_GOLD"] = "required"
+    second(cloud, "cmp00", "cmp01", **metadata)
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    cloud.gives(SILVER, "cmp00", "cmp01")
+    cloud.flavor("silver", CUSTOM_SILVER="required")
+    cloud.flavor("both", CUSTOM_GOLD="required", CUSTOM_SILVER="required")
+    _, writes = goes_on(
+        """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          rack: {absent: {hosts: [cmp01]}}
+        """
+    )
+    assert writes == 2
+
+
+def test_a_flavor_that_comes_to_require_what_closed_a_zone_that_is_dissolved(
+    goes_on, cloud
+):
+    cloud.metadata.update({ZONE: "az1", "trait:CUSTOM_GOLD": "required"})
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    goes_on(
+        f"""
+        aggregates: {{gold: {{{OPENED}}}}}
+        flavors: {{small: {{requires: [CUSTOM_GOLD]}}}}
+        """
+    )
+
+
+def test_a_flavor_that_ceases_to_require_what_lines_give(goes_on, cloud):
+    cloud.metadata[ZONE] = "az1"
+    cloud.leaves("cmp01")
+    cloud.flavors.pop("small-id")
+    cloud.flavor("gold", CUSTOM_GOLD="required")
+    cloud.gives(GOLD, "cmp03")
+    goes_on(
+        """
+        traits: {CUSTOM_GOLD: {hosts: [cmp00]}}
+        aggregates: {gold: {absent: {hosts: [cmp00]}}}
+        flavors: {gold: {absent: {requires: [CUSTOM_GOLD]}}}
         """
     )
 

@@ -181,3 +181,18 @@ def test_a_host_leaves_a_zone_first_only_if_it_joins_another_one():
     same = {"a-id": "z1", "b-id": "z1"}
     for zones in (same, {"a-id": "z1"}, {"b-id": "z2"}, {}):
         assert list(in_stages([joining, leaving], zones)) == [Stage.JOINED, Stage.LEFT]
+
+
+def test_a_host_leaves_last_what_keeps_requests_from_it():
+    every = [
+        change(Kind.AGGREGATE_HOSTS, gone(["h1"]), present(["h1"]), name=name)
+        for name in ("isolated", "pinned", "reserved", "zone")
+    ]
+    zones = {"pinned-id": "z1", "zone-id": "z1"}
+    closed, isolated = {"reserved-id"}, {"isolated-id", "pinned-id"}
+    staged = in_stages(every, zones, closed | isolated, isolated=isolated)
+    assert {s: [c.object.name for c in each] for s, each in staged.items()} == {
+        Stage.LEFT: ["reserved", "zone"],
+        Stage.LEFT_LATER: ["pinned"],
+        Stage.LEFT_LAST: ["isolated"],
+    }

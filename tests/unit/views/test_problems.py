@@ -84,7 +84,7 @@ ERRORS = [
         (isolation.Effect(isolation.Asked("f", "i"), EMPTIED, EMPTIED),)
     ),
     isolation.HostsOnTheWay(
-        (isolation.Effect(isolation.Asked("f", "i"), PASSING, PASSING),)
+        (isolation.Effect(isolation.Asked("f", "i"), PASSING, PASSING),), ("h\x1b",)
     ),
     isolation.HostsUnknown(
         (isolation.Effect.unknown("f", errors.CloudBroke("placement", "no"), True),)

@@ -128,9 +128,11 @@ class HostsOnTheWay(errors.AnswerIsNo):
     Another run, that goes on with the plan, can't know that they had none.
 
     :ivar effects: as of :class:`LeavesNoHost`
+    :ivar hosts: the names of the hosts that they would have in between
     """
 
-    def __init__(self, effects: Iterable[Effect]) -> None:
+    def __init__(self, effects: Iterable[Effect], hosts: Iterable[str]) -> None:
+        self.hosts = tuple(hosts)
         self.effects = most_general(tuple(effects))
         super().__init__(", ".join(effect.flavor for effect in self.effects))
 

@@ -13,7 +13,7 @@ from typing import Union
 
 from osc_traitsched.core.change.closing import gets_list, limited_by
 from osc_traitsched.core.change.model import Change, Kind
-from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
+from osc_traitsched.core.change.stages import CLOSING, LEAVING, Stage, Staged
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import names_trait, trait_in
@@ -223,5 +223,5 @@ _BROUGHT: Mapping[Stage, Callable[[Facts, Change], Iterator[Fact]]] = {
     Stage.NAMED: Facts._closed,
     Stage.CLOSED: Facts._closed,
     Stage.RELEASED: Facts._released,
-    Stage.LEFT: Facts._left_open,
+    **dict.fromkeys(LEAVING, Facts._left_open),
 }

@@ -187,6 +187,11 @@ def _is_there(aggregate: str) -> Iterator[Fact]:
 _Find = Callable[[Reliance, Change], Iterator[Fact]]
 
 _MOVED_OUT = (Reliance._will_join, Reliance._joined_here)
+_LEFT = (
+    Reliance._joined_here,
+    Reliance._have_joined,
+    Reliance._closed_around_leaving,
+)
 _CLOSED = (
     Reliance._aggregate_there,
     Reliance._traits_known,
@@ -215,11 +220,9 @@ _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
         Reliance._opened_by_then,
         Reliance._traits_had,
     ),
-    Stage.LEFT: (
-        Reliance._joined_here,
-        Reliance._have_joined,
-        Reliance._closed_around_leaving,
-    ),
+    Stage.LEFT: _LEFT,
+    Stage.LEFT_LATER: (*_LEFT, Reliance._have_left),
+    Stage.LEFT_LAST: (*_LEFT, Reliance._have_left),
     Stage.LOST: (
         Reliance._traits_had,
         Reliance._opened_by_then,

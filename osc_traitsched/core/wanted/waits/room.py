@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.closing import limited_by
 from osc_traitsched.core.change.model import Change, Kind
-from osc_traitsched.core.change.stages import JOINING, Stage, Staged
+from osc_traitsched.core.change.stages import JOINING, LEAVING, Stage, Staged
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
 from osc_traitsched.core.inventory.zones import ZONE_KEY
@@ -165,6 +165,6 @@ _COUNTED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.CLOSED: _CLOSED,
     # It may end what let them into a closed aggregate.
     Stage.RELEASED: (Room._elsewhere, Room._for_requirer),
-    Stage.LEFT: (Room._elsewhere, Room._for_those_leaving),
+    **dict.fromkeys(LEAVING, (Room._elsewhere, Room._for_those_leaving)),
     Stage.LOST: (Room._elsewhere, Room._for_tree),
 }

@@ -15,14 +15,14 @@ from osc_traitsched.core.change.model import (
     Object,
     State,
 )
-from osc_traitsched.core.change.stages import CLOSING, Stage, Staged
+from osc_traitsched.core.change.stages import CLOSING, LEAVING, Stage, Staged
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.trait_keys import isolating_keys
 from osc_traitsched.core.wanted.found import FoundCloud
 
 #: The stages in which something stops keeping others from hosts.
-_OPENING = (Stage.MOVED_OUT_LAST, Stage.OPENED, Stage.REPLACED, Stage.LEFT)
+_OPENING = (Stage.MOVED_OUT_LAST, Stage.OPENED, Stage.REPLACED, *LEAVING)
 
 
 def while_closed(staged: Staged, found: FoundCloud) -> Staged:
