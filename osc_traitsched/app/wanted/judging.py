@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Sequence
 
 from osc_traitsched.app.effects import check_effects, refusals
 from osc_traitsched.app.garbage import uncollected
@@ -16,7 +17,7 @@ from osc_traitsched.app.wanted.unmissed import Unmissed
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.isolation import HostsOnTheWay
+from osc_traitsched.core.change.isolation import Effect, HostsOnTheWay
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer
@@ -25,8 +26,13 @@ from osc_traitsched.core.wanted.asking import Requirers
 from osc_traitsched.core.wanted.between_zones import between_zones
 from osc_traitsched.core.wanted.lines.rest import takes_most
 from osc_traitsched.core.wanted.lines.tenants import gone
+from osc_traitsched.core.wanted.meant import Meant
 from osc_traitsched.core.wanted.placed import Placed
-from osc_traitsched.core.wanted.projects.reserved import reserved, without_host
+from osc_traitsched.core.wanted.projects.reserved import (
+    Reserved,
+    reserved,
+    without_host,
+)
 
 #: What puts providers into aggregates, or takes them out.
 _MOVES = (Kind.AGGREGATE_HOSTS, Kind.PROVIDER_AGGREGATES)
@@ -48,23 +54,12 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     moves = any(c.object.kind in _MOVES for c in plan.changes)
     state = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, state, plan, todo.assumptions, True, images)
-    placed = Placed(todo.all_claims, found, todo.assumptions)
-    requirers = Requirers(todo.all_claims, found)
-    hosts = Unmissed(cloud, found, placed, requirers, todo.servers_there)
-    between = between_zones(todo.all_claims, found)
-    missed, unmissed = hosts.split(effects, hosts.without_server(between.from_isolated))
+    lost = _lost(cloud, todo, effects)
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.claims, found),
         *gone(todo.claims, found),
-        *refusals(missed),
+        *lost.refusals,
     ]
-    if passing := [each for each in missed if each.comes_and_goes]:
-        against.append(HostsOnTheWay(passing, hosts_lost(passing, found)))
-    crossing = hosts.without_server(between.from_reserved)
-    taken = reserved(plan, found, todo.assumptions, crossing, between.unseen)
-    is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
-    if not is_off:
-        against.extend(itertools.chain.from_iterable(map(without_host, taken)))
     passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
     try:
@@ -78,11 +73,44 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     return dataclasses.replace(
         todo,
         effects=effects,
-        unmissed=unmissed,
+        unmissed=lost.unmissed,
         refusals=tuple(against),
         misplaced=misplaced_servers(cloud, plan, found),
         passed_over=passed_over,
         unclear=unclear,
-        reserved=taken,
+        reserved=lost.reserved,
         has_private_flavors=lookup.lists_private_flavors(cloud),
     )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Lost:
+    """What flavors and projects lose by a plan.
+
+    :ivar unmissed: the effects that leave flavors without hosts which nobody misses
+    :ivar refusals: what speaks against the plan, as somebody may miss hosts
+    """
+
+    unmissed: tuple[Effect, ...]
+    reserved: tuple[Reserved, ...]
+    refusals: tuple[errors.AnswerIsNo, ...]
+
+
+def _lost(cloud: Cloud, todo: WantedPlan, effects: Sequence[Effect]) -> _Lost:
+    """Find out which hosts that flavors and projects lose somebody may miss."""
+    found, claims = todo.found, todo.all_claims
+    meant = Meant(claims, found)
+    placed = Placed(claims, meant, found, todo.assumptions)
+    requirers = Requirers(claims, found)
+    hosts = Unmissed(cloud, found, placed, requirers, todo.servers_there)
+    between = between_zones(claims, meant, found)
+    missed, unmissed = hosts.split(effects, hosts.without_server(between.from_isolated))
+    against: list[errors.AnswerIsNo] = [*refusals(missed)]
+    if passing := [each for each in missed if each.comes_and_goes]:
+        against.append(HostsOnTheWay(passing, hosts_lost(passing, found)))
+    crossing = hosts.without_server(between.from_reserved)
+    taken = reserved(todo.plan, found, todo.assumptions, crossing, between.unseen)
+    is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
+    if not is_off:
+        against.extend(itertools.chain.from_iterable(map(without_host, taken)))
+    return _Lost(unmissed, taken, tuple(against))

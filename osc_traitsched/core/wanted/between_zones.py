@@ -7,13 +7,12 @@ there nobody has it for good, though it is open to those whom both aggregates ke
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.inventory.zones import zone_in
-from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claims import Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.meant import Meant, hosts_of
@@ -40,12 +39,11 @@ class BetweenZones:
     unseen: _Names = frozenset()
 
 
-def between_zones(claims: Claims, found: FoundCloud) -> BetweenZones:
+def between_zones(claims: Claims, meant: Meant, found: FoundCloud) -> BetweenZones:
     """Return the hosts that are between two zones, or will be.
 
     :param claims: what all lines want
     """
-    meant = Meant(claims, found)
     zones = {
         identity: zone
         for identity, body in meant.bodies.items()
@@ -57,31 +55,31 @@ def between_zones(claims: Claims, found: FoundCloud) -> BetweenZones:
         for host in meant.put(meant.bodies[identity])
     }
     inside = _NONE.union(*(hosts_of(meant.bodies[each]) for each in zones))
+    outside = come.keys() - inside
     isolated: set[str] = set()
     reserved: set[str] = set()
     unseen: set[str] = set()
     for identity, zone in zones.items():
         body = meant.bodies[identity]
-        leaving = {
-            h for h, to in come.items() if to != zone and _takes(claims, body, h)
-        }
-        arriving = leaving - inside
         traits = isolated_by(body["metadata"], found.collation)
-        if traits and arriving:
-            isolated.update(arriving.intersection(*(_having(found, t) for t in traits)))
+        if traits and outside:
+            having = (_having(found, trait) for trait in traits)
+            left = _taken(claims, identity, outside).intersection(*having)
+            isolated.update(host for host in left if come[host] != zone)
         if projects_in(body["metadata"]):
             by_name = claims.taken_by_name.get(identity, _NONE)
-            reserved |= arriving & by_name
-            unseen |= (leaving & hosts_of(body)) - by_name
+            named = outside & by_name
+            reserved.update(host for host in named if come[host] != zone)
+            going = _taken(claims, identity, hosts_of(body)) - by_name
+            unseen.update(host for host in going if come.get(host, zone) != zone)
     isolated.difference_update(_lacking(claims, found) if isolated else ())
     return BetweenZones(frozenset(isolated), frozenset(reserved), frozenset(unseen))
 
 
-def _takes(claims: Claims, body: Body, host: str) -> bool:
-    """Tell whether lines would take a host from an aggregate, if it were there."""
-    identity = str(body["id"])
-    taken = claims.taken.get(identity, ())
-    return identity in claims.kept_to_named or any(host in each for each in taken)
+def _taken(claims: Claims, aggregate: str, hosts: Set[str]) -> _Names:
+    """Return which of some hosts lines take from an aggregate, or would, in it."""
+    taken = _NONE.union(*claims.taken.get(aggregate, ()))
+    return frozenset(hosts if aggregate in claims.kept_to_named else taken & hosts)
 
 
 def _having(found: FoundCloud, trait: str) -> _Names:

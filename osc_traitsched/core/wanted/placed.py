@@ -51,10 +51,14 @@ class Placed:
     """
 
     def __init__(
-        self, claims: Claims, found: FoundCloud, assumptions: SchedulerSettings
+        self,
+        claims: Claims,
+        meant: Meant,
+        found: FoundCloud,
+        assumptions: SchedulerSettings,
     ) -> None:
-        self._claims, self._found, self._assumptions = claims, found, assumptions
-        self._meant = Meant(claims, found)
+        self._claims, self._meant = claims, meant
+        self._found, self._assumptions = found, assumptions
         self._in_zone = functools.cache(self._reach_of_zone)
         self._of_project = functools.cache(self._reach_of_project)
         self._led_to = functools.cache(self._hosts_led_to)
