@@ -211,10 +211,12 @@ def providers_used_by(placement: Service, consumer: str) -> tuple[str, ...]:
 def has_allocations(placement: Service, provider: str) -> bool:
     """Tell whether a server, or the move of one, has something of a provider itself.
 
-    :raises CloudBroke: when Placement can't be read, or the provider is not there
+    :returns: False, too, if the provider is not there
+    :raises CloudBroke: when Placement can't be read
     """
     path = rest.path("resource_providers", provider, "allocations")
-    return bool(rest.get(placement, path, {"allocations": {}})["allocations"])
+    body = rest.get_if_there(placement, path, {"allocations": {}})
+    return body is not None and bool(body["allocations"])
 
 
 def known_traits(placement: Service) -> frozenset[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import lists, lookup, read, rest
+from osc_traitsched.cloud.existing_servers import minor_version
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
@@ -86,8 +87,7 @@ def zones_of_shelved(cloud: Cloud) -> frozenset[str]:
 
     :raises CloudBroke: when the user may not list all projects' servers
     """
-    _, _, minor = (cloud.compute_maximum or "").partition(".")
-    if not minor.isdecimal() or int(minor) < _SHOWS_ZONE:
+    if minor_version(cloud) < _SHOWS_ZONE:
         return frozenset()
     shape: dict[str, rest.Shape] = {_ZONE: rest.OPTIONAL_TEXT}
     query = {"status": "SHELVED_OFFLOADED", "limit": _PAGE}

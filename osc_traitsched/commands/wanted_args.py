@@ -141,7 +141,7 @@ class Summed(base.Lister):
         def plan() -> WantedPlan:
             todo = _when_there(args, drafted)
             self.assumed = todo.assumptions
-            return judged(self.cloud(), todo)
+            return judged(self.cloud(), todo, getattr(args, "jobs", 1))
 
         def differing() -> Mapping[Unit, Claim]:
             cloud = self.cloud()

@@ -136,11 +136,11 @@ def unmissed(effects: Sequence[Effect], hosts: Sequence[str]) -> str:
 
     :param hosts: the names of these
     """
-    are, them = ("is", "it") if len(hosts) == 1 else ("are", "them")
+    them = "it" if len(hosts) == 1 else "them"
     return (
-        f"{_left_without(most_general(effects), 'will')}, which is not refused: "
-        f"{listed(map(visible, hosts), 'host')} {are} found there by these files "
-        f"alone, and no server would miss {them}"
+        f"{_left_without(most_general(effects), 'will')}, which is not refused: only "
+        f"these files have {listed(map(visible, hosts), 'host')} found, or move {them} "
+        f"between zones, and no server would miss {them}"
     )
 
 

@@ -298,6 +298,22 @@ def on_the_way(hosts: Iterable[str] = ()) -> str:
     )
 
 
+def between_zones(hosts: Sequence[str]) -> str:
+    """Return the same of hosts that change their zone, and how another run knows it.
+
+    :param hosts: their names
+    """
+    which, them = (
+        listed(map(visible, hosts), "host"),
+        "it" if len(hosts) == 1 else "them",
+    )
+    return (
+        f"would get {which} between two zones: if the run ended there, nothing would "
+        f"show where {which} came from, and {AGAIN} would be refused; name {them} "
+        "under absent of the aggregate that is left; --force overrides this"
+    )
+
+
 def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
     """Return the line that ends a command that the user interrupted.
 

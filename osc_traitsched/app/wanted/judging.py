@@ -39,11 +39,12 @@ _MOVES = (Kind.AGGREGATE_HOSTS, Kind.PROVIDER_AGGREGATES)
 
 
 @uncollected()
-def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
+def judged(cloud: Cloud, todo: WantedPlan, jobs: int = 1) -> WantedPlan:
     """Return a plan with what it does to others, and what speaks against it.
 
     Nothing is refused here.
 
+    :param jobs: how many hosts a run may have left between two zones
     :raises CloudBroke: when a service can't be read
     """
     found, plan = todo.found, todo.plan
@@ -54,7 +55,7 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     moves = any(c.object.kind in _MOVES for c in plan.changes)
     state = with_mirror(cloud, found) if moves else found
     effects = check_effects(cloud, state, plan, todo.assumptions, True, images)
-    lost = _lost(cloud, todo, effects)
+    lost = _lost(cloud, todo, effects, jobs)
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.claims, found),
         *gone(todo.claims, found),
@@ -96,7 +97,9 @@ class _Lost:
     refusals: tuple[errors.AnswerIsNo, ...]
 
 
-def _lost(cloud: Cloud, todo: WantedPlan, effects: Sequence[Effect]) -> _Lost:
+def _lost(
+    cloud: Cloud, todo: WantedPlan, effects: Sequence[Effect], jobs: int
+) -> _Lost:
     """Find out which hosts that flavors and projects lose somebody may miss."""
     found, claims = todo.found, todo.all_claims
     meant = Meant(claims, found)
@@ -104,12 +107,15 @@ def _lost(cloud: Cloud, todo: WantedPlan, effects: Sequence[Effect]) -> _Lost:
     requirers = Requirers(claims, found)
     hosts = Unmissed(cloud, found, placed, requirers, todo.servers_there)
     between = between_zones(claims, meant, found)
-    missed, unmissed = hosts.split(effects, hosts.without_server(between.from_isolated))
+    isolated, named = (
+        hosts.without_server(each if len(each) <= jobs else ())
+        for each in (between.from_isolated, between.from_reserved)
+    )
+    missed, unmissed = hosts.split(effects, isolated)
     against: list[errors.AnswerIsNo] = [*refusals(missed)]
     if passing := [each for each in missed if each.comes_and_goes]:
         against.append(HostsOnTheWay(passing, hosts_lost(passing, found)))
-    crossing = hosts.without_server(between.from_reserved)
-    taken = reserved(todo.plan, found, todo.assumptions, crossing, between.unseen)
+    taken = reserved(todo.plan, found, todo.assumptions, named, between.unseen)
     is_off = todo.filters.given and not is_on(PROJECT_FILTER, todo.filters)
     if not is_off:
         against.extend(itertools.chain.from_iterable(map(without_host, taken)))

@@ -53,7 +53,7 @@ class Unmissed:
 
     def without_server(self, hosts: Iterable[str]) -> frozenset[str]:
         """Return which of some service hosts surely have no server."""
-        return frozenset(host for host in hosts if not self._has_server(host))
+        return frozenset(host for host in sorted(hosts) if not self._has_server(host))
 
     def split(
         self, effects: Iterable[Effect], crossing: Iterable[str]
@@ -106,7 +106,7 @@ class Unmissed:
         """Tell whether who asks in a zone, if in any, may miss some hosts."""
         if zone is None or not hosts <= self._placed.in_zone(zone, asking):
             return True
-        return any(map(self._has_server, hosts)) or self._is_shelved(zone)
+        return self._is_shelved(zone) or any(map(self._has_server, sorted(hosts)))
 
     def _is_missed_by_project(
         self, hosts: frozenset[str], project: str | None, asking: Asking

@@ -35,6 +35,8 @@ class Stage(enum.IntEnum):
     ZONES = enum.auto()
     #: What closes an aggregate to which hosts of a closed one move out of a zone.
     CLOSED_BEFORE = enum.auto()
+    #: Hosts join what keeps requests from them before what lets requests find them.
+    JOINED_FIRST = enum.auto()
     JOINED = enum.auto()
     #: Hosts leave the aggregates of a zone for that of another one: what keeps others
     #: from them last.
@@ -54,9 +56,9 @@ class Stage(enum.IntEnum):
     NAMED = enum.auto()
     CLOSED = enum.auto()
     RELEASED = enum.auto()
-    #: Hosts leave what lets requests find them before what keeps requests from them.
+    #: They leave in the other order: first what no trait isolates, then isolated ones
+    #: that have a zone, and last those that have none.
     LEFT = enum.auto()
-    #: They leave a zone where a trait keeps requests from them.
     LEFT_LATER = enum.auto()
     LEFT_LAST = enum.auto()
     LOST = enum.auto()
@@ -66,7 +68,7 @@ class Stage(enum.IntEnum):
 CLOSING = frozenset({Stage.CLOSED_BEFORE, Stage.REPLACING, Stage.NAMED, Stage.CLOSED})
 
 #: Where hosts join aggregates, and where they change their zone.
-JOINING = (Stage.JOINED, Stage.MOVED_IN)
+JOINING = (Stage.JOINED_FIRST, Stage.JOINED, Stage.MOVED_IN)
 #: Where they leave without that.
 LEAVING = (Stage.LEFT, Stage.LEFT_LATER, Stage.LEFT_LAST)
 MOVING = (Stage.MOVED_OUT, Stage.MOVED_OUT_LAST, Stage.MOVED_IN)
@@ -130,7 +132,7 @@ def in_stages(
     zones: Mapping[str, Value] = _NO_ZONES,
     closed: Collection[str] = (),
     limited: Set[str] = frozenset(),
-    isolated: Collection[str] = (),
+    isolated: tuple[Collection[str], Collection[str]] = ((), ()),
 ) -> Staged:
     """Return the changes in stages, each split where its keys belong to several.
 
@@ -139,7 +141,8 @@ def in_stages(
     :param zones: those that aggregates make now, by the aggregates' IDs
     :param closed: the IDs of aggregates that are not open to all now
     :param limited: projects that Placement limits to several aggregates, now or then
-    :param isolated: the IDs of those of the closed ones that traits isolate
+    :param isolated: the IDs of those that traits isolate now, and of those that they
+        isolate then
     """
     changes = tuple(changes)
     staging = _Staging(changes, zones, closed, limited, isolated)
@@ -157,9 +160,10 @@ class _Staging:
         zones: Mapping[str, Value],
         closed: Collection[str],
         limited: Set[str],
-        isolated: Collection[str],
+        isolated: tuple[Collection[str], Collection[str]],
     ) -> None:
-        self._limited, self._isolated = limited, frozenset(isolated)
+        self._limited = limited
+        self._isolated, self._isolated_then = map(frozenset, isolated)
         self._zones = dict(zones)
         self._closed = frozenset(closed)
         for change in _of_kinds(changes, Kind.AGGREGATE, Kind.NEW_AGGREGATE):
@@ -224,23 +228,34 @@ class _Staging:
             return self._stage_of_closing(change, key)
         if kind is Kind.AGGREGATE_HOSTS and key in self._moving:
             return self._stage_of_move(change, key)
-        if kind is Kind.AGGREGATE_HOSTS and value is None:
-            return self._stage_of_leaving(change)
+        if kind is Kind.AGGREGATE_HOSTS:
+            leaves = value is None
+            return self._stage_of_leaving(change) if leaves else self._joined(change)
         gained, lost = _OF_KIND[kind]
         return lost if value is None else gained
 
     def _stage_of_move(self, change: Change, host: str) -> Stage:
         """Return the stage of what a host joins or leaves that changes its zone."""
         if change.after[host] is not None:
-            return Stage.JOINED if self._zone(change) is None else Stage.MOVED_IN
+            return (
+                self._joined(change) if self._zone(change) is None else Stage.MOVED_IN
+            )
         if not self._changes_zone(change, host):
             return self._stage_of_leaving(change)
         is_closed = change.object.id in self._closed
         return Stage.MOVED_OUT_LAST if is_closed else Stage.MOVED_OUT
 
+    def _joined(self, change: Change) -> Stage:
+        """Return the stage of a host that joins an aggregate, from no other zone."""
+        is_isolated = change.object.id in self._isolated
+        return Stage.JOINED_FIRST if is_isolated else Stage.JOINED
+
     def _stage_of_leaving(self, change: Change) -> Stage:
-        """Return the stage of a host that leaves an aggregate, for no other zone."""
-        if change.object.id not in self._isolated:
+        """Return the stage of a host that leaves an aggregate, for no other zone.
+
+        By then all has been closed that is to be.
+        """
+        if change.object.id not in self._isolated_then:
             return Stage.LEFT
         return Stage.LEFT_LAST if self._zone(change) is None else Stage.LEFT_LATER
 
@@ -260,13 +275,14 @@ class _Staging:
 def _closing_instead(changes: Iterable[Change]) -> frozenset[str]:
     """Return aggregates that are opened or closed while others close the same hosts."""
     changes = tuple(changes)
-    hosts: dict[str, frozenset[str]] = {}
+    joined: dict[str, frozenset[str]] = {}
     for change in _of_kinds(changes, Kind.AGGREGATE):
-        hosts[change.object.id] = change.found.hosts
+        joined[change.object.id] = change.found.hosts
+    left: dict[str, frozenset[str]] = dict.fromkeys(joined, frozenset())
     for change in _of_kinds(changes, Kind.AGGREGATE_HOSTS):
-        if change.object.id in hosts:
-            now = hosts[change.object.id]
-            hosts[change.object.id] = (now | change.added) - change.removed
+        if change.object.id in joined:
+            joined[change.object.id] |= change.added
+            left[change.object.id] |= change.removed
     opening, closing = [], []
     for change in _of_kinds(changes, Kind.AGGREGATE):
         kinds = {opens(change, key) for key in differing(change)}
@@ -276,7 +292,7 @@ def _closing_instead(changes: Iterable[Change]) -> frozenset[str]:
         {opened.object.id, closed.object.id}
         for opened in opening
         for closed in closing
-        if opened.found.hosts & hosts[closed.object.id]
+        if joined[opened.object.id] & joined[closed.object.id] - left[closed.object.id]
     )
     return frozenset().union(*pairs)
 

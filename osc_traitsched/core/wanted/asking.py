@@ -24,8 +24,10 @@ _KINDS = (Kind.FLAVOR, Kind.IMAGE)
 class Asking:
     """The traits that are required, however much of a plan has been carried out.
 
-    :ivar always: those that were before it as well
-    :ivar ever: those, and all that were before and are not then
+    :ivar always: those that are required now and that no line comes to require: they
+        were before the plan as well
+    :ivar ever: those that are required now, or that lines have no longer required: they
+        may have been before
     """
 
     always: _Traits = frozenset()

@@ -7,7 +7,7 @@ there nobody has it for good, though it is open to those whom both aggregates ke
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.inventory.tenant_keys import projects_in
@@ -26,12 +26,13 @@ _NONE: _Names = frozenset()
 class BetweenZones:
     """Service hosts that lines take from an aggregate of one zone to another's.
 
-    :ivar from_isolated: they are in no zone now, and have the traits that isolate the
-        aggregate, which files give all hosts there, and all that lines give them
-    :ivar from_reserved: they are in no zone now, and lines take them by name, not by a
-        pattern or ``only``, from an aggregate that names projects
-    :ivar unseen: they are in such an aggregate, and once they are between it and the
-        other, nothing will show that they were there
+    Something shows that they were in the first one: they have the traits that isolate
+    it, which files give all hosts there, or lines take them by their names.
+
+    :ivar from_isolated: those that are in no zone now, from an isolated aggregate
+    :ivar from_reserved: those from an aggregate that names projects
+    :ivar unseen: hosts that are in such an aggregate, and of which nothing would show
+        it once they are in no zone
     """
 
     from_isolated: _Names = frozenset()
@@ -59,32 +60,23 @@ def between_zones(claims: Claims, meant: Meant, found: FoundCloud) -> BetweenZon
     isolated: set[str] = set()
     reserved: set[str] = set()
     unseen: set[str] = set()
-    for identity, zone in zones.items():
-        body = meant.bodies[identity]
+    for identity in zones.keys() & claims.taking:
+        body, zone = meant.bodies[identity], zones[identity]
         traits = isolated_by(body["metadata"], found.collation)
-        if traits and outside:
-            having = (_having(found, trait) for trait in traits)
-            left = _taken(claims, identity, outside).intersection(*having)
-            isolated.update(host for host in left if come[host] != zone)
-        if projects_in(body["metadata"]):
-            by_name = claims.taken_by_name.get(identity, _NONE)
-            named = outside & by_name
-            reserved.update(host for host in named if come[host] != zone)
-            going = _taken(claims, identity, hosts_of(body)) - by_name
-            unseen.update(host for host in going if come.get(host, zone) != zone)
+        names_projects = bool(projects_in(body["metadata"]))
+        if not traits and not names_projects:
+            continue
+        others = {host for host, to in come.items() if to != zone}
+        having = [found.hosts_having(trait) for trait in traits]
+        shown = claims.taken_by_name.get(identity, _NONE)
+        shown |= others.intersection(*having) if having else _NONE
+        left = claims.taken_of(identity, outside & others & shown)
+        isolated |= left if traits else _NONE
+        if names_projects:
+            reserved |= left
+            unseen |= claims.taken_of(identity, hosts_of(body) & others - shown)
     isolated.difference_update(_lacking(claims, found) if isolated else ())
     return BetweenZones(frozenset(isolated), frozenset(reserved), frozenset(unseen))
-
-
-def _taken(claims: Claims, aggregate: str, hosts: Set[str]) -> _Names:
-    """Return which of some hosts lines take from an aggregate, or would, in it."""
-    taken = _NONE.union(*claims.taken.get(aggregate, ()))
-    return frozenset(hosts if aggregate in claims.kept_to_named else taken & hosts)
-
-
-def _having(found: FoundCloud, trait: str) -> _Names:
-    """Return the service hosts that have a trait."""
-    return found.service_hosts_of(found.holders.get(trait, frozenset()))
 
 
 def _lacking(claims: Claims, found: FoundCloud) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 from osc_traitsched.core.change.model import PRESENT, Object, Value
 from osc_traitsched.core.wanted.model import Place, Wish, Wrong
@@ -39,7 +39,7 @@ class Claims:
     :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar taken: for aggregates, by their IDs, the hosts that lines take from them, one
         set for each line, also those that are not in them
-    :ivar taken_by_name: of these hosts those that no pattern is needed for
+    :ivar taken_by_name: those of these hosts that lines name, not by patterns
     :ivar opened: for aggregates, by their IDs, the traits that lines no longer isolate
         them for, also those that do not isolate them
     :ivar released: for flavors and images the traits that lines have them no longer
@@ -87,6 +87,16 @@ class Claims:
         """Yield the units that shall be there, on hosts that are held as well."""
         for claims in (self.units, self.held):
             yield from (unit for unit, c in claims.items() if c.value is not None)
+
+    @property
+    def taking(self) -> Set[str]:
+        """The IDs of aggregates that lines take hosts from, or would."""
+        return self.taken.keys() | self.kept_to_named
+
+    def taken_of(self, aggregate: str, hosts: Set[str]) -> frozenset[str]:
+        """Return which of some hosts lines take from an aggregate, or would, in it."""
+        taken = frozenset[str]().union(*self.taken.get(aggregate, ()))
+        return frozenset(hosts if aggregate in self.kept_to_named else taken & hosts)
 
     def of(self, target: Object) -> Mapping[str, Claim]:
         """Return what is wanted of one object, by key."""

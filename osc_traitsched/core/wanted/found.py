@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from osc_traitsched.core.change.isolation.state import CloudState
 from osc_traitsched.core.change.model import Object
@@ -90,10 +90,11 @@ class FoundCloud(CloudState):
         provider = self.snapshot.by_uuid.get(target.id)
         return self._service_hosts.get(provider.root) if provider else target.host
 
-    def service_hosts_of(self, roots: Iterable[str]) -> frozenset[str]:
-        """Return the hosts of root providers as Nova's aggregates name them."""
-        hosts = self._service_hosts
-        return frozenset(hosts[each] for each in roots if each in hosts)
+    def hosts_having(self, trait: str) -> frozenset[str]:
+        """Return the hosts that have a trait, or a device of theirs below, as above."""
+        hosts, providers = self._service_hosts, self.snapshot.by_uuid
+        roots = (providers[each].root for each in self.holders.get(trait, ()))
+        return frozenset(hosts[root] for root in roots if root in hosts)
 
     @functools.cached_property
     def _service_hosts(self) -> Mapping[str, str]:

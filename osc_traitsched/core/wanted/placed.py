@@ -17,6 +17,7 @@ from osc_traitsched.core.change.isolation import (
 )
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.inventory.tenant_keys import is_id
+from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.asking import Asking
@@ -36,7 +37,8 @@ class _Reach:
 
     :ivar here: all that are there now
     :ivar placed: those that lines put there, and nobody else
-    :ivar leaving: those that lines take out, and leave in no other aggregate of it
+    :ivar leaving: those that lines take out of an aggregate of it, unless they are in
+        another one of which no line names them
     """
 
     here: _Names = _NONE
@@ -106,19 +108,29 @@ class Placed:
     def _opened(self) -> Mapping[str, Set[str]]:
         """For each trait the hosts of aggregates that lines no longer isolate for it.
 
-        They have it: else nothing shows that an aggregate was isolated for it, and not
-        open all the time. A run takes it from them last, and they may have left the
-        aggregate by then.
+        And those that lines take from an aggregate that is isolated for it, and that
+        are no longer there: of several that they leave, one is the last. They have the
+        trait: else nothing shows that it kept requests from them, and that they were
+        not open all the time. A run takes it from them last.
         """
         opened: dict[str, set[str]] = {}
         for identity, traits in self._claims.opened.items():
-            taken = self._claims.taken.get(identity, ())
-            hosts = hosts_of(self._meant.bodies[identity]).union(*taken)
+            inside = hosts_of(self._meant.bodies[identity])
             for trait in traits:
-                holders = self._found.holders.get(trait, _NONE)
-                having = hosts & self._found.service_hosts_of(holders)
-                opened.setdefault(trait, set()).update(having)
+                hosts = inside | self._claims.taken_of(identity, self._having(trait))
+                opened.setdefault(trait, set()).update(hosts & self._having(trait))
+        for identity in self._found.isolated & self._claims.taking:
+            body = self._meant.bodies[identity]
+            for trait in isolated_by(body["metadata"], self._found.collation):
+                having = self._having(trait) - hosts_of(body)
+                left = self._claims.taken_of(identity, having)
+                opened.setdefault(trait, set()).update(left)
         return opened
+
+    @functools.cached_property
+    def _having(self) -> Callable[[str], _Names]:
+        """Returns the service hosts that have a trait."""
+        return functools.cache(self._found.hosts_having)
 
     # Zones and projects
 

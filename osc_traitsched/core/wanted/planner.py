@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.change.isolation.guards import as_foreseen
 from osc_traitsched.core.change.model import Change, Kind, Object, State, Value
 from osc_traitsched.core.change.providers import present, traits_found
 from osc_traitsched.core.change.stages import CLOSING, Staged, in_stages
+from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
@@ -46,7 +47,8 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
     by_name = sorted(changes, key=lambda each: (each[0].name, each[1]))
     every = [Change(each[0], states.of(each[0]), changes[each]) for each in by_name]
     limited = limited_to_several(every, found)
-    staged = in_stages(every, states.zones, found.closed, limited, found.isolated)
+    isolated = found.isolated, _isolated_then(every, found)
+    staged = in_stages(every, states.zones, found.closed, limited, isolated)
     guarded = {
         stage: tuple(_closing(change, claims, found) for change in staged[stage])
         for stage in CLOSING.intersection(staged)
@@ -54,6 +56,17 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
     held = sum(states.value(unit) != claim.value for unit, claim in claims.held.items())
     as_wanted = len(claims.units) - len(differing) + claims.elsewhere
     return Draft({**staged, **guarded}, differing, as_wanted, held)
+
+
+def _isolated_then(changes: Iterable[Change], found: FoundCloud) -> frozenset[str]:
+    """Return the IDs of aggregates that traits isolate when all changes are made."""
+    isolated = set(found.isolated)
+    for change in changes:
+        if change.object.kind is Kind.AGGREGATE:
+            keys = change.applied_to(change.found.keys)
+            then = isolated_by({k: str(v) for k, v in keys.items()}, found.collation)
+            (isolated.add if then else isolated.discard)(change.object.id)
+    return frozenset(isolated)
 
 
 def _closing(change: Change, claims: Claims, found: FoundCloud) -> Change:

@@ -252,14 +252,20 @@ class ProjectsOnTheWay(errors.AnswerIsNo):
     """Projects that have no host now would get some, and then have none.
 
     :ivar projects: their IDs; None for those that no aggregate names
+    :ivar hosts: service hosts that they would have only while these change their zone,
+        if lines do not take them by their names
     :ivar release: as of :class:`AllReserved`
     """
 
     def __init__(
-        self, projects: tuple[str | None, ...], release: int | None = None
+        self,
+        projects: tuple[str | None, ...],
+        hosts: Iterable[str] = (),
+        release: int | None = None,
     ) -> None:
         super().__init__(", ".join(map(str, projects)))
         self.projects = projects
+        self.hosts = tuple(sorted(hosts))
         self.release = release
 
 

@@ -197,9 +197,11 @@ def _(error: refusals.ProjectsOnTheWay) -> str:
     named = [visible(each) for each in error.projects if each is not None]
     who = [listed(named, "project")] * bool(named)
     who += ["projects that no aggregate names"] * (None in error.projects)
+    hosts = error.hosts
+    then = problems.between_zones(hosts) if hosts else problems.on_the_way()
     return (
         f"nothing written: {listed(who)}, which {_project_filter(error)} keeps out of "
-        f"aggregates that name others, {problems.on_the_way()}"
+        f"aggregates that name others, {then}"
     )
 
 

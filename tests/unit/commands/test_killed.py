@@ -187,7 +187,8 @@ def test_a_host_of_a_project_that_moves_as_no_line_names_it_gets_others_on_its_w
     found, said = is_refused(text)
     assert found
     assert "projects that no aggregate names, which" in said
-    assert "would get hosts and then have none" in said
+    assert "would get host cmp01 between two zones" in said
+    assert "name it under absent" in said
 
 
 def test_projects_keep_a_host_though_others_of_theirs_may_be_between_zones(
@@ -229,9 +230,9 @@ def test_hosts_that_were_open_all_the_time_are_not_between_zones(
 
 LOST = "flavor 'small' in zone 'az1' will lose 2 of 2 hosts and keep none"
 UNMISSED = (
-    "no host will be left for flavor 'small' in zone 'az1', which is not refused: "
-    "hosts cmp00, cmp01 are found there by these files alone, and no server would miss "
-    "them"
+    "no host will be left for flavor 'small' in zone 'az1', which is not refused: only "
+    "these files have hosts cmp00, cmp01 found, or move them between zones, and no "
+    "server would miss them"
 )
 
 
@@ -503,6 +504,97 @@ def test_a_flavor_that_ceases_to_require_what_lines_give(goes_on, cloud):
         flavors: {gold: {absent: {requires: [CUSTOM_GOLD]}}}
         """
     )
+
+
+def test_a_host_leaves_several_closed_aggregates_of_a_zone(goes_on, cloud):
+    cloud.metadata.update({ZONE: "az1", "trait:CUSTOM_GOLD": "required"})
+    second(cloud, "cmp00", availability_zone="az1", CUSTOM_SILVER="required")
+    cloud.gives(GOLD, "cmp00", "cmp01")
+    cloud.gives(SILVER, "cmp00")
+    cloud.flavor("silver", CUSTOM_SILVER="required")
+    goes_on(
+        """
+        aggregates:
+          gold: {absent: {hosts: [cmp00]}}
+          rack: {absent: {hosts: [cmp00]}}
+        """
+    )
+
+
+def test_a_host_joins_first_what_closes_it(goes_on, cloud):
+    cloud.leaves("cmp00")
+    cloud.leaves("cmp01")
+    cloud.metadata[ZONE] = "az1"
+    second(cloud, CUSTOM_SILVER="required")
+    cloud.gives(SILVER, "cmp00")
+    cloud.shelved = ("az1",)
+    goes_on("aggregates: {gold: {hosts: [cmp00]}, rack: {hosts: [cmp00]}}")
+
+
+def test_a_host_that_lacks_the_trait_of_the_zone_that_it_leaves(goes_on, cloud):
+    cloud.metadata.update({ZONE: "az1", "trait:CUSTOM_GOLD": "required"})
+    second(cloud, "cmp02", "cmp03", availability_zone="az2", CUSTOM_SILVER="required")
+    cloud.gives(GOLD, "cmp00")
+    cloud.gives(SILVER, "cmp02", "cmp03")
+    goes_on(
+        """
+        aggregates:
+          gold: {absent: {hosts: [cmp01]}}
+          rack: {hosts: [cmp01]}
+        """
+    )
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_no_more_hosts_are_between_zones_than_are_written_at_a_time(
+    is_refused, cloud, jobs
+):
+    cloud.leaves("cmp01")
+    cloud.metadata.update({ZONE: "az1", "trait:CUSTOM_GOLD": "required"})
+    second(cloud, availability_zone="az2", CUSTOM_SILVER="required")
+    cloud.gives(GOLD, *HOSTS)
+    cloud.gives(SILVER, *HOSTS)
+    text = """
+        aggregates:
+          gold: {hosts: [cmp00], only: true}
+          rack: {hosts: [cmp01, cmp02, cmp03]}
+    """
+    found, said = is_refused(text, "--jobs", str(jobs))
+    assert found is (jobs < 3), said
+
+
+@pytest.mark.parametrize("name", ["cmp01", "cmp01*"])
+def test_a_group_of_patterns_takes_no_host_by_its_name(is_refused, cloud, name):
+    cloud.leaves("cmp01")
+    cloud.metadata.update({ZONE: "az1", "filter_tenant_id": OWNER})
+    second(cloud, "cmp02", "cmp03", availability_zone="az2", filter_tenant_id=OWNER)
+    text = f"""
+        groups: {{moved: ["{name}"]}}
+        aggregates:
+          gold: {{absent: {{hosts: ["@moved"]}}}}
+          rack: {{hosts: [cmp01]}}
+    """
+    found, said = is_refused(text)
+    assert found is (name != "cmp01"), said
+
+
+def test_what_closes_the_hosts_that_an_opened_aggregate_gets_comes_first(
+    is_refused, cloud
+):
+    # Another run finds these hosts there.
+    cloud.leaves("cmp01")
+    cloud.metadata["trait:CUSTOM_SILVER"] = "required"
+    second(cloud, "cmp01", "cmp02", "cmp03")
+    cloud.gives(SILVER, "cmp00")
+    found, said = is_refused(
+        f"""
+        aggregates:
+          gold: {{hosts: [cmp01], absent: {{isolated_for: [CUSTOM_SILVER]}}}}
+          rack: {{{CLOSED}}}
+        """
+    )
+    assert found
+    assert "for a moment no host would be left for flavor 'small'" in said
 
 
 def test_a_zone_that_was_not_closed_is_missed_whatever_lines_open(is_refused, cloud):

@@ -190,7 +190,7 @@ def test_a_host_leaves_last_what_keeps_requests_from_it():
     ]
     zones = {"pinned-id": "z1", "zone-id": "z1"}
     closed, isolated = {"reserved-id"}, {"isolated-id", "pinned-id"}
-    staged = in_stages(every, zones, closed | isolated, isolated=isolated)
+    staged = in_stages(every, zones, closed | isolated, isolated=(isolated, isolated))
     assert {s: [c.object.name for c in each] for s, each in staged.items()} == {
         Stage.LEFT: ["reserved", "zone"],
         Stage.LEFT_LATER: ["pinned"],

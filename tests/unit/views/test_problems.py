@@ -117,7 +117,8 @@ ERRORS = [
     of_wanted.GoneProject(LINE, "g\x1b", "f" * 32),
     of_wanted.AllReserved(("g\x1b",)),
     of_wanted.NoHostForProjects(("p\x1b",)),
-    of_wanted.ProjectsOnTheWay((None, "p\x1b"), 29),
+    of_wanted.ProjectsOnTheWay((None, "p\x1b"), (), 29),
+    of_wanted.ProjectsOnTheWay((None,), ("h\x1b", "h2"), 29),
     of_wanted.OtherCloud("p\n.json", "http://a\x1b", "http://b\n"),
     of_wanted.TakesMost(LINE, Kind.PROVIDER_TRAITS, "CUSTOM_X", 3, 4),
     of_wanted.NotReviewed(

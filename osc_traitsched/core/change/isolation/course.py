@@ -68,10 +68,15 @@ class Course:
         return bool(self.now) and self.may_be_empty
 
     def without_at_first(self, roots: frozenset[str]) -> Course:
-        """Return the course as if some hosts did not match now, but only later."""
+        """Return the course as if some hosts did not match until they cease to once."""
         if self.now.isdisjoint(roots):
             return self
-        return dataclasses.replace(self, hosts=(self.now - roots, *self.hosts[1:]))
+        hosts, left = [], [roots]
+        for there in self.hosts:
+            left.append(left[-1] & there)
+            hosts.append(there - left[-1])
+        between = tuple((n, there - left[n + 1]) for n, there in self.between)
+        return dataclasses.replace(self, hosts=tuple(hosts), between=between)
 
     @property
     def comes_and_goes(self) -> bool:

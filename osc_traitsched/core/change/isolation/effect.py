@@ -88,7 +88,7 @@ class Effect:
         return self.room.becomes_empty or self.ever.becomes_empty
 
     def without_at_first(self, roots: frozenset[str]) -> Effect:
-        """Return the effect as if it did not have some hosts now, but only later."""
+        """Return the effect as if it did not have some hosts until it once has not."""
         room, ever = (c.without_at_first(roots) for c in (self.room, self.ever))
         return dataclasses.replace(self, room=room, ever=ever)
 

@@ -89,6 +89,11 @@ class Hosts:
         without = [p.name for p in selected.providers if p.uuid not in known]
         return frozenset(hosts), without
 
+    def are_named(self, text: Text) -> bool:
+        """Tell whether a line, or each in its group, is the name of a host."""
+        names, globs = self._written(text.text)
+        return bool(names) and not globs
+
     def _written(self, text: str) -> tuple[frozenset[str], list[str]]:
         """Return what a line or its group of names has, and those that are globs."""
         names = [text]

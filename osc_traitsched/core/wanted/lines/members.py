@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 
 from osc_traitsched.core.change.model import Object
-from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.lines.hosts import Hosts
 from osc_traitsched.core.wanted.lines.rest import leaving_nobody
@@ -40,7 +39,7 @@ def claim(
     claims.taken[target.id] = tuple(found for wish, found in lines if wish.absent)
     taken = frozenset[str]().union(*claims.taken[target.id])
     claims.taken_by_name[target.id] = frozenset[str]().union(
-        *(f for wish, f in lines if wish.absent and not is_pattern(wish.value.text))
+        *(f for wish, f in lines if wish.absent and hosts.are_named(wish.value))
     )
     concerned = given | inside
     for wish, found in lines:

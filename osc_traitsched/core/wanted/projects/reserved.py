@@ -45,6 +45,8 @@ class Reserved:
     :ivar waiting: the IDs of projects that lose all hosts, and get others later
     :ivar on_the_way: the IDs of projects that have no host first, some on the way, and
         then none; None for those that no aggregate names
+    :ivar unseen: hosts that some of them have only between two zones, and of which
+        another run could not know that they were in the first one
     :ivar release: the only release of which it is so, of those that the cloud can be
         of; None if it is so of each
     """
@@ -58,6 +60,7 @@ class Reserved:
     for_a_moment: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     on_the_way: tuple[str | None, ...] = ()
+    unseen: Hosts = frozenset()
     release: int | None = None
 
 
@@ -101,17 +104,19 @@ def without_host(found: Reserved) -> Iterator[AnswerIsNo]:
     if found.waiting:
         yield NoHostForProjects(found.waiting, found.release, is_passing=True)
     if found.on_the_way:
-        yield ProjectsOnTheWay(found.on_the_way, found.release)
+        yield ProjectsOnTheWay(found.on_the_way, found.unseen, found.release)
 
 
 def _taken(course: Sequence[Moment], crossing: Hosts, unseen: Hosts) -> Reserved | None:
     """Return what projects lose from the first moment to the last; None for nothing."""
     now, last = course[0], course[-1]
     first = dataclasses.replace(now, open=now.open - crossing)
-    on_their_way = dataclasses.replace(first, open=first.open | unseen)
+    kept_in = frozenset[str]().union(*(each.hosts for each in last.closed))
+    on_their_way = dataclasses.replace(first, open=first.open | unseen & kept_in)
     stranded = _stranded(course, first)
     lost = now.open - last.open
     passing = _passing((first, on_their_way, *course[1:]))
+    is_by_unseen = passing != _passing((first, *course[1:]))
     if not lost and not stranded and not passing:
         return None
     number = stranded.get(None, 0)
@@ -127,6 +132,7 @@ def _taken(course: Sequence[Moment], crossing: Hosts, unseen: Hosts) -> Reserved
         for_a_moment=_taking(course[number], between),
         waiting=tuple(each for each in named if last.has(each)),
         on_the_way=passing,
+        unseen=unseen if is_by_unseen else frozenset(),
     )
 
 

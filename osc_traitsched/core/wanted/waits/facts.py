@@ -211,6 +211,7 @@ _BROUGHT: Mapping[Stage, Callable[[Facts, Change], Iterator[Fact]]] = {
     Stage.GAINED: Facts._had,
     Stage.ZONES: Facts._zoned,
     Stage.CLOSED_BEFORE: Facts._closed,
+    Stage.JOINED_FIRST: Facts._joined,
     Stage.JOINED: Facts._joined,
     Stage.MOVED_OUT: Facts._left,
     Stage.MOVED_OUT_LAST: Facts._left,

@@ -203,6 +203,7 @@ _RELIED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.GAINED: (Reliance._traits_known,),
     Stage.ZONES: (Reliance._aggregate_there,),
     Stage.CLOSED_BEFORE: _CLOSED,
+    Stage.JOINED_FIRST: (Reliance._joins,),
     Stage.JOINED: (Reliance._joins,),
     Stage.MOVED_OUT: _MOVED_OUT,
     # Of several aggregates those are left last that keep others from the host.

@@ -153,6 +153,7 @@ _CLOSED = (Room._elsewhere, Room._for_those_inside, Room._for_projects)
 _COUNTED_ON: Mapping[Stage, tuple[_Find, ...]] = {
     Stage.ZONES: (Room._for_members,),
     Stage.CLOSED_BEFORE: _CLOSED,
+    Stage.JOINED_FIRST: (Room._for_those_outside,),
     Stage.JOINED: (Room._for_those_outside,),
     Stage.MOVED_OUT: _MOVED_OUT,
     Stage.MOVED_OUT_LAST: _MOVED_OUT,
