@@ -52,6 +52,9 @@ STYLES = st.fixed_dictionaries(
         "requires": st.booleans(),
     }
 )
+ASIDE = st.sampled_from(
+    [{}, {}, {"trait:CUSTOM_GOLD": "required"}, {"filter_tenant_id": OWNER}]
+)
 BUSY = st.frozensets(st.sampled_from(sorted(HOSTS)), max_size=2)
 
 
@@ -112,6 +115,7 @@ def moving(draw):
     cloud.mirror.clear()
     aside = draw(st.lists(st.sampled_from(sorted(HOSTS)), unique=True))
     cloud.compute_post(("os-aggregates",), {"aggregate": {"name": "aside"}})
+    cloud.aggregates["1"]["metadata"].update(draw(ASIDE))
     for host in aside:
         cloud.compute_post(("os-aggregates", "1"), {"add_host": {"host": host}})
     for name in ("small", *TRAIT_OF):
