@@ -164,9 +164,22 @@ def _left_without(effects: Sequence[Effect], will: str) -> str:
     return "; ".join(f"{what} for {_stranded(of)}" for what, of in kinds.items() if of)
 
 
+def on_the_way(hosts: Iterable[str] = ()) -> str:
+    """Return what would become of who has no host now, nor at the end.
+
+    :param hosts: the names of those that it would have in between, if they are known
+    """
+    which = listed(map(visible, hosts), "host") or "hosts"
+    return (
+        f"would get {which} and then have none, at least for a moment: if the run "
+        f"ended in between, {problems.AGAIN} would be refused; first apply what closes "
+        f"or takes away {which}, then all of it; --force overrides this"
+    )
+
+
 @problems.word.register
 def _(error: HostsOnTheWay) -> str:
-    then = problems.on_the_way(error.hosts)
+    then = on_the_way(error.hosts)
     return f"nothing written: {_stranded(error.effects)} {then}"
 
 

@@ -285,35 +285,6 @@ def would_create(names: Iterable[str]) -> str:
     return f"would create the trait {listed(names)}"
 
 
-def on_the_way(hosts: Iterable[str] = ()) -> str:
-    """Return what would become of who has no host now, nor at the end.
-
-    :param hosts: the names of those that it would have in between, if they are known
-    """
-    which = listed(map(visible, hosts), "host") or "hosts"
-    return (
-        f"would get {which} and then have none, at least for a moment: if the run "
-        f"ended in between, {AGAIN} would be refused; first apply what closes or takes "
-        f"away {which}, then all of it; --force overrides this"
-    )
-
-
-def between_zones(hosts: Sequence[str]) -> str:
-    """Return the same of hosts that change their zone, and how another run knows it.
-
-    :param hosts: their names
-    """
-    which, them = (
-        listed(map(visible, hosts), "host"),
-        "it" if len(hosts) == 1 else "them",
-    )
-    return (
-        f"would get {which} between two zones: if the run ended there, nothing would "
-        f"show where {which} came from, and {AGAIN} would be refused; name {them} "
-        "under absent of the aggregate that is left; --force overrides this"
-    )
-
-
 def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
     """Return the line that ends a command that the user interrupted.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.change.model import Change, Keys
+from collections.abc import Iterable, Iterator
+
+from osc_traitsched.core.change.model import Change, Keys, Kind
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.tenant_keys import found_in, projects_in
 from osc_traitsched.core.inventory.zones import ZONE_KEY
@@ -61,3 +63,33 @@ def comes_with_list(change: Change, key: str) -> bool:
 def limited_by(metadata: Keys) -> frozenset[str]:
     """Return the projects for which Placement is asked for an aggregate."""
     return found_in({key: v for key, v in metadata.items() if v is not None})
+
+
+def closing_instead(changes: Iterable[Change]) -> frozenset[str]:
+    """Return aggregates that are opened or closed while others close the same hosts."""
+    changes = tuple(changes)
+    joined: dict[str, frozenset[str]] = {}
+    for change in of_kinds(changes, Kind.AGGREGATE):
+        joined[change.object.id] = change.found.hosts
+    left: dict[str, frozenset[str]] = dict.fromkeys(joined, frozenset())
+    for change in of_kinds(changes, Kind.AGGREGATE_HOSTS):
+        if change.object.id in joined:
+            joined[change.object.id] |= change.added
+            left[change.object.id] |= change.removed
+    opening, closing = [], []
+    for change in of_kinds(changes, Kind.AGGREGATE):
+        kinds = {opens(change, key) for key in differing(change)}
+        opening += [change] * (True in kinds)
+        closing += [change] * (False in kinds)
+    pairs = (
+        {opened.object.id, closed.object.id}
+        for opened in opening
+        for closed in closing
+        if joined[opened.object.id] & joined[closed.object.id] - left[closed.object.id]
+    )
+    return frozenset().union(*pairs)
+
+
+def of_kinds(changes: Iterable[Change], *kinds: Kind) -> Iterator[Change]:
+    """Yield those of some changes that are of objects of some kinds."""
+    return (change for change in changes if change.object.kind in kinds)

@@ -16,9 +16,10 @@ import enum
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 
 from osc_traitsched.core.change.closing import (
+    closing_instead,
     comes_with_list,
-    differing,
     limited_by,
+    of_kinds,
     opens,
     opens_and_closes,
 )
@@ -166,12 +167,12 @@ class _Staging:
         self._isolated, self._isolated_then = map(frozenset, isolated)
         self._zones = dict(zones)
         self._closed = frozenset(closed)
-        for change in _of_kinds(changes, Kind.AGGREGATE, Kind.NEW_AGGREGATE):
+        for change in of_kinds(changes, Kind.AGGREGATE, Kind.NEW_AGGREGATE):
             if ZONE_KEY in change.after:
                 self._zones[change.object.id] = change.after[ZONE_KEY]
         #: The zones that hosts join.
         self._joining: dict[str, set[Value]] = {}
-        moves = tuple(_of_kinds(changes, Kind.AGGREGATE_HOSTS))
+        moves = tuple(of_kinds(changes, Kind.AGGREGATE_HOSTS))
         for change in moves:
             for host in change.added:
                 self._joining.setdefault(host, set()).add(self._zone(change))
@@ -189,7 +190,7 @@ class _Staging:
         self._joined_by_sheltered = {
             change.object.id for change in moves if sheltered & change.added
         }
-        self._instead = _closing_instead(changes)
+        self._instead = closing_instead(changes)
 
     def _zone(self, change: Change) -> Value:
         """Return the zone that an aggregate will make; None if it makes none."""
@@ -270,32 +271,3 @@ class _Staging:
             return Stage.OPENED
         coming = limited_by(change.after)
         return Stage.CLOSED if self._limited.isdisjoint(coming) else Stage.NAMED
-
-
-def _closing_instead(changes: Iterable[Change]) -> frozenset[str]:
-    """Return aggregates that are opened or closed while others close the same hosts."""
-    changes = tuple(changes)
-    joined: dict[str, frozenset[str]] = {}
-    for change in _of_kinds(changes, Kind.AGGREGATE):
-        joined[change.object.id] = change.found.hosts
-    left: dict[str, frozenset[str]] = dict.fromkeys(joined, frozenset())
-    for change in _of_kinds(changes, Kind.AGGREGATE_HOSTS):
-        if change.object.id in joined:
-            joined[change.object.id] |= change.added
-            left[change.object.id] |= change.removed
-    opening, closing = [], []
-    for change in _of_kinds(changes, Kind.AGGREGATE):
-        kinds = {opens(change, key) for key in differing(change)}
-        opening += [change] * (True in kinds)
-        closing += [change] * (False in kinds)
-    pairs = (
-        {opened.object.id, closed.object.id}
-        for opened in opening
-        for closed in closing
-        if joined[opened.object.id] & joined[closed.object.id] - left[closed.object.id]
-    )
-    return frozenset().union(*pairs)
-
-
-def _of_kinds(changes: Iterable[Change], *kinds: Kind) -> Iterator[Change]:
-    return (change for change in changes if change.object.kind in kinds)

@@ -37,8 +37,8 @@ class Claims:
     :ivar units: each unit with what it shall be
     :ivar held: those of hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
-    :ivar taken: for aggregates, by their IDs, the hosts that lines take from them, one
-        set for each line, also those that are not in them
+    :ivar taken: for aggregates, by their IDs, the hosts that lines take from them, also
+        those that are not in them
     :ivar taken_by_name: those of these hosts that lines name, not by patterns
     :ivar opened: for aggregates, by their IDs, the traits that lines no longer isolate
         them for, also those that do not isolate them
@@ -55,7 +55,7 @@ class Claims:
         self.units: dict[Unit, Claim] = {}
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
-        self.taken: dict[str, tuple[frozenset[str], ...]] = {}
+        self.taken: dict[str, frozenset[str]] = {}
         self.taken_by_name: dict[str, frozenset[str]] = {}
         self.opened: dict[str, set[str]] = {}
         self.released: dict[Object, set[str]] = {}
@@ -95,8 +95,9 @@ class Claims:
 
     def taken_of(self, aggregate: str, hosts: Set[str]) -> frozenset[str]:
         """Return which of some hosts lines take from an aggregate, or would, in it."""
-        taken = frozenset[str]().union(*self.taken.get(aggregate, ()))
-        return frozenset(hosts if aggregate in self.kept_to_named else taken & hosts)
+        if aggregate in self.kept_to_named:
+            return frozenset(hosts)
+        return self.taken.get(aggregate, frozenset()) & hosts
 
     def of(self, target: Object) -> Mapping[str, Claim]:
         """Return what is wanted of one object, by key."""

@@ -61,6 +61,7 @@ class Placed:
     ) -> None:
         self._claims, self._meant = claims, meant
         self._found, self._assumptions = found, assumptions
+        self._having = functools.cache(found.hosts_having)
         self._in_zone = functools.cache(self._reach_of_zone)
         self._of_project = functools.cache(self._reach_of_project)
         self._led_to = functools.cache(self._hosts_led_to)
@@ -126,11 +127,6 @@ class Placed:
                 left = self._claims.taken_of(identity, having)
                 opened.setdefault(trait, set()).update(left)
         return opened
-
-    @functools.cached_property
-    def _having(self) -> Callable[[str], _Names]:
-        """Returns the service hosts that have a trait."""
-        return functools.cache(self._found.hosts_having)
 
     # Zones and projects
 

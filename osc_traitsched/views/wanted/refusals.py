@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Union
 
 from osc_traitsched.core.change.model import Kind
@@ -12,6 +13,7 @@ from osc_traitsched.core.wanted import refusals
 from osc_traitsched.core.wanted.model import Place, Wrong, is_name
 from osc_traitsched.views import problems
 from osc_traitsched.views.commands import Option, line, openstack
+from osc_traitsched.views.effects import on_the_way
 from osc_traitsched.views.options import release
 from osc_traitsched.views.text import count, listed, quoted, visible
 
@@ -198,10 +200,24 @@ def _(error: refusals.ProjectsOnTheWay) -> str:
     who = [listed(named, "project")] * bool(named)
     who += ["projects that no aggregate names"] * (None in error.projects)
     hosts = error.hosts
-    then = problems.between_zones(hosts) if hosts else problems.on_the_way()
+    then = _between_zones(hosts) if hosts else on_the_way()
     return (
         f"nothing written: {listed(who)}, which {_project_filter(error)} keeps out of "
         f"aggregates that name others, {then}"
+    )
+
+
+def _between_zones(hosts: Sequence[str]) -> str:
+    """Return what would become of projects while hosts change their zone.
+
+    :param hosts: their names
+    """
+    which = listed(map(visible, hosts), "host")
+    them = "it" if len(hosts) == 1 else "them"
+    return (
+        f"would get {which} between two zones: if the run ended there, nothing would "
+        f"show where {which} came from, and {problems.AGAIN} would be refused; name "
+        f"{them} under absent of the aggregate that is left; --force overrides this"
     )
 
 

@@ -47,6 +47,8 @@ def goes_on(apply, on, cloud):
         done = on(copy.deepcopy(cloud))
         said = apply(text, *options)
         assert said.code == 0, said.err
+        # Between two of them another run finds something that is half done.
+        assert len(done.written) > 1
         for writes in range(len(done.written)):
             killed = on(copy.deepcopy(cloud))
             killed.dies_after(writes)

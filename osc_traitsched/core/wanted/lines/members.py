@@ -36,8 +36,8 @@ def claim(
         if wish.part is Part.MEMBERS
     ]
     given = frozenset[str]().union(*(found for wish, found in lines if not wish.absent))
-    claims.taken[target.id] = tuple(found for wish, found in lines if wish.absent)
-    taken = frozenset[str]().union(*claims.taken[target.id])
+    taken = frozenset[str]().union(*(found for wish, found in lines if wish.absent))
+    claims.taken[target.id] = taken
     claims.taken_by_name[target.id] = frozenset[str]().union(
         *(f for wish, f in lines if wish.absent and hosts.are_named(wish.value))
     )
