@@ -22,7 +22,6 @@ from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
-from osc_traitsched.core.wanted.asking import Requirers
 from osc_traitsched.core.wanted.between_zones import between_zones
 from osc_traitsched.core.wanted.lines.rest import takes_most
 from osc_traitsched.core.wanted.lines.tenants import gone
@@ -33,6 +32,7 @@ from osc_traitsched.core.wanted.projects.reserved import (
     reserved,
     without_host,
 )
+from osc_traitsched.core.wanted.requiring import RequiredTraits
 
 #: What puts providers into aggregates, or takes them out.
 _MOVES = (Kind.AGGREGATE_HOSTS, Kind.PROVIDER_AGGREGATES)
@@ -104,8 +104,8 @@ def _lost(
     found, claims = todo.found, todo.all_claims
     meant = Meant(claims, found)
     placed = Placed(claims, meant, found, todo.assumptions)
-    requirers = Requirers(claims, found)
-    hosts = Unmissed(cloud, found, placed, requirers, todo.servers_there)
+    required = RequiredTraits(claims, found)
+    hosts = Unmissed(cloud, found, placed, required, todo.servers_there)
     between = between_zones(claims, meant, found)
     isolated, named = (
         hosts.without_server(each if len(each) <= jobs else ())

@@ -16,9 +16,9 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.isolation import Context, Effect
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Compute, Nova
-from osc_traitsched.core.wanted.asking import Asking, Requirers
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.placed import Placed
+from osc_traitsched.core.wanted.requiring import Required, RequiredTraits
 
 _Effects = tuple[Effect, ...]
 
@@ -37,10 +37,10 @@ class Unmissed:
         cloud: Cloud,
         found: FoundCloud,
         placed: Placed,
-        requirers: Requirers,
+        required: RequiredTraits,
         servers_there: Mapping[str, int],
     ) -> None:
-        self._cloud, self._placed, self._requirers = cloud, placed, requirers
+        self._cloud, self._placed, self._required = cloud, placed, required
         self._nodes = (found.snapshot.nova or Nova()).by_service_host
         self._service_hosts = {
             node.uuid: host for host, nodes in self._nodes.items() for node in nodes
@@ -92,27 +92,27 @@ class Unmissed:
         if not roots <= self._service_hosts.keys():
             return seen.contexts
         hosts = frozenset(self._service_hosts[root] for root in roots)
-        asking = self._requirers.of(effect.flavor, effect.asked.image)
+        required = self._required.of(effect.flavor, effect.asked.image)
         return tuple(
             context
             for context in seen.contexts
-            if self._is_missed_by_zone(hosts, context.zone, asking)
-            and self._is_missed_by_project(hosts, context.project, asking)
+            if self._is_missed_by_zone(hosts, context.zone, required)
+            and self._is_missed_by_project(hosts, context.project, required)
         )
 
     def _is_missed_by_zone(
-        self, hosts: frozenset[str], zone: str | None, asking: Asking
+        self, hosts: frozenset[str], zone: str | None, required: Required
     ) -> bool:
         """Tell whether who asks in a zone, if in any, may miss some hosts."""
-        if zone is None or not hosts <= self._placed.in_zone(zone, asking):
+        if zone is None or not hosts <= self._placed.in_zone(zone, required):
             return True
         return self._is_shelved(zone) or any(map(self._has_server, sorted(hosts)))
 
     def _is_missed_by_project(
-        self, hosts: frozenset[str], project: str | None, asking: Asking
+        self, hosts: frozenset[str], project: str | None, required: Required
     ) -> bool:
         """Tell whether who asks as a project may miss some hosts; None for others."""
-        if project is None or not hosts <= self._placed.of_project(project, asking):
+        if project is None or not hosts <= self._placed.of_project(project, required):
             return True
         return self._has_any(project)
 

@@ -81,11 +81,12 @@ def closing_instead(changes: Iterable[Change]) -> frozenset[str]:
         kinds = {opens(change, key) for key in differing(change)}
         opening += [change] * (True in kinds)
         closing += [change] * (False in kinds)
+    staying = {each: joined[each] - left[each] for each in joined}
     pairs = (
         {opened.object.id, closed.object.id}
         for opened in opening
         for closed in closing
-        if joined[opened.object.id] & joined[closed.object.id] - left[closed.object.id]
+        if not joined[opened.object.id].isdisjoint(staying[closed.object.id])
     )
     return frozenset().union(*pairs)
 

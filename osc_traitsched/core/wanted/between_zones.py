@@ -7,6 +7,7 @@ there nobody has it for good, though it is open to those whom both aggregates ke
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 
 from osc_traitsched.core.change.model import Kind
@@ -57,6 +58,7 @@ def between_zones(claims: Claims, meant: Meant, found: FoundCloud) -> BetweenZon
     }
     inside = _NONE.union(*(hosts_of(meant.bodies[each]) for each in zones))
     outside = come.keys() - inside
+    having = functools.cache(found.hosts_having)
     isolated: set[str] = set()
     reserved: set[str] = set()
     unseen: set[str] = set()
@@ -64,12 +66,11 @@ def between_zones(claims: Claims, meant: Meant, found: FoundCloud) -> BetweenZon
         body, zone = meant.bodies[identity], zones[identity]
         traits = isolated_by(body["metadata"], found.collation)
         names_projects = bool(projects_in(body["metadata"]))
-        if not traits and not names_projects:
+        if not names_projects and not (traits and outside):
             continue
         others = {host for host, to in come.items() if to != zone}
-        having = [found.hosts_having(trait) for trait in traits]
         shown = claims.taken_by_name.get(identity, _NONE)
-        shown |= others.intersection(*having) if having else _NONE
+        shown |= others.intersection(*map(having, traits)) if traits else _NONE
         left = claims.taken_of(identity, outside & others & shown)
         isolated |= left if traits else _NONE
         if names_projects:

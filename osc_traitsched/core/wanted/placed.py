@@ -20,10 +20,10 @@ from osc_traitsched.core.inventory.tenant_keys import is_id
 from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.asking import Asking
 from osc_traitsched.core.wanted.claims import Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.meant import Meant, hosts_of
+from osc_traitsched.core.wanted.requiring import Required
 
 #: Service hosts, or UUIDs of aggregates.
 _Names = frozenset[str]
@@ -67,20 +67,20 @@ class Placed:
         self._led_to = functools.cache(self._hosts_led_to)
         self._opened_for = functools.cache(self._hosts_opened_for)
 
-    def in_zone(self, zone: str, asking: Asking) -> _Names:
+    def in_zone(self, zone: str, required: Required) -> _Names:
         """Return the service hosts that are found in a zone by files alone."""
-        return self._alone(self._in_zone(zone), asking)
+        return self._alone(self._in_zone(zone), required)
 
-    def of_project(self, project: str, asking: Asking) -> _Names:
+    def of_project(self, project: str, required: Required) -> _Names:
         """Return those that are so in the aggregates to which a project is limited.
 
         None for one that is not limited now: it has all hosts to lose.
         """
-        return self._alone(self._of_project(project), asking)
+        return self._alone(self._of_project(project), required)
 
-    def _alone(self, reach: _Reach, asking: Asking) -> _Names:
-        given = reach.here & self._led_to(asking.ever)
-        return reach.placed | given | reach.leaving & self._opened_for(asking.always)
+    def _alone(self, reach: _Reach, required: Required) -> _Names:
+        given = reach.here & self._led_to(required.ever)
+        return reach.placed | given | reach.leaving & self._opened_for(required.always)
 
     def _hosts_led_to(self, required: _Names) -> _Names:
         """Return the hosts to which lines give one of some traits."""

@@ -272,3 +272,16 @@ def test_what_a_general_effect_says_is_not_said_of_zones_and_projects_again():
     # In the zone it is for good, which is more.
     for_now = effect(room=gone, ever=kept)
     assert LeavesNoHost([for_now, in_zone, in_both]).effects == (for_now, in_zone)
+
+
+def test_hosts_on_their_way_count_from_when_they_come_again():
+    stages = ("ab", "ab", "b", "ab")
+    between = ((1, frozenset("ab")), (2, frozenset("a")), (3, frozenset("a")))
+    found = dataclasses.replace(course(*stages), between=between)
+    found = found.without_at_first(frozenset("a"))
+    assert found.hosts == course("b", "b", "b", "ab").hosts
+    assert [there for _, there in found.between] == [
+        frozenset("b"),
+        frozenset(),
+        frozenset("a"),
+    ]

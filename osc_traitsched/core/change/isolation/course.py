@@ -75,7 +75,7 @@ class Course:
         for there in self.hosts:
             left.append(left[-1] & there)
             hosts.append(there - left[-1])
-        between = tuple((n, there - left[n + 1]) for n, there in self.between)
+        between = tuple((n, there - left[n]) for n, there in self.between)
         return dataclasses.replace(self, hosts=tuple(hosts), between=between)
 
     @property

@@ -76,9 +76,7 @@ class Hosts:
 
         Nova may have them no more.
         """
-        if text.text not in self._patterns:
-            self._patterns[text.text] = self._written(text.text)
-        names, globs = self._patterns[text.text]
+        names, globs = self._once_written(text.text)
         matching = (h for glob in globs for h in among if fnmatch.fnmatchcase(h, glob))
         return names.intersection(among).union(matching)
 
@@ -90,9 +88,20 @@ class Hosts:
         return frozenset(hosts), without
 
     def are_named(self, text: Text) -> bool:
-        """Tell whether a line, or each in its group, is the name of a host."""
-        names, globs = self._written(text.text)
-        return bool(names) and not globs
+        """Tell whether a line, or each in its group, is the name of a host.
+
+        Groups of an aggregate or a zone change as hosts move.
+        """
+        if text.text.startswith(GROUP):
+            group = self._groups[text.text[len(GROUP) :]]
+            if group.source is not Source.NAMES:
+                return group.source is Source.INVENTORY
+        return not self._once_written(text.text)[1]
+
+    def _once_written(self, text: str) -> tuple[frozenset[str], list[str]]:
+        if text not in self._patterns:
+            self._patterns[text] = self._written(text)
+        return self._patterns[text]
 
     def _written(self, text: str) -> tuple[frozenset[str], list[str]]:
         """Return what a line or its group of names has, and those that are globs."""

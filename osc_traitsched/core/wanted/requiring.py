@@ -21,7 +21,7 @@ _KINDS = (Kind.FLAVOR, Kind.IMAGE)
 
 
 @dataclasses.dataclass(frozen=True)
-class Asking:
+class Required:
     """The traits that are required, however much of a plan has been carried out.
 
     :ivar always: those that are required now and that no line comes to require: they
@@ -33,15 +33,15 @@ class Asking:
     always: _Traits = frozenset()
     ever: _Traits = frozenset()
 
-    def joined(self, other: Asking) -> Asking:
+    def joined(self, other: Required) -> Required:
         """Return what both require."""
-        return Asking(self.always | other.always, self.ever | other.ever)
+        return Required(self.always | other.always, self.ever | other.ever)
 
 
-_NOTHING = Asking()
+_NOTHING = Required()
 
 
-class Requirers:
+class RequiredTraits:
     """Tells what flavors and images require.
 
     :param claims: what all lines want
@@ -54,14 +54,14 @@ class Requirers:
                 named = coming.get(target.id, _NONE)
                 coming[target.id] = named | required_by({key: REQUIRED})
         going = {target.id: each for target, each in claims.released.items()}
-        self._found: dict[tuple[Kind, str], Asking] = {}
+        self._found: dict[tuple[Kind, str], Required] = {}
         flavors = (
             (each, required_by(each.get("extra_specs") or {})) for each in found.flavors
         )
         images = ((each, required_by_image(each)) for each in found.images)
         for kind, bodies in zip(_KINDS, (flavors, images)):
             for body, now in bodies:
-                mine = Asking(
+                mine = Required(
                     now - coming.get(body["id"], _NONE),
                     now | going.get(body["id"], _NONE),
                 )
@@ -69,7 +69,7 @@ class Requirers:
                 what = kind, body["name"]
                 self._found[what] = mine.joined(self._found.get(what, _NOTHING))
 
-    def of(self, flavor: str, image: str | None) -> Asking:
+    def of(self, flavor: str, image: str | None) -> Required:
         """Return the traits that are required for a server of both, by their names."""
         asked = self._found.get((Kind.FLAVOR, flavor), _NOTHING)
         return asked.joined(self._found.get((Kind.IMAGE, image or ""), _NOTHING))
