@@ -20,7 +20,6 @@ from osc_traitsched.core.change.isolations import Isolations
 from osc_traitsched.core.change.model import Change, Kind, Object, Plan
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.wanted.refusals import UntilLeft
 
 #: What was named and so is missed when the same is planned once more.
 _NAMED = (Kind.FLAVOR, Kind.IMAGE, Kind.AGGREGATE)
@@ -124,8 +123,7 @@ def impossible(changes: Iterable[Change]) -> errors.TraitSchedError | None:
     What only others of them stand against is not among that.
     """
     problems = (each.problem for each in changes)
-    lasting = (p for p in problems if p and not isinstance(p, UntilLeft))
-    return next(lasting, None)
+    return next((each for each in problems if each), None)
 
 
 def _planned(

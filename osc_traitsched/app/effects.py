@@ -5,61 +5,73 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.cloud import evidence, lookup
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
-from osc_traitsched.core.change import isolation
-from osc_traitsched.core.change.isolation import (
-    CloudState,
-    Course,
+from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
+from osc_traitsched.core.change.contexts import Fold
+from osc_traitsched.core.change.impact import (
+    Asked,
     Effect,
-    FullHostsUnread,
+    Hosts,
     HostsUnknown,
+    Impact,
     LeavesNoHost,
-    MatrixRow,
-    PredictedCloud,
+    Row,
 )
 from osc_traitsched.core.change.model import Plan
+from osc_traitsched.core.change.phases import Phase
 from osc_traitsched.core.errors import CloudBroke, PlacementRefuses, TraitSchedError
+from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.nova import options, prefilter
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER, has_filter
 from osc_traitsched.core.placement import capacity, matcher
-from osc_traitsched.core.placement.facts import Amount, Facts
+from osc_traitsched.core.placement.facts import Amount
 
 #: Of one query, where other queries are answered.
 _INTERNAL_ERROR = 500
 
 
+#: After these phases the cloud is looked at, to tell what may lack a host for a moment.
+_LOOKS = (Phase.OPEN, Phase.REQUIRE, Phase.CLOSE)
+
+
 def check_effects(
     cloud: Cloud,
-    state: CloudState,
+    model: CloudModel,
     plan: Plan,
-    assumptions: SchedulerSettings,
-    force: bool = False,
+    settings: SchedulerSettings,
     images: Iterable[Body] = (),
 ) -> tuple[Effect, ...]:
-    """Find out what becomes of each flavor if the scheduler isolates aggregates.
+    """What becomes of each flavor if the scheduler isolates aggregates.
 
-    In each zone and for each project that it may differ for, and with images of each
-    kind where the scheduler looks at images.
+    In each zone and for each project that an aggregate names, and with images of each
+    kind if the scheduler looks at images. Flavors that nothing happens to are left out.
 
     :param images: each flavor is looked at with each of them, too
-    :raises LeavesNoHost: when one would be left without a host, unless forced
-    :raises HostsUnknown: when that can't be known of one, unless forced
     :raises CloudBroke: when Placement can't be read, or images where they matter
     """
-    on = _isolating(assumptions)
-    now = PredictedCloud.now(state, (*images, *_image_kinds(cloud, on)))
-    foreseen = foresee(cloud.placement, isolation.predicted_stages(now, plan), on)
-    found = tuple(_usable(cloud, state, foreseen, on))
-    for refusal in () if force else refusals(found):
-        raise refusal
-    return found
+    on = _isolating(settings)
+    every = (ANY_IMAGE, *images, *_image_kinds(cloud, on))
+    now = dataclasses.replace(model, images=every)
+    found = _foresee(cloud.placement, Impact(_looks(now, plan), on))
+    return tuple(_usable(cloud, now, found, on))
+
+
+def _looks(now: CloudModel, plan: Plan) -> list[CloudModel]:
+    """The cloud now, in between, and at the end; those that differ."""
+    models, left = [now], list(plan.changes)
+    for phase in _LOOKS:
+        part = [change for change in left if change.phase <= phase]
+        left = [change for change in left if change.phase > phase]
+        models += [models[-1].after(part)] if part else []
+    return [*models, models[-1].after(left)] if left or len(models) < 2 else models
 
 
 def refusals(effects: Sequence[Effect]) -> Iterator[LeavesNoHost | HostsUnknown]:
@@ -82,31 +94,31 @@ def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
 
 def _usable(
     cloud: Cloud,
-    state: CloudState,
+    model: CloudModel,
     effects: Iterable[Effect],
-    assumptions: SchedulerSettings,
+    settings: SchedulerSettings,
 ) -> Iterator[Effect]:
     """Yield the effects but for private flavors that no such project may use.
 
     Nova is asked only about those that would have no host. A flavor that no project may
     use yet can be given to any.
     """
-    folded = assumptions.collation.folded
-    named = isolation.named_projects(state.aggregates, assumptions)
+    fold = Fold(settings)
+    metadata = (body["metadata"] for body in model.aggregates)
+    named = {fold(project) for each in metadata for project in projects_in(each)}
     private = {
         body["name"]: body
-        for body in state.flavors
+        for body in model.flavors
         if not body.get("os-flavor-access:is_public", True)
     }
 
     @functools.cache
     def projects(flavor: str) -> frozenset[str]:
-        having = lookup.flavor_projects(cloud, private[flavor])
-        return frozenset(map(folded, having))
+        return frozenset(map(fold, lookup.flavor_projects(cloud, private[flavor])))
 
     def may_use(flavor: str, project: str | None) -> bool:
         if project is not None:
-            return folded(project) in projects(flavor)
+            return fold(project) in projects(flavor)
         return not named or not projects(flavor) or not projects(flavor) <= named
 
     for effect in effects:
@@ -118,53 +130,72 @@ def _usable(
                 yield effect.in_contexts(usable)
 
 
-def _image_kinds(cloud: Cloud, assumptions: SchedulerSettings) -> tuple[Body, ...]:
-    if not prefilter.image_keys(assumptions):
+def _image_kinds(cloud: Cloud, settings: SchedulerSettings) -> tuple[Body, ...]:
+    """What the prefilters that look at images find in images, each kind once."""
+    keys = prefilter.image_keys(settings)
+    if not keys:
         return ()
     found = lookup.images(cloud, {"status": "active"})
-    chosen = public_or_own(found, cloud.own_project)
-    return isolation.image_kinds(chosen, assumptions)
+    kinds = {
+        tuple((key, str(image[key])) for key in keys if image.get(key) is not None)
+        for image in public_or_own(found, cloud.own_project)
+    }
+    return tuple(dict(kind) for kind in sorted(kinds) if kind)
 
 
-def foresee(
-    placement: Service, clouds: Sequence[PredictedCloud], assumptions: SchedulerSettings
-) -> tuple[Effect, ...]:
-    """Read what decides about hosts, and find out what becomes of each flavor.
+def _foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
+    """Read what decides about hosts, and yield what becomes of each flavor.
 
-    Of flavors whose hosts no stage can change nothing is read or returned. The number
-    of requests does not grow with hosts: it is as ``evidence.gather`` says, and up to
-    25 more for flavors that have no host with room.
+    The number of requests does not grow with hosts: it is as ``evidence.gather`` says,
+    and up to 25 more for flavors that have no host with room.
 
-    :param clouds: as the cloud is now, then after each stage of a plan
     :raises CloudBroke: when Placement can't be read
     """
-    every = isolation.request_matrix(clouds, assumptions)
-    offers, unread = _offers(placement, every)
-    failed = [unread.keys() & _amounts([row]) if unread else set() for row in every]
-    rows = [row for row, amounts in zip(every, failed) if not amounts]
-    if not rows:
-        return tuple(_unknown(zip(every, failed), unread))
+    offers, unread = _offers(placement, impact)
+    yield from _unknown(impact, unread)
+    impact.rows = tuple(r for r in impact.rows if not _amounts_of(r) & unread.keys())
+    if not impact.rows:
+        return
     facts = evidence.gather(
         placement,
-        clouds[0].state.snapshot,
-        isolation.queries(rows),
+        impact.clouds[0].snapshot,
+        impact.queries,
         NOTHING,
         figures=True,
         known=lambda: offers,
     )
-    room = isolation.courses(clouds, rows, facts)
-    ever = _ever(placement, clouds, rows, room, facts)
-    unknown = _unknown(zip(every, failed), unread)
-    return (*ever.effects(rows, room), *unknown)
+    room = Hosts(impact, facts)
+    facts = facts.with_all_enabled()
+    amounts = matcher.amounts(c for each in impact.queries for c in each.clauses)
+    empty = capacity.unused(facts, amounts)
+    most = Hosts(impact, empty)
+    # A disabled host will be enabled again. Figures tell most of what a full host could
+    # take; its units are read if no other host is left.
+    doubtful = tuple(impact.doubtful(room, most))
+    wanted = frozenset[Amount]().union(*(_amounts_of(row) for row, _ in doubtful))
+    roots = _by_turns(impact, {sets for _, sets in doubtful})
+    kinds = capacity.undecided(facts, wanted, roots)
+    if not kinds:
+        yield from impact.effects(room, most, most, 0)
+        return
+    read = evidence.unused(placement, kinds)
+    left = [uuid for alike in kinds for uuid in alike if uuid not in read]
+    if (found := capacity.unused(facts, amounts, read)) != empty:
+        most = Hosts(impact, found)
+    none: capacity.Figures = {**read, **{uuid: {} for uuid in left}}
+    least = Hosts(impact, capacity.unused(facts, amounts, none)) if left else most
+    yield from impact.effects(room, most, least, len(left))
 
 
-def _amounts(rows: Iterable[MatrixRow]) -> tuple[Amount, ...]:
-    queries = isolation.queries(rows)
-    return matcher.amounts(clause for each in queries for clause in each.clauses)
+def _amounts_of(row: Row) -> frozenset[Amount]:
+    """Amounts of resource classes that a row asks for."""
+    both = ((r, r.fallback) for r in row.requests if r)
+    clauses = (c for pair in both for each in pair if each for c in each.clauses)
+    return frozenset(matcher.amounts(clauses))
 
 
 def _offers(
-    placement: Service, rows: Iterable[MatrixRow]
+    placement: Service, impact: Impact
 ) -> tuple[dict[Amount, frozenset[str]], dict[Amount, TraitSchedError]]:
     """Read the providers that can give each amount, and which can't be read.
 
@@ -174,7 +205,7 @@ def _offers(
     """
     offers: dict[Amount, frozenset[str]] = {}
     unread: dict[Amount, TraitSchedError] = {}
-    for amount in _amounts(rows):
+    for amount in sorted(frozenset[Amount]().union(*map(_amounts_of, impact.rows))):
         try:
             offers[amount] = evidence.offers(placement, amount)
         except PlacementRefuses as exc:
@@ -187,99 +218,33 @@ def _offers(
 
 
 def _unknown(
-    rows: Iterable[tuple[MatrixRow, Set[Amount]]],
-    unread: Mapping[Amount, TraitSchedError],
+    impact: Impact, unread: Mapping[Amount, TraitSchedError]
 ) -> Iterator[Effect]:
-    """Yield an effect for each flavor that Placement can't be asked for.
-
-    :param rows: each with its amounts that can't be read
-    """
+    """Yield an effect for each flavor that Placement can't be asked for."""
     flavors: dict[str, set[Amount]] = {}
-    for row, amounts in rows:
-        if amounts:
-            flavors.setdefault(row.asked.flavor, set()).update(amounts)
+    for row in impact.rows:
+        failing = _amounts_of(row) & unread.keys()
+        if failing:
+            flavors.setdefault(row.asked.flavor, set()).update(failing)
     for flavor, amounts in flavors.items():
         # What Placement refuses, and what no inventory can give, has no host to lose.
         may_have_hosts = not any(
             isinstance(unread[each], PlacementRefuses) or each[1] > capacity.LARGEST
             for each in amounts
         )
-        yield Effect.unknown(flavor, unread[min(amounts)], may_have_hosts)
+        asked = Asked(flavor, None)
+        why = unread[min(amounts)]
+        yield Effect(asked, unread=why, may_leave_no_host=may_have_hosts)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Ever:
-    """Which hosts could ever take what is asked for.
-
-    :ivar most: if all those could that were not read, by rows
-    :ivar least: if none of those could
-    :ivar unread: how many these are
-    """
-
-    most: Sequence[Course]
-    least: Sequence[Course]
-    unread: int = 0
-
-    def effects(
-        self, rows: Iterable[MatrixRow], room: Iterable[Course]
-    ) -> Iterator[Effect]:
-        """Yield what becomes of each row, which has room on these hosts now.
-
-        A flavor that loses hosts is not known to keep one by a host that was not read.
-        """
-        for row, now, most, least in zip(rows, room, self.most, self.least):
-            is_left = not most.may_be_empty
-            may_be_last = is_left and least.may_be_empty and most.loses_any
-            why = FullHostsUnread(self.unread) if may_be_last else None
-            unread = why is not None
-            yield Effect(row.asked, now, most, row.others, why, unread)
-
-
-def _ever(
-    placement: Service,
-    clouds: Sequence[PredictedCloud],
-    rows: Sequence[MatrixRow],
-    room: Sequence[Course],
-    facts: Facts,
-) -> _Ever:
-    """Find out which hosts could ever take what is asked for.
-
-    Figures tell most of it. The units are read where no host has room, so that it hangs
-    on hosts that are full. A disabled host will be enabled again.
-    """
-    facts = facts.with_all_enabled()
-    amounts = _amounts(rows)
-    empty = capacity.unused(facts, amounts)
-    most = isolation.courses(clouds, rows, empty)
-    doubtful = [
-        (row, course)
-        for row, now, course in zip(rows, room, most)
-        if now.may_be_empty and course.now
-    ]
-    roots = _by_turns(course for _, course in doubtful)
-    kinds = capacity.undecided(facts, _amounts(row for row, _ in doubtful), roots)
-    if not kinds:
-        return _Ever(most, most)
-    read = evidence.unused(placement, kinds)
-    unread = [uuid for alike in kinds for uuid in alike if uuid not in read]
-    if (found := capacity.unused(facts, amounts, read)) != empty:
-        most = isolation.courses(clouds, rows, found)
-    if not unread:
-        return _Ever(most, most)
-    none: capacity.Figures = {**read, **{uuid: {} for uuid in unread}}
-    found = capacity.unused(facts, amounts, none)
-    return _Ever(most, isolation.courses(clouds, rows, found), len(unread))
-
-
-def _by_turns(courses: Iterable[Course]) -> list[str]:
-    """Return all hosts, those first that the plan leaves, one of each in turn.
+def _by_turns(impact: Impact, sets: Iterable[tuple[int, ...]]) -> list[str]:
+    """All hosts of some sets, those first that a plan leaves, one of each in turn.
 
     Only so many are read, and one that is left is enough.
     """
-    # Very many are on the same hosts.
-    hosts = dict.fromkeys(each.hosts for each in courses)
-    then = dict.fromkeys(each[-1] for each in hosts)
-    turns = itertools.zip_longest(*map(sorted, then))
+    sets = list(sets)
+    then = dict.fromkeys(each[-1] for each in sets)
+    turns = itertools.zip_longest(*(sorted(impact.roots(each)) for each in then))
     left = (root for turn in turns for root in turn if root is not None)
-    every = frozenset[str]().union(*itertools.chain.from_iterable(hosts))
-    return list(dict.fromkeys((*left, *sorted(every))))
+    every = functools.reduce(operator.or_, itertools.chain.from_iterable(sets), 0)
+    return list(dict.fromkeys((*left, *sorted(impact.roots(every)))))

@@ -20,9 +20,7 @@ from osc_traitsched.core.change.model import Change, Plan
 from osc_traitsched.core.change.outcome import (
     Outcome,
     Status,
-    chains,
     foreseen_outcomes,
-    may_begin,
     not_done,
 )
 from osc_traitsched.core.errors import Unexpected
@@ -30,10 +28,8 @@ from osc_traitsched.core.errors import Unexpected
 #: Changes in a row without any answer, after which no other is begun.
 _MOST_UNANSWERED = 3
 
-#: Seconds that changes under way get to end when the user interrupts; and those that
-#: should not be left half done.
+#: Seconds that changes under way get to end when the user interrupts.
 _GRACE = 1.0
-_CHAIN_GRACE = 20.0
 
 _POLL = 0.1
 
@@ -75,8 +71,8 @@ def foresee(plan: Plan) -> Execution:
 
 Watch = Callable[[Outcome], object]
 
-#: Changes that need each other, each with its number in its stage.
-_Chain = Sequence[tuple[int, Change]]
+#: Changes that are carried out one after the other, each with its number in its stage.
+_Unit = Sequence[tuple[int, Change]]
 
 
 def unwatched(outcome: Outcome) -> None:
@@ -98,11 +94,10 @@ def run(
 ) -> Execution:
     """Carry out a plan, stage by stage; one outcome a change, whatever becomes of it.
 
-    All changes of a stage are tried, but for those that need one which failed or may
-    have. Once one fails that is made right after another, which it needs, none of its
-    stage is begun any more. After a few in a row that got no answer at all nothing
-    more is begun, nor after an exception. Where the user interrupts (SIGINT in the main
-    thread), nothing more is begun, and what is under way gets a second to end.
+    All changes of a stage are tried. Once one fails, no later stage begins; those that
+    were known to fail when the plan was made end nothing. After a few in a row that got
+    no answer at all nothing more begins, nor after an exception, nor once the user
+    interrupts (SIGINT in the main thread): what is under way then gets a second to end.
 
     :param apply: carries out one change; what it raises is that change's problem
     :param jobs: how many changes of one stage at the same time
@@ -112,14 +107,14 @@ def run(
     running = _Run(apply, patience, watch)
     outcomes: list[Outcome] = []
     with running.interruptible():
+        failed = False
         for stage in plan.stages:
-            goes_on = not patience.stopped.is_set()
-            may = [goes_on and each for each in may_begin(stage, outcomes)]
-            begun = [change for change, each in zip(stage, may) if each]
-            tried = iter(running.stage(begun, jobs))
-            outcomes.extend(
-                next(tried) if m else not_done(c) for c, m in zip(stage, may)
-            )
+            if failed or patience.stopped.is_set():
+                outcomes.extend(map(not_done, stage))
+                continue
+            found = running.stage(stage, jobs)
+            failed = any(o.is_off and o.change.is_sent for o in found)
+            outcomes.extend(found)
     stopped = patience.stopped.is_set()
     return Execution(tuple(outcomes), running.interrupted, stopped)
 
@@ -155,52 +150,48 @@ class _Run:
 
     def stage(self, changes: Sequence[Change], jobs: int) -> list[Outcome]:
         """Carry out the changes of one stage, each whatever becomes of the others."""
-        waiting = queue.SimpleQueue[_Chain]()
-        parts = chains(changes)
-        for part in parts:
-            waiting.put([(number, changes[number]) for number in part])
+        units: dict[str, list[tuple[int, Change]]] = {}
+        for number, change in enumerate(changes):
+            if change.is_sent or not change.blocked:
+                units.setdefault(change.unit or str(number), []).append(
+                    (number, change)
+                )
+        waiting = queue.SimpleQueue[_Unit]()
+        for each in units.values():
+            waiting.put(each)
         begun: set[int] = set()
-        threads = min(jobs, len(parts))
+        threads = min(jobs, len(units))
         for _ in range(threads):
             work = functools.partial(self._work, waiting, begun)
             threading.Thread(target=work, daemon=True).start()
-        is_single = len(parts) == len(changes)
-        found = self._collect(threads, _GRACE if is_single else _CHAIN_GRACE)
+        found = self._collect(threads)
         return [
             found.get(number) or _unended(change, number in begun)
             for number, change in enumerate(changes)
         ]
 
-    def _work(self, waiting: queue.SimpleQueue[_Chain], begun: set[int]) -> None:
+    def _work(self, waiting: queue.SimpleQueue[_Unit], begun: set[int]) -> None:
         try:
             while not self._patience.stopped.is_set():
-                outcomes = self._chain(waiting.get_nowait(), begun)
-                if _is_half_done(outcomes):
-                    # So would be what is still waiting.
-                    while True:
-                        waiting.get_nowait()
+                self._unit(waiting.get_nowait(), begun)
         except queue.Empty:
             pass
         finally:
             self._done.put(_Message.THREAD_ENDED)
 
-    def _chain(self, chain: _Chain, begun: set[int]) -> list[Outcome]:
-        """Carry out changes that need each other, to the end even if interrupted.
+    def _unit(self, unit: _Unit, begun: set[int]) -> None:
+        """Carry out the changes of a unit up to the first that fails.
 
-        After nobody waits for them any more, none is begun.
+        An interrupted one is carried out to its end, as long as somebody waits for it.
         """
-        outcomes: list[Outcome] = []
-        for number, change in chain:
-            (may,) = may_begin([change], outcomes)
-            if not may:
-                outcomes.append(not_done(change))
-                continue
+        for number, change in unit:
             begun.add(number)
             if self._given_up.is_set():
-                break
-            outcomes.append(self._outcome(change))
-            self._done.put((number, outcomes[-1]))
-        return outcomes
+                return
+            outcome = self._outcome(change)
+            self._done.put((number, outcome))
+            if outcome.is_off:
+                return
 
     def _outcome(self, change: Change) -> Outcome:
         """Carry out one change; after an exception no other is begun.
@@ -215,10 +206,10 @@ class _Run:
         self._count(outcome)
         return outcome
 
-    def _collect(self, threads: int, grace: float) -> dict[int, Outcome]:
-        """Return the outcomes, by the changes' numbers, until all threads have ended.
+    def _collect(self, threads: int) -> dict[int, Outcome]:
+        """Return the outcomes, by the changes' numbers, once all threads have ended.
 
-        :param grace: or until so many seconds after the user interrupted
+        After the user interrupted they get a second for that.
         """
         found: dict[int, Outcome] = {}
         end = math.inf
@@ -232,7 +223,7 @@ class _Run:
             if message is _Message.THREAD_ENDED:
                 threads -= 1
             elif message is _Message.INTERRUPTED:
-                end = time.monotonic() + grace
+                end = time.monotonic() + _GRACE
             else:
                 self._take(message, found)
         if threads:
@@ -288,12 +279,6 @@ class _Run:
             yield
         finally:
             signal.signal(signal.SIGINT, before)
-
-
-def _is_half_done(chain: Sequence[Outcome]) -> bool:
-    """Tell whether some of several changes were made, or may have been, and not all."""
-    made = (each.status in (Status.CHANGED, Status.UNKNOWN) for each in chain)
-    return len(chain) > 1 and any(made) and any(each.is_off for each in chain)
 
 
 def _unended(change: Change, begun: bool) -> Outcome:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from osc_traitsched.app.effects import check_effects
+from osc_traitsched.app.effects import check_effects, refusals
 from osc_traitsched.app.servers import check_servers, read_misplaced
 from osc_traitsched.cloud import lookup, read, requirers
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import isolation
-from osc_traitsched.core.change.isolation import (
-    AggregateState,
-    Effect,
-)
+from osc_traitsched.core.change.impact import Effect
+from osc_traitsched.core.change.isolation import isolate, unisolate
+from osc_traitsched.core.change.isolation.state import AggregateState
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.outcome import foreseen_outcomes
 from osc_traitsched.core.change.servers import (
@@ -115,7 +113,7 @@ def plan_isolate(
     creates = trait.to_create(names, state.traits, create)
     chosen = _each_once(lookup.flavor_among(state.flavors, name) for name in flavors)
     bodies = _each_once(lookup.image(cloud, name) for name in images)
-    plan = isolation.isolate_plan(state, names, creates, chosen, bodies)
+    plan = isolate.isolate_plan(state, names, creates, chosen, bodies)
     if not force and (refusal := role_changed(plan.changes, state.roots)):
         raise refusal
     others = ((each["metadata"], each["hosts"]) for each in state.others)
@@ -124,7 +122,7 @@ def plan_isolate(
         state,
         tuple(names),
         plan,
-        check_effects(cloud, state, plan, assumptions, force, bodies),
+        _effects(cloud, state, plan, assumptions, force, bodies),
         assumptions.setting(options.ISOLATION),
         _has_project_filter(state, assumptions),
         is_closed_to_all=not bodies and not _is_open(state, names, chosen, assumptions),
@@ -138,6 +136,20 @@ def plan_isolate(
             apart,
         ),
     )
+
+
+def _effects(
+    cloud: Cloud,
+    state: AggregateState,
+    plan: Plan,
+    settings: SchedulerSettings,
+    force: bool,
+    images: Iterable[Body],
+) -> tuple[Effect, ...]:
+    found = check_effects(cloud, state, plan, settings, images)
+    for refusal in () if force else refusals(found):
+        raise refusal
+    return found
 
 
 def _has_project_filter(state: AggregateState, assumptions: SchedulerSettings) -> bool:
@@ -191,13 +203,13 @@ def plan_unisolate(
     if remove_traits:
         found = _removal(cloud, state, names, all_images, force)
     else:
-        opened = tuple(names) or isolation.isolating(state)
-        found = _Removal(opened, isolation.open_plan(state, opened))
+        opened = tuple(names) or unisolate.isolating(state)
+        found = _Removal(opened, unisolate.open_plan(state, opened))
     return IsolationPlan(
         state,
         found.names,
         found.plan,
-        check_effects(cloud, state, found.plan, assumptions, force, found.images),
+        _effects(cloud, state, found.plan, assumptions, force, found.images),
         assumptions.setting(options.ISOLATION),
         _has_project_filter(state, assumptions),
         unknown=trait.vanished(found.names, state.traits),
@@ -231,11 +243,11 @@ def _removal(
     force: bool,
 ) -> _Removal:
     """Plan that hosts, flavors and images lose the traits, too."""
-    names = tuple(names) or isolation.to_remove(state)
+    names = tuple(names) or unisolate.to_remove(state)
     held = _holders(cloud, state, names)
     images = requirers.images(cloud, names)
     others = of_others(images, cloud.own_project)
-    plan = isolation.unisolate_plan(state, names, held, images, others, all_images)
+    plan = unisolate.unisolate_plan(state, names, held, images, others, all_images)
     # Any user could make an image that no host can be left to.
     if not all_images:
         images = tuple(

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.effects import check_effects
+from osc_traitsched.app.effects import check_effects, refusals
 from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.requirers import check_requirers
 from osc_traitsched.app.servers import check_servers
@@ -17,7 +17,7 @@ from osc_traitsched.cloud.aggregate_state import cloud_state
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
-from osc_traitsched.core.change.isolation import Effect
+from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Kind, Plan
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
@@ -239,4 +239,7 @@ def _check_flavors(
         return ()
     state = cloud_state(cloud, snapshot, flavors, known)
     scheduler = settings.of_cloud(cloud, sources)
-    return check_effects(cloud, state, plan, scheduler)
+    found = check_effects(cloud, state, plan, scheduler)
+    for refusal in refusals(found):
+        raise refusal
+    return found

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from osc_traitsched.cloud import lookup, memberships, read
 from osc_traitsched.cloud.service import Cloud, Service
-from osc_traitsched.core.change.isolation import AggregateState, CloudState, Member
+from osc_traitsched.core.change.cloud_model import CloudModel
+from osc_traitsched.core.change.isolation.state import AggregateState, Member
 from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.core.nova.question import Body
@@ -35,6 +36,7 @@ def aggregate_state(cloud: Cloud, aggregate: str) -> AggregateState:
         aggregates=bodies,
         members=_members(placement, snapshot, nova, found.hosts),
         mirrored=mirrored[found.uuid],
+        inside=mirrored,
         flavors=tuple(sorted(lookup.flavors(cloud), key=lambda body: body["name"])),
         traits=read.known_traits(placement),
         classes=read.known_classes(placement),
@@ -46,7 +48,7 @@ def cloud_state(
     snapshot: Snapshot,
     flavors: Iterable[Body],
     traits: frozenset[str],
-) -> CloudState:
+) -> CloudModel:
     """Read what else decides which hosts some flavors can use.
 
     :param snapshot: all providers
@@ -55,7 +57,7 @@ def cloud_state(
     """
     bodies = read.aggregates(cloud.compute)
     nova = read.view(lookup.computes(cloud), bodies)
-    return CloudState(
+    return CloudModel(
         snapshot=snapshot.with_nova(nova),
         aggregates=bodies,
         flavors=tuple(flavors),

@@ -18,9 +18,8 @@ from osc_traitsched.config.wanted import files
 from osc_traitsched.config.wanted import inventory as inventories
 from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
-from osc_traitsched.core.wanted.crossing import left_first
 from osc_traitsched.core.wanted.steps import Step
-from osc_traitsched.views import effects, left_out, problems, refusals
+from osc_traitsched.views import left_out, problems, refusals
 from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.traits import Table
 from osc_traitsched.views.wanted import prose, rows
@@ -81,20 +80,11 @@ def tell(todo: WantedPlan) -> None:
     outcomes = foresee(todo.plan).outcomes
     for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)
-    if todo.unmissed:
-        warn("%s", effects.unmissed(todo.unmissed, todo.unmissed_hosts))
     for name, traits in todo.closed_to_all.items():
         warn("%s", prose.closed_to_all(name, traits, todo.has_private_flavors))
     for hosts in todo.out_of_reach:
         warn("%s", prose.out_of_reach(hosts))
-    if todo.unread:
-        warn("%s", prose.unread(todo.unread, todo.assumptions))
-    if todo.unfound:
-        warn("%s", prose.unfound(todo.unfound, todo.assumptions))
-    for taken in todo.reserved:
-        if taken.lost:
-            warn("%s", prose.reserved(taken, todo.filters))
-    for line in prose.crossing(left_first(outcomes), todo.found.closed_names):
+    for line in prose.crossing(todo.crossing):
         warn("%s", line)
     if todo.empties_default_zone:
         warn("%s", prose.NO_DEFAULT_ZONE)
@@ -141,7 +131,7 @@ class Summed(base.Lister):
         def plan() -> WantedPlan:
             todo = _when_there(args, drafted)
             self.assumed = todo.assumptions
-            return judged(self.cloud(), todo, getattr(args, "jobs", 1))
+            return judged(self.cloud(), todo)
 
         def differing() -> Mapping[Unit, Claim]:
             cloud = self.cloud()

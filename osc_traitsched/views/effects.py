@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.change.isolation import (
-    Course,
+from osc_traitsched.core.change.impact import (
     Effect,
     FullHostsUnread,
-    HostsOnTheWay,
+    HostSets,
     HostsUnknown,
     LeavesNoHost,
     most_general,
 )
 from osc_traitsched.views import problems
-from osc_traitsched.views.text import count, listed, quoted, visible
+from osc_traitsched.views.text import count, listed, quoted
 
 
 def losses(
@@ -36,6 +35,15 @@ def losses(
         for kind in _kinds(losing, inside or frozenset())
     ]
     return [*lines, *(_unread(each) for each in found if each.unread)]
+
+
+def moments(effects: Iterable[Effect]) -> list[str]:
+    """Return a line for flavors that may lack a host while a plan is carried out."""
+    found = most_general([each for each in effects if each.for_a_moment])
+    return [
+        f"{_flavors(kind)} may find no host for a moment, while this is written"
+        for kind in _kinds(found, frozenset())
+    ]
 
 
 def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
@@ -70,7 +78,7 @@ def _lost(effect: Effect, inside: frozenset[str] | None) -> str:
     )
 
 
-def _share(course: Course, which: str, inside: frozenset[str] | None) -> str:
+def _share(course: HostSets, which: str, inside: frozenset[str] | None) -> str:
     where, lost = "", course.lost
     if inside is not None and lost:
         there = len(lost & inside) or "none"
@@ -85,11 +93,11 @@ def _share(course: Course, which: str, inside: frozenset[str] | None) -> str:
     )
 
 
-def _kept(course: Course) -> int:
+def _kept(course: HostSets) -> int:
     return len(course.now & course.then)
 
 
-def _numbers(course: Course) -> tuple[int, int]:
+def _numbers(course: HostSets) -> tuple[int, int]:
     return len(course.now), _kept(course)
 
 
@@ -131,19 +139,6 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
         yield f"for {listed(map(quoted, effect.projects), 'project')}"
 
 
-def unmissed(effects: Sequence[Effect], hosts: Sequence[str]) -> str:
-    """Return a line on flavors whose last hosts nobody misses.
-
-    :param hosts: the names of these
-    """
-    them = "it" if len(hosts) == 1 else "them"
-    return (
-        f"{_left_without(most_general(effects), 'will')}, which is not refused: only "
-        f"these files have {listed(map(visible, hosts), 'host')} found, or move {them} "
-        f"between zones, and no server would miss {them}"
-    )
-
-
 @problems.word.register
 def _(error: LeavesNoHost) -> str:
     why = _left_without(error.effects, "would")
@@ -154,33 +149,11 @@ def _left_without(effects: Sequence[Effect], will: str) -> str:
     """Return which flavors have no host, when all is done or for a moment."""
     kinds = {
         f"no host {will} be left": [e for e in effects if e.is_for_good],
-        f"for a moment no host {will} be left": [
-            e for e in effects if e.ever.becomes_empty and e.ever.then
-        ],
         f"no host that can take one now {will} be left": [
             e for e in effects if not e.ever.becomes_empty
         ],
     }
     return "; ".join(f"{what} for {_stranded(of)}" for what, of in kinds.items() if of)
-
-
-def on_the_way(hosts: Iterable[str] = ()) -> str:
-    """Return what would become of who has no host now, nor at the end.
-
-    :param hosts: the names of those that it would have in between, if they are known
-    """
-    which = listed(map(visible, hosts), "host") or "hosts"
-    return (
-        f"would get {which} and then have none, at least for a moment: if the run "
-        f"ended in between, {problems.AGAIN} would be refused; first apply what closes "
-        f"or takes away {which}, then all of it; --force overrides this"
-    )
-
-
-@problems.word.register
-def _(error: HostsOnTheWay) -> str:
-    then = on_the_way(error.hosts)
-    return f"nothing written: {_stranded(error.effects)} {then}"
 
 
 @problems.word.register
@@ -206,9 +179,9 @@ def _stranded(effects: Iterable[Effect]) -> str:
 
 def _of_those(effect: Effect) -> str:
     """Return how many hosts could take it, where some of them can't now."""
-    room, ever = len(effect.now), len(effect.ever.now)
+    room, ever = len(effect.room.now), len(effect.ever.now)
     if room == ever:
         return ""
-    left = len((effect.ever.now & effect.ever.then) - effect.now)
+    left = len((effect.ever.now & effect.ever.then) - effect.room.now)
     others = f"; {left} full or disabled would be left" if left else ""
     return f" ({count(ever, 'host')} could ever take one, {room or 'none'} now{others})"

@@ -5,15 +5,10 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable, Mapping, Sequence
 
-from osc_traitsched.core.change.isolation import (
-    AggregateState,
-    Contradiction,
-    HostLeft,
-    HostsJoined,
-    KeysCame,
-    NoLongerCloses,
-    NotIsolated,
-)
+from osc_traitsched.core.change.guard import HostsJoined, KeysCame
+from osc_traitsched.core.change.isolation.guards import Contradiction, HostLeft
+from osc_traitsched.core.change.isolation.state import AggregateState
+from osc_traitsched.core.change.isolation.unisolate import NotIsolated
 from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers
@@ -245,16 +240,6 @@ def _(error: HostsJoined) -> str:
 @problems.word.register
 def _(error: HostLeft) -> str:
     return f"{error.host} left the aggregate meanwhile; its traits stay"
-
-
-@problems.word.register
-def _(error: NoLongerCloses) -> str:
-    name = quoted(error.aggregate)
-    happened = f"{listed(error.left, 'host')} left aggregate {name}"
-    if error.changed:
-        changed = listed(map(quoted, error.changed))
-        happened = f"{changed} of aggregate {name} changed"
-    return f"{happened} meanwhile, which was to keep others out; run the command again"
 
 
 @problems.word.register

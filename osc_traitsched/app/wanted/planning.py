@@ -12,7 +12,8 @@ from osc_traitsched.app.wanted.reading import read_wanted
 from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.stages import Staged, in_order
+from osc_traitsched.core.change.model import Change, Plan
+from osc_traitsched.core.change.phases import checked, known_problem, ordered
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.agreed import not_reviewed
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
@@ -22,13 +23,8 @@ from osc_traitsched.core.wanted.lines.hosts import Hosts
 from osc_traitsched.core.wanted.lines.inventory import Inventory
 from osc_traitsched.core.wanted.model import Wanted
 from osc_traitsched.core.wanted.planner import draft
-from osc_traitsched.core.wanted.problems import with_problems
-from osc_traitsched.core.wanted.projects.unread import unfound, unread
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
-from osc_traitsched.core.wanted.waits.needs import with_needs
-from osc_traitsched.core.wanted.waits.opening import while_open
-from osc_traitsched.core.wanted.waits.sheltering import while_closed
-from osc_traitsched.core.wanted.zones import ZoneRules, changing_zone, settled
+from osc_traitsched.core.wanted.zones import ZoneRules, changing_zone
 
 
 @uncollected()
@@ -47,24 +43,23 @@ def plan_wanted(
     """
     found, claims = _read(cloud, wanted, assumptions, inventory)
     sketch = draft(claims, found)
-    held = claims.held_hosts
-    marked = with_problems(sketch.staged, found)
-    guarded = while_closed(while_open(marked, wanted, found), found)
-    servers_there = _servers_of_zones(cloud, guarded, found)
-    rules = ZoneRules(guarded, found, servers_there, held)
+    plan = ordered(sketch.changes, found.aggregates, found.collation)
+    rules = ZoneRules(
+        found.aggregates, _servers_of_zones(cloud, plan, found), claims.held_hosts
+    )
+
+    def problem(changes: Sequence[Change]) -> errors.TraitSchedError | None:
+        return known_problem(changes) or rules.problem(changes)
+
     return WantedPlan(
         found=found,
-        plan=settled(in_order(with_needs(guarded, found, rules))),
-        all_claims=claims,
+        plan=checked(plan, problem, found.collation),
         claims=sketch.claims,
         as_wanted=sketch.as_wanted,
         held=sketch.held,
-        held_hosts=held,
+        held_hosts=claims.held_hosts,
         assumptions=assumptions,
-        servers_there=servers_there if isinstance(servers_there, Mapping) else {},
         missing=tuple(claims.missing),
-        unread=tuple(unread(claims, found, assumptions)),
-        unfound=tuple(unfound(claims, found, assumptions)),
     )
 
 
@@ -111,10 +106,10 @@ def unreviewed(
 
 
 def _servers_of_zones(
-    cloud: Cloud, staged: Staged, found: FoundCloud
+    cloud: Cloud, plan: Plan, found: FoundCloud
 ) -> Mapping[str, int] | errors.CloudBroke:
-    """Return how many servers the hosts have that change their zone."""
+    """Count the servers on hosts that change their zone."""
     try:
-        return servers.counted(cloud, changing_zone(staged, found))
+        return servers.counted(cloud, changing_zone(plan, found.aggregates))
     except errors.CloudBroke as exc:
         return exc

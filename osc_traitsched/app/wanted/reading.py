@@ -10,7 +10,6 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in
-from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import before_suffixes
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
@@ -29,14 +28,12 @@ def read_wanted(
     with_zones = any(group.source is Source.ZONE for group in wanted.groups)
     isolated = {wish.of.text for wish in wanted.of_part(Part.ISOLATION)}
     found = read_cloud(cloud, isolated, with_zones)
-    limits = assumptions.setting(options.TENANT)
     return dataclasses.replace(
         found,
         images=_images(cloud, wanted),
         projects=_projects(cloud, wanted, found.aggregates),
         collation=assumptions.collation,
         reads_suffixes=not before_suffixes(assumptions),
-        limits_projects=bool(limits.value) or not limits.given,
     )
 
 
@@ -64,7 +61,7 @@ def read_cloud(
         traits=read.known_traits(placement),
         classes=read.known_classes(placement),
         holdings={each.provider.uuid: each for each in held},
-        mirrored=_mirrored(cloud, snapshot, mirrored),
+        inside=_mirrored(cloud, snapshot, mirrored),
     )
 
 
@@ -74,7 +71,7 @@ def with_mirror(cloud: Cloud, found: FoundCloud) -> FoundCloud:
     :raises CloudBroke: when Placement can't be read
     """
     inside = _mirrored(cloud, found.snapshot, found.aggregate_named)
-    return dataclasses.replace(found, mirrored=inside)
+    return dataclasses.replace(found, inside=inside)
 
 
 def _mirrored(

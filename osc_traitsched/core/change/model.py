@@ -103,10 +103,6 @@ class Condition:
     guard: Guard
 
 
-#: An object and one of its keys.
-Mark = tuple[Object, str]
-
-
 class Reason(enum.Enum):
     """Why a trait stays where it could have been removed."""
 
@@ -143,9 +139,10 @@ class Change:
     :ivar conditions: what must still hold of others
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
-    :ivar needs: sets of the marks of changes that must be as wanted before it is begun:
-        of earlier stages, or before it in its own, after which it is made at once; None
-        for all of earlier stages. Changes share the sets, which may be very large.
+    :ivar blocked: an earlier one of the same aggregate or trait is known to fail
+    :ivar phase: the number of the phase in which it is written
+    :ivar unit: changes of one unit are carried out one after the other, and no more of
+        them after one that fails; empty for a unit of its own
     """
 
     object: Object
@@ -155,12 +152,9 @@ class Change:
     conditions: tuple[Condition, ...] = ()
     kept: tuple[Kept, ...] = ()
     problem: TraitSchedError | None = None
-    needs: tuple[frozenset[Mark], ...] | None = None
-
-    @property
-    def mark(self) -> Mark:
-        """What no other change of its plan has: its object, and one of its keys."""
-        return self.object, min(self.after, default="")
+    blocked: bool = False
+    phase: int = 0
+    unit: str = ""
 
     @property
     def before(self) -> Keys:
@@ -186,7 +180,7 @@ class Change:
     @property
     def is_sent(self) -> bool:
         """Whether a service is asked for it: it is needed, and it can be done."""
-        return self.is_needed and self.problem is None
+        return self.is_needed and self.problem is None and not self.blocked
 
     def holds_in(self, state: State) -> bool:
         """Tell whether an object in this state is as wanted."""
@@ -231,7 +225,7 @@ class ChangedMeanwhile(AnswerIsNo):
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """Changes in stages: none is begun after one that it needs has failed."""
+    """Changes in stages: none of a stage begins before the one before it has ended."""
 
     stages: tuple[tuple[Change, ...], ...]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Change, Keys, Kind, Plan, Value
 from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.change.phases import plan_of
 from osc_traitsched.core.change.providers import (
     gone,
     new_trait,
@@ -15,7 +16,6 @@ from osc_traitsched.core.change.providers import (
     trait_change,
     without_provider,
 )
-from osc_traitsched.core.change.stages import plan_of
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.selection import Targets

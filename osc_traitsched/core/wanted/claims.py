@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping
 
 from osc_traitsched.core.change.model import PRESENT, Object, Value
 from osc_traitsched.core.wanted.model import Place, Wish, Wrong
@@ -37,14 +37,6 @@ class Claims:
     :ivar units: each unit with what it shall be
     :ivar held: those of hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
-    :ivar taken: for aggregates, by their IDs, the hosts that lines take from them, also
-        those that are not in them
-    :ivar taken_by_name: those of these hosts that lines name, not by patterns
-    :ivar opened: for aggregates, by their IDs, the traits that lines no longer isolate
-        them for, also those that do not isolate them
-    :ivar released: for flavors and images the traits that lines have them no longer
-        require, also those that they do not
-    :ivar kept_to_named: the IDs of aggregates that nobody shall be in but who is named
     :ivar elsewhere: how many units there are besides, of hosts that lines take from
         aggregates which they are not in
     :ivar mistakes: units that two lines want to be different
@@ -55,11 +47,6 @@ class Claims:
         self.units: dict[Unit, Claim] = {}
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
-        self.taken: dict[str, frozenset[str]] = {}
-        self.taken_by_name: dict[str, frozenset[str]] = {}
-        self.opened: dict[str, set[str]] = {}
-        self.released: dict[Object, set[str]] = {}
-        self.kept_to_named: set[str] = set()
         self.elsewhere = 0
         self.mistakes: list[Wrong] = []
         self.missing: list[Wrong] = []
@@ -87,17 +74,6 @@ class Claims:
         """Yield the units that shall be there, on hosts that are held as well."""
         for claims in (self.units, self.held):
             yield from (unit for unit, c in claims.items() if c.value is not None)
-
-    @property
-    def taking(self) -> Set[str]:
-        """The IDs of aggregates that lines take hosts from, or would."""
-        return self.taken.keys() | self.kept_to_named
-
-    def taken_of(self, aggregate: str, hosts: Set[str]) -> frozenset[str]:
-        """Return which of some hosts lines take from an aggregate, or would, in it."""
-        if aggregate in self.kept_to_named:
-            return frozenset(hosts)
-        return self.taken.get(aggregate, frozenset()) & hosts
 
     def of(self, target: Object) -> Mapping[str, Claim]:
         """Return what is wanted of one object, by key."""

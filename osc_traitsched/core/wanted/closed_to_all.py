@@ -6,21 +6,17 @@ Nothing requires what isolates such an aggregate, or such a host lacks it.
 from __future__ import annotations
 
 import dataclasses
-import functools
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator
 
-from osc_traitsched.core.change.model import Change, Kind, Plan
-from osc_traitsched.core.change.outcome import Status, foreseen_outcomes
+from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import isolated_by
-from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.required import required_traits
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.afterwards import afterwards
 from osc_traitsched.core.wanted.found import FoundCloud
 
 
 def closed_to_all(
-    plan: Plan, found: FoundCloud, assumptions: SchedulerSettings
+    now: FoundCloud, then: FoundCloud, settings: SchedulerSettings
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield the aggregates that no flavor gets into once a plan isolates them.
 
@@ -28,18 +24,22 @@ def closed_to_all(
 
     :returns: the name of each, with all traits that isolate it then
     """
-    made = _made(plan)
-    isolated = list(_newly_isolated(made, plan, found))
+    isolated = {}
+    for identity, body in then.aggregate_of_id.items():
+        was = now.aggregate_of_id.get(identity, {"metadata": {}})
+        traits = isolated_by(body["metadata"], now.collation).keys()
+        if traits - isolated_by(was["metadata"], now.collation).keys():
+            isolated[body["name"]] = frozenset(traits)
     if not isolated:
         return
     required = {
-        names
-        for flavor in _flavors(made, found)
-        for names in required_traits(flavor, assumptions)
+        traits
+        for flavor in then.flavors
+        for traits in required_traits(flavor, settings)
     }
-    for aggregate, names in isolated:
-        if not any(names <= each for each in required):
-            yield aggregate, sorted(names)
+    for name, needed in isolated.items():
+        if not any(needed <= each for each in required):
+            yield name, sorted(needed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,79 +58,27 @@ class OutOfReach:
     hosts: tuple[str, ...]
 
 
-def out_of_reach(plan: Plan, found: FoundCloud) -> Iterator[OutOfReach]:
+def out_of_reach(now: FoundCloud, then: FoundCloud) -> Iterator[OutOfReach]:
     """Yield hosts that a plan adds to isolated aggregates where no request finds them.
 
     Nothing is yielded of a trait that a provider has whose inventory others share:
     hosts may have it from there.
     """
-    made = _made(plan)
-    joining: dict[str, set[str]] = {}
-    for change in made:
-        if change.object.kind is Kind.AGGREGATE_HOSTS:
-            joining.setdefault(change.object.id, set()).update(change.added)
-    aggregates = afterwards(plan, found) if joining else {}
-    having = functools.cache(functools.partial(_having, made, found))
-    for identity, hosts in joining.items():
-        after = aggregates[identity]
-        for name in sorted(isolated_by(after.metadata, found.collation)):
-            if not found.snapshot.sharing.isdisjoint(having(name)):
+    nodes = (now.snapshot.nova or Nova()).by_service_host
+    for identity, body in then.aggregate_of_id.items():
+        was = now.aggregate_of_id.get(identity, {"hosts": []})
+        joined = sorted({*body["hosts"]}.difference(was["hosts"]))
+        for name in (
+            sorted(isolated_by(body["metadata"], now.collation)) if joined else ()
+        ):
+            holders = then.holders.get(name, frozenset())
+            if not now.snapshot.sharing.isdisjoint(holders):
                 continue
-            roots = {found.snapshot.by_uuid[each].root for each in having(name)}
-            lacking = [host for host in sorted(hosts) if _lacks(host, roots, found)]
+            roots = {now.snapshot.by_uuid[each].root for each in holders}
+            lacking = [
+                host
+                for host in joined
+                if nodes.get(host) and roots.isdisjoint(n.uuid for n in nodes[host])
+            ]
             if lacking:
-                yield OutOfReach(after.name, name, tuple(lacking))
-
-
-def _made(plan: Plan) -> tuple[Change, ...]:
-    """Return the changes that a plan will make."""
-    return tuple(
-        outcome.change
-        for outcome in foreseen_outcomes(plan)
-        if outcome.status is Status.WOULD_CHANGE
-    )
-
-
-def _having(made: Iterable[Change], found: FoundCloud, name: str) -> frozenset[str]:
-    """Return the UUIDs of the providers that have a trait afterwards."""
-    having = set(found.holders.get(name, ()))
-    for change in made:
-        if change.object.kind is Kind.PROVIDER_TRAITS:
-            having -= {change.object.id} if name in change.removed else set()
-            having |= {change.object.id} if name in change.added else set()
-    return frozenset(having)
-
-
-def _lacks(host: str, roots: Set[str], found: FoundCloud) -> bool:
-    """Tell whether a service host has nodes, and none of their trees has a trait.
-
-    :param roots: of the trees that have it
-    """
-    nova = found.snapshot.nova
-    nodes = nova.by_service_host.get(host, ()) if nova else ()
-    return bool(nodes) and roots.isdisjoint(node.uuid for node in nodes)
-
-
-def _newly_isolated(
-    made: Iterable[Change], plan: Plan, found: FoundCloud
-) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield aggregates that a plan isolates, with all traits that do so then."""
-    ids = {c.object.id: None for c in made if c.object.kind is Kind.AGGREGATE}
-    aggregates = afterwards(plan, found) if ids else {}
-    before = {str(body["id"]): body["metadata"] for body in found.aggregates}
-    for identity in ids:
-        after = aggregates[identity]
-        names = isolated_by(after.metadata, found.collation).keys()
-        if names - isolated_by(before.get(identity, {}), found.collation).keys():
-            yield after.name, frozenset(names)
-
-
-def _flavors(made: Iterable[Change], found: FoundCloud) -> Iterable[Body]:
-    """Return the flavors as they are afterwards."""
-    bodies = {body["id"]: body for body in found.flavors}
-    for change in made:
-        if change.object.kind is Kind.FLAVOR:
-            body = bodies[change.object.id]
-            specs = change.applied_to(body.get("extra_specs") or {})
-            bodies[change.object.id] = {**body, "extra_specs": specs}
-    return bodies.values()
+                yield OutOfReach(body["name"], name, tuple(lacking))

@@ -1,38 +1,36 @@
-"""From units to changes: what differs from what is wanted, in stages."""
+"""From units to changes: what differs from what is wanted."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from osc_traitsched.core.change.isolation.guards import as_foreseen
+from osc_traitsched.core.change.guard import AsForeseen
 from osc_traitsched.core.change.model import Change, Kind, Object, State, Value
 from osc_traitsched.core.change.providers import present, traits_found
-from osc_traitsched.core.change.stages import CLOSING, Staged, in_stages
-from osc_traitsched.core.inventory.trait_keys import isolated_by
-from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.inventory.trait_keys import isolating_keys
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.waits.limiting import limited_to_several
+from osc_traitsched.core.wanted.problems import with_problem
 
 
 @dataclasses.dataclass(frozen=True)
 class Draft:
-    """What differs from what is wanted, in stages.
+    """What differs from what is wanted, in no order yet.
 
     :ivar claims: each unit that differs, with the line that wants it
     :ivar as_wanted: how many units are as wanted
     :ivar held: how many are not, and belong to hosts that are left as they are
     """
 
-    staged: Staged
+    changes: tuple[Change, ...]
     claims: Mapping[Unit, Claim]
     as_wanted: int
     held: int
 
 
 def draft(claims: Claims, found: FoundCloud) -> Draft:
-    """Return what has to change for all units to be as they are claimed to be."""
+    """Changes that make all units what they are claimed to be."""
     states = States(found)
     differing = {
         unit: claim
@@ -45,35 +43,25 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
         part = key if target.kind is Kind.AGGREGATE_HOSTS else ""
         changes.setdefault((target, part), {})[key] = claim.value
     by_name = sorted(changes, key=lambda each: (each[0].name, each[1]))
-    every = [Change(each[0], states.of(each[0]), changes[each]) for each in by_name]
-    limited = limited_to_several(every, found)
-    isolated = found.isolated, _isolated_then(every, found)
-    staged = in_stages(every, states.zones, found.closed, limited, isolated)
-    guarded = {
-        stage: tuple(_closing(change, claims, found) for change in staged[stage])
-        for stage in CLOSING.intersection(staged)
-    }
+    every = (Change(each[0], states.of(each[0]), changes[each]) for each in by_name)
+    checked = (_guarded(with_problem(each, found), claims, found) for each in every)
     held = sum(states.value(unit) != claim.value for unit, claim in claims.held.items())
     as_wanted = len(claims.units) - len(differing) + claims.elsewhere
-    return Draft({**staged, **guarded}, differing, as_wanted, held)
+    return Draft(tuple(checked), differing, as_wanted, held)
 
 
-def _isolated_then(changes: Iterable[Change], found: FoundCloud) -> frozenset[str]:
-    """Return the IDs of aggregates that traits isolate when all changes are made."""
-    isolated = set(found.isolated)
-    for change in changes:
-        if change.object.kind is Kind.AGGREGATE:
-            keys = change.applied_to(change.found.keys)
-            then = isolated_by({k: str(v) for k, v in keys.items()}, found.collation)
-            (isolated.add if then else isolated.discard)(change.object.id)
-    return frozenset(isolated)
-
-
-def _closing(change: Change, claims: Claims, found: FoundCloud) -> Change:
-    """Return a change that closes an aggregate with the hosts that it will have."""
+def _guarded(change: Change, claims: Claims, found: FoundCloud) -> Change:
+    """Change of an aggregate that is made only while its hosts are those expected."""
+    if change.object.kind is not Kind.AGGREGATE or not any(change.after.values()):
+        return change
     members = claims.of(dataclasses.replace(change.object, kind=Kind.AGGREGATE_HOSTS))
     joining = (host for host, claim in members.items() if claim.value)
-    return as_foreseen(change, found.collation, joining)
+    keys = {key: str(value) for key, value in change.found.keys.items()}
+    isolating = {*isolating_keys(keys, found.collation), *change.after}
+    guard = AsForeseen(
+        change.found.hosts.union(joining), frozenset(isolating), found.collation
+    )
+    return dataclasses.replace(change, guard=guard)
 
 
 class States:
@@ -85,13 +73,6 @@ class States:
         self._images = {body["id"]: body for body in found.images}
         self.aggregates = {str(body["id"]): body for body in found.aggregates}
         self._known: dict[Object, State] = {}
-
-    @property
-    def zones(self) -> dict[str, Value]:
-        """The zones that aggregates make, by the aggregates' IDs."""
-        return {
-            i: body["metadata"].get(ZONE_KEY) for i, body in self.aggregates.items()
-        }
 
     def value(self, unit: Unit) -> Value:
         """Return what a unit is now; None where it is not there."""
@@ -112,7 +93,7 @@ class States:
             holding = self.found.holdings.get(identity)
             return traits_found(holding) if holding else State({})
         if kind is Kind.PROVIDER_AGGREGATES:
-            inside = (u for u, m in self.found.mirrored.items() if identity in m)
+            inside = (u for u, m in self.found.inside.items() if identity in m)
             return State(present(inside))
         if kind is Kind.FLAVOR:
             return State(self._flavors[identity].get("extra_specs") or {})

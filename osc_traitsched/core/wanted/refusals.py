@@ -161,23 +161,6 @@ class TwoZones(errors.AnswerIsNo):
         super().__init__(f"{', '.join(self.hosts)}: {self.others}")
 
 
-class UntilLeft(errors.AnswerIsNo):
-    """An aggregate can't get its zone as long as it has hosts which the plan takes out.
-
-    :ivar why: what stands against the zone, for them alone
-    :ivar aggregate: its name
-    :ivar hosts: those
-    """
-
-    def __init__(
-        self, why: errors.TraitSchedError, aggregate: str, hosts: Iterable[str]
-    ) -> None:
-        super().__init__(f"{aggregate}: {why}")
-        self.why = why
-        self.aggregate = aggregate
-        self.hosts = tuple(hosts)
-
-
 class HeldHosts(errors.AnswerIsNo):
     """Hosts that are left as they are would get into another zone.
 
@@ -205,68 +188,6 @@ class GoneProject(errors.AnswerIsNo):
         self.place = place
         self.aggregate = aggregate
         self.project = project
-
-
-class AllReserved(errors.AnswerIsNo):
-    """No host would be left for projects that no aggregate names.
-
-    :ivar aggregates: the names of those that take the last hosts
-    :ivar release: the only release of Nova in which they do, of those that the cloud
-        can be of; None if they do in each
-    :ivar is_passing: others would be there later
-    """
-
-    def __init__(
-        self,
-        aggregates: tuple[str, ...],
-        release: int | None = None,
-        is_passing: bool = False,
-    ) -> None:
-        super().__init__(", ".join(aggregates))
-        self.aggregates = aggregates
-        self.release = release
-        self.is_passing = is_passing
-
-
-class NoHostForProjects(errors.AnswerIsNo):
-    """No host would be left for projects that an aggregate names, or did.
-
-    :ivar projects: their IDs
-    :ivar release: as of :class:`AllReserved`
-    :ivar is_passing: as there
-    """
-
-    def __init__(
-        self,
-        projects: tuple[str, ...],
-        release: int | None = None,
-        is_passing: bool = False,
-    ) -> None:
-        super().__init__(", ".join(projects))
-        self.projects = projects
-        self.release = release
-        self.is_passing = is_passing
-
-
-class ProjectsOnTheWay(errors.AnswerIsNo):
-    """Projects that have no host now would get some, and then have none.
-
-    :ivar projects: their IDs; None for those that no aggregate names
-    :ivar hosts: service hosts that they would have only while these change their zone,
-        if lines do not take them by their names
-    :ivar release: as of :class:`AllReserved`
-    """
-
-    def __init__(
-        self,
-        projects: tuple[str | None, ...],
-        hosts: Iterable[str] = (),
-        release: int | None = None,
-    ) -> None:
-        super().__init__(", ".join(map(str, projects)))
-        self.projects = projects
-        self.hosts = tuple(sorted(hosts))
-        self.release = release
 
 
 class OtherCloud(errors.AnswerIsNo):

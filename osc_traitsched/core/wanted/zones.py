@@ -8,81 +8,31 @@ whatever the release.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.change.model import Change, Kind, Mark, Plan, Value
-from osc_traitsched.core.change.outcome import foreseen_outcomes
-from osc_traitsched.core.change.stages import MOVING, Staged
+from osc_traitsched.core.change.model import Change, Kind, Plan, Value
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.core.inventory.zones import ZONE_KEY
-from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.refusals import (
     HeldHosts,
     ServersUncounted,
     ServersWouldMove,
     TwoZones,
-    UntilLeft,
 )
 
 
-@dataclasses.dataclass(frozen=True)
-class ZoneStep:
-    """What one change does to the zone of hosts.
-
-    :ivar hosts: each with the aggregates that put it into a zone which is neither
-        theirs nor none, as names and zones
-    :ivar before: None for the default zone
-    """
-
-    hosts: Mapping[str, frozenset[tuple[str, str]]]
-    before: Value
-    after: Value
-
-    def of(self, hosts: Iterable[str]) -> ZoneStep:
-        """Return what it does to some of its hosts."""
-        return dataclasses.replace(self, hosts={h: self.hosts[h] for h in hosts})
-
-    def problem(
-        self, servers: Mapping[str, int] | CloudBroke, held: frozenset[str]
-    ) -> TraitSchedError | None:
-        """Return why Nova does not take it, or why it must not be; None if it may.
-
-        :param servers: how many there are on each host, or why that is not known
-        :param held: hosts that are left as they are
-        """
-        if conflicts := {host: others for host, others in self.hosts.items() if others}:
-            others = frozenset().union(*conflicts.values())
-            return TwoZones(sorted(conflicts), sorted(others))
-        if self.before == self.after or not self.hosts:
-            return None
-        if left := held.intersection(self.hosts):
-            return HeldHosts(sorted(left), self.before, self.after)
-        if isinstance(servers, CloudBroke):
-            return ServersUncounted(servers)
-        there = {
-            host: servers[host] for host in sorted(self.hosts) if servers.get(host)
-        }
-        return ServersWouldMove(self.before, self.after, there) if there else None
-
-
-def changing_zone(staged: Staged, found: FoundCloud) -> frozenset[str]:
-    """Return the hosts that would change their zone if all changes were made."""
-    now, hosts = Zones.of(found), set[str]()
-    for stage in sorted(staged):
-        for change in staged[stage]:
-            step = now.step(change)
-            if step is not None and step.before != step.after:
-                hosts.update(step.hosts)
-            now.make(change)
+def changing_zone(plan: Plan, aggregates: Iterable[Body]) -> frozenset[str]:
+    """Service hosts that a plan puts into another zone, if all of it is done."""
+    zones, hosts = Zones(aggregates), set[str]()
+    for change in plan.changes:
+        hosts.update(host for host, *_ in zones.moves(change))
+        zones.make(change)
     return frozenset(hosts)
 
 
 class ZoneRules:
-    """Tells of one change after the other what stands against what it does to zones.
-
-    It goes on from what those do that are made: not from what is refused, or waits for
-    what is refused.
+    """Judges changes one after the other, each as the ones before it leave the zones.
 
     :param servers: how many there are on each host that changes its zone, or why that
         is not known
@@ -91,174 +41,130 @@ class ZoneRules:
 
     def __init__(
         self,
-        staged: Staged,
-        found: FoundCloud,
+        aggregates: Iterable[Body],
         servers: Mapping[str, int] | CloudBroke,
-        held: frozenset[str] = frozenset(),
+        held: frozenset[str],
     ) -> None:
-        self._now = Zones.of(found)
+        self._zones = Zones(aggregates)
         self._servers, self._held = servers, held
-        self._refused: dict[Mark, TraitSchedError] = {}
-        #: The hosts that leave aggregates, by the aggregates' IDs.
-        self._leaving: dict[str, set[str]] = {}
-        for change in (change for changes in staged.values() for change in changes):
-            if change.object.kind is Kind.AGGREGATE_HOSTS:
-                leaving = self._leaving.setdefault(change.object.id, set())
-                leaving.update(change.removed)
-        #: What each host leaves that goes to another zone, and then joins.
-        self._crossings: dict[str, list[Change]] = {}
-        for stage in MOVING:
-            for change in staged.get(stage, ()):
-                _, host = change.mark
-                self._crossings.setdefault(host, []).append(change)
 
-    def refusal(self, change: Change, is_begun: bool) -> TraitSchedError | None:
-        """Return what stands against a change; None if it is made, or may be.
+    def problem(self, changes: Sequence[Change]) -> TraitSchedError | None:
+        """Why Nova does not take changes that belong together; None if it does."""
+        is_move = bool(changes[0].unit)
+        zones = self._zones.of_host(changes[0].unit) if is_move else self._zones
+        for change in changes:
+            if problem := self._problem(zones, change):
+                return problem
+            zones.make(change)
+        for change in changes if is_move else ():
+            self._zones.make(change)
+        return None
 
-        :param change: the next one
-        :param is_begun: nothing else stands against it
-        """
-        _, key = change.mark
-        if is_begun and change.removed and key in self._crossings:
-            self._look_ahead(key)
-        problem = self._refused.get(change.mark)
-        if problem is None and is_begun:
-            problem = self._problem(self._now, change)
-            if problem is None:
-                self._now.make(change)
-        return problem
-
-    def _look_ahead(self, host: str) -> None:
-        """Find out whether a host gets into the other zone; if not, it stays."""
-        then = self._now.of_host(host)
-        crossing = self._crossings.pop(host)
-        for change in crossing:
-            if problem := self._problem(then, change):
-                left = (each.mark for each in crossing if each.removed)
-                self._refused.update(dict.fromkeys((change.mark, *left), problem))
-                return
-            then.make(change)
-
-    def _problem(self, now: Zones, change: Change) -> TraitSchedError | None:
-        step = now.step(change)
-        if step is None:
+    def _problem(self, zones: Zones, change: Change) -> TraitSchedError | None:
+        if conflicts := zones.conflicts(change):
+            others = frozenset().union(*conflicts.values())
+            return TwoZones(sorted(conflicts), sorted(others))
+        moves = sorted(zones.moves(change))
+        if not moves:
             return None
-        problem = step.problem(self._servers, self._held)
-        if problem is None or not _is_zone(change):
-            return problem
-        leaving = step.hosts.keys() & self._leaving.get(change.object.id, set())
-        alone = {each: step.of([each]) for each in sorted(leaving)}
-        against = [
-            each for each in alone if alone[each].problem(self._servers, self._held)
-        ]
-        staying = step.of(step.hosts.keys() - leaving)
-        lasting = staying.problem(self._servers, self._held)
-        return lasting or UntilLeft(problem, change.object.name, against)
-
-
-def settled(plan: Plan) -> Plan:
-    """Return a plan that says of no host that it only has to leave if it will not.
-
-    It may wait for the very zone that it stands against.
-    """
-    left = {
-        (outcome.change.object.id, host)
-        for outcome in foreseen_outcomes(plan)
-        if outcome.change.object.kind is Kind.AGGREGATE_HOSTS
-        for host in outcome.removed
-    }
-
-    def told(change: Change) -> Change:
-        problem = change.problem
-        if not isinstance(problem, UntilLeft) or left.issuperset(
-            (change.object.id, host) for host in problem.hosts
-        ):
-            return change
-        return dataclasses.replace(change, problem=problem.why)
-
-    return Plan.of(*(map(told, stage) for stage in plan.stages))
+        hosts = [host for host, *_ in moves]
+        _, before, after = moves[0]
+        if held := self._held.intersection(hosts):
+            return HeldHosts(sorted(held), before, after)
+        if isinstance(self._servers, CloudBroke):
+            return ServersUncounted(self._servers)
+        there = {h: n for h in hosts if (n := self._servers.get(h, 0))}
+        return ServersWouldMove(before, after, there) if there else None
 
 
 class Zones:
-    """The zones of hosts, as changes make them."""
+    """The zones of hosts, as changes make them; None is the default one."""
 
-    def __init__(
-        self,
-        names: dict[str, str],
-        zones: dict[str, Value],
-        around: dict[str, set[str]],
-    ) -> None:
-        self._names = names
-        self._zones = zones
+    def __init__(self, aggregates: Iterable[Body]) -> None:
+        self._names: dict[str, str] = {}
+        self._zones: dict[str, Value] = {}
+        self._hosts: dict[str, set[str]] = {}
         #: The aggregates of each host.
-        self._around = around
-
-    @classmethod
-    def of(cls, found: FoundCloud) -> Zones:
-        """Return those that there are."""
-        names, zones, around = {}, {}, dict[str, set[str]]()
-        for body in found.aggregates:
+        self._around: dict[str, set[str]] = {}
+        for body in aggregates:
             identity = str(body["id"])
-            names[identity] = body["name"]
-            zones[identity] = body["metadata"].get(ZONE_KEY)
+            self._names[identity] = body["name"]
+            self._zones[identity] = body["metadata"].get(ZONE_KEY)
+            self._hosts[identity] = set(body["hosts"])
             for host in body["hosts"]:
-                around.setdefault(host, set()).add(identity)
-        return cls(names, zones, around)
+                self._around.setdefault(host, set()).add(identity)
 
     def of_host(self, host: str) -> Zones:
-        """Return those of one host, for it to leave and to join aggregates there."""
-        around = {host: set(self._around.get(host, ()))}
-        return Zones(self._names, self._zones, around)
+        """Zones of one host alone, for it to leave and to join aggregates there."""
+        found = Zones(())
+        around = self._around.get(host, set())
+        found._names, found._zones = self._names, dict(self._zones)
+        found._around = {host: set(around)}
+        found._hosts = {identity: {host} for identity in around}
+        return found
 
-    def zone_of(self, host: str) -> Value:
-        """Return the zone that a host is in; None for the default one."""
-        return next((zone for _, zone in self._others(host, "")), None)
+    def zone_of(self, host: str, besides: str = "") -> Value:
+        """Zone of a host by all its aggregates but one; of two zones any."""
+        return next((zone for _, zone in self._others(host, besides)), None)
 
     def make(self, change: Change) -> None:
         """Carry a change out here."""
-        identity = change.object.id
-        if change.object.kind is Kind.NEW_AGGREGATE:
+        identity, kind = change.object.id, change.object.kind
+        if kind is Kind.NEW_AGGREGATE:
             self._names[identity] = change.object.name
             self._zones[identity] = change.after.get(ZONE_KEY)
-        elif _is_zone(change):
+        elif kind is Kind.AGGREGATE and ZONE_KEY in change.after:
             self._zones[identity] = change.after[ZONE_KEY]
-        elif change.object.kind is Kind.AGGREGATE_HOSTS:
+        elif kind is Kind.AGGREGATE_HOSTS:
+            inside = self._hosts.setdefault(identity, set())
             for host, value in change.after.items():
-                inside = self._around.setdefault(host, set())
-                (inside.discard if value is None else inside.add)(identity)
+                around = self._around.setdefault(host, set())
+                (around.discard if value is None else around.add)(identity)
+                (inside.discard if value is None else inside.add)(host)
 
-    def step(self, change: Change) -> ZoneStep | None:
-        """Return what a change does to zones; None for nothing."""
+    def moves(self, change: Change) -> Iterator[tuple[str, Value, Value]]:
+        """Yield the hosts that a change puts into another zone, with both zones."""
         identity = change.object.id
-        if _is_zone(change):
-            zone = change.after[ZONE_KEY]
-            hosts = (
-                host for host, inside in self._around.items() if identity in inside
+        for host, joins in self._concerned(change):
+            other = self.zone_of(host, identity)
+            now = self._zones.get(identity) if host in self._inside(identity) else None
+            zone = self._zone_after(change) if joins else None
+            before, after = now or other, zone or other
+            if before != after:
+                yield host, before, after
+
+    def conflicts(self, change: Change) -> dict[str, frozenset[tuple[str, str]]]:
+        """Hosts that would be in two zones, with the other aggregates and zones."""
+        zone = self._zone_after(change)
+        found = {
+            host: frozenset(
+                each for each in self._others(host, change.object.id) if each[1] != zone
             )
-            conflicts = {host: self._conflicts(host, identity, zone) for host in hosts}
-            return ZoneStep(conflicts, self._zones[identity], zone)
-        zone = self._zones.get(identity)
-        if change.object.kind is not Kind.AGGREGATE_HOSTS or zone is None:
-            return None
-        _, host = change.mark
-        other = next((zone for _, zone in self._others(host, identity)), None)
-        if change.after[host] is None:
-            return ZoneStep({host: frozenset()}, zone, other)
-        return ZoneStep({host: self._conflicts(host, identity, zone)}, other, zone)
+            for host, joins in self._concerned(change)
+            if joins and zone is not None
+        }
+        return {host: others for host, others in found.items() if others}
 
-    def _conflicts(
-        self, host: str, but: str, zone: Value
-    ) -> frozenset[tuple[str, str]]:
-        """Return the aggregates that put a host into another zone."""
-        return frozenset(each for each in self._others(host, but) if each[1] != zone)
+    def _concerned(self, change: Change) -> list[tuple[str, bool]]:
+        """List the hosts that a change may move, and whether they are inside then."""
+        identity, kind = change.object.id, change.object.kind
+        if kind is Kind.AGGREGATE and ZONE_KEY in change.after:
+            return [(host, True) for host in sorted(self._inside(identity))]
+        if kind is Kind.AGGREGATE_HOSTS:
+            return [(host, value is not None) for host, value in change.after.items()]
+        return []
 
-    def _others(self, host: str, but: str) -> Iterator[tuple[str, str]]:
+    def _zone_after(self, change: Change) -> Value:
+        if change.object.kind is Kind.AGGREGATE and ZONE_KEY in change.after:
+            return change.after[ZONE_KEY]
+        return self._zones.get(change.object.id)
+
+    def _inside(self, identity: str) -> set[str]:
+        return self._hosts.get(identity, set())
+
+    def _others(self, host: str, besides: str) -> Iterator[tuple[str, str]]:
         """Yield the other aggregates of a host that make a zone, and that zone."""
-        for identity in self._around.get(host, set()) - {but}:
-            zone = self._zones[identity]
+        for identity in sorted(self._around.get(host, set()) - {besides}):
+            zone = self._zones.get(identity)
             if zone is not None:
                 yield self._names[identity], zone
-
-
-def _is_zone(change: Change) -> bool:
-    return change.object.kind is Kind.AGGREGATE and ZONE_KEY in change.after

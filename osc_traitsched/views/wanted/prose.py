@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.change.isolation import Effect
+from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter.aggregates import before_suffixes
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.nova.switch import PROJECT_FILTER, is_on
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.closed_to_all import OutOfReach
-from osc_traitsched.core.wanted.projects.reserved import Reserved
-from osc_traitsched.core.wanted.projects.unread import Unfound, Unread
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.views import effects, isolation, problems
-from osc_traitsched.views.options import option, release
-from osc_traitsched.views.text import count, listed, quoted, ranges, visible
+from osc_traitsched.views.text import listed, quoted, ranges, visible
 
 _SAME = "as wanted"
 _NOT_DONE = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
@@ -117,83 +109,6 @@ def out_of_reach(found: OutOfReach) -> str:
     )
 
 
-def reserved(found: Reserved, filters: Setting) -> str:
-    """Return a line on what projects lose that no aggregate names.
-
-    :param filters: those that the scheduler runs
-    """
-    names = listed(map(quoted, found.aggregates), "aggregate")
-    gained = f"gain {count(found.gained, 'other host')}, " if found.gained else ""
-    total = count(found.lost + found.kept, "host")
-    lost = (
-        f"projects that no aggregate names will {gained}lose {found.lost} of {total} "
-        f"and keep {found.kept or 'none'}"
-    )
-    of = "" if found.release is None else f" of Nova {release(found.release)}"
-    if is_on(PROJECT_FILTER, filters):
-        return (
-            f"{lost}, by {names} ({PROJECT_FILTER}{of}, which is not counted in what "
-            "is said of flavors)"
-        )
-    off = f"{PROJECT_FILTER} is off"
-    known = off if filters.given else f"nothing says that {PROJECT_FILTER} is on"
-    return (
-        f"{known} ({filters.source}): without it no project is kept out of {names}; "
-        f"with {f'that{of}' if of else 'it'} {lost}"
-    )
-
-
-def unread(found: Iterable[Unread], settings: SchedulerSettings) -> str:
-    """Return a line on projects that the filter of old releases does not know of.
-
-    :param settings: those of a cloud that can be of such a release
-    """
-    old = max(before_suffixes(settings))
-    filters = settings.setting(options.ENABLED_FILTERS)
-    doubts = ["Nova may be of a later release"] * (settings.release != old)
-    doubts += ["nothing says that it is on"] * (not is_on(PROJECT_FILTER, filters))
-    # The others are sent to their own aggregates.
-    limits = settings.value(options.TENANT)
-    everybody = "projects that no aggregate names" if limits else "every project"
-    does = (
-        f"lets {everybody} into aggregate {quoted(each.aggregate)}"
-        if each.is_open
-        else f"keeps {listed(map(visible, each.projects), 'project')} out of aggregate "
-        f"{quoted(each.aggregate)}"
-        for each in found
-    )
-    return (
-        f"{PROJECT_FILTER} of Nova {release(old)} reads no key but {TENANT_KEY}, and "
-        f"{listed(does)}, until that key lists these projects, too"
-        f"{f' ({listed(doubts)})' if doubts else ''}"
-    )
-
-
-def unfound(found: Iterable[Unfound], settings: SchedulerSettings) -> str:
-    """Return a line on projects for which Placement is not asked for an aggregate."""
-    required = settings.value(options.TENANT_REQUIRED)
-    does = (said for each in found for said in _unfound(each, bool(required)))
-    return (
-        f"{option(options.TENANT)} finds no project that stands in a list alone: it "
-        f"{listed(does)}, until a key such as {TENANT_KEY}_ID has nothing but its ID"
-    )
-
-
-def _unfound(found: Unfound, required: bool) -> Iterator[str]:
-    aggregate = quoted(found.aggregate)
-    if found.elsewhere:
-        projects = listed(map(visible, found.elsewhere), "project")
-        yield f"sends {projects} to other aggregates than {aggregate}"
-    if found.anywhere:
-        projects = listed(map(visible, found.anywhere), "project")
-        yield (
-            f"leaves {projects} of aggregate {aggregate} without any host "
-            f"({option(options.TENANT_REQUIRED)})"
-            if required
-            else f"does not hold {projects} to aggregate {aggregate}"
-        )
-
-
 def summary(
     paths: Iterable[str], steps: Iterable[Step], as_wanted: int, held: int
 ) -> str:
@@ -216,21 +131,17 @@ def _became(step: Step) -> str:
     return removed if step.after is None else added
 
 
-def crossing(left: Mapping[str, str], closed: Container[str]) -> Iterator[str]:
+def crossing(left: Mapping[str, str]) -> Iterator[str]:
     """Yield a line on the hosts of each aggregate that are in no zone for a moment.
 
     :param left: the aggregates that they leave first, by the hosts
-    :param closed: the aggregates that keep some requests out
     """
     for name in sorted({*left.values()}):
         hosts = sorted(host for host, of in left.items() if of == name)
-        one = f"leaves aggregate {quoted(name)} before it"
-        several = f"leave aggregate {quoted(name)} one after the other, each before it"
-        open_to = f", and {quoted(name)} keeps nobody from it" if name in closed else ""
         yield (
-            f"{ranges(hosts, 'host')} {one if len(hosts) == 1 else several} joins that "
-            "of another zone, since Nova takes no host into two: in between, and for "
-            f"good if that fails, it is in the default zone{open_to}"
+            f"{ranges(hosts, 'host')} will change zone, one after the other: each "
+            f"leaves aggregate {quoted(name)}, is in the default zone for a moment, "
+            "and joins another one"
         )
 
 
@@ -246,7 +157,7 @@ def told(
     :param outcomes: as foreseen
     :param held: of each aggregate those of its hosts that are left as they are
     """
-    lines = effects.losses(found)
+    lines = [*effects.losses(found), *effects.moments(found)]
     for name, misplaced in servers.items():
         said = isolation.misplaced(misplaced)
         lines += [f"aggregate {quoted(name)}: {each}" for each in said]

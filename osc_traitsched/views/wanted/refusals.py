@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Union
-
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.names import is_pattern
-from osc_traitsched.core.nova.switch import PROJECT_FILTER
 from osc_traitsched.core.wanted import refusals
 from osc_traitsched.core.wanted.model import Place, Wrong, is_name
 from osc_traitsched.views import problems
 from osc_traitsched.views.commands import Option, line, openstack
-from osc_traitsched.views.effects import on_the_way
-from osc_traitsched.views.options import release
 from osc_traitsched.views.text import count, listed, quoted, visible
 
 
@@ -153,15 +147,6 @@ def _(error: refusals.TwoZones) -> str:
 
 
 @problems.word.register
-def _(error: refusals.UntilLeft) -> str:
-    leave = "it leaves" if len(error.hosts) == 1 else "they leave"
-    return (
-        f"{problems.word(error.why)}; {leave} {quoted(error.aggregate)} only later: "
-        f"{problems.AGAIN} goes on then"
-    )
-
-
-@problems.word.register
 def _(error: refusals.HeldHosts) -> str:
     hosts = listed(map(visible, error.hosts))
     return f"{hosts} on hold would get from {zone(error.before)} to {zone(error.after)}"
@@ -174,70 +159,6 @@ def _(error: refusals.GoneProject) -> str:
         f"nothing written: {where}: Keystone has no project {error.project}, which "
         f"aggregate {name} would name; --force overrides this"
     )
-
-
-@problems.word.register
-def _(error: refusals.AllReserved) -> str:
-    names = listed(map(quoted, error.aggregates), "aggregate")
-    return (
-        f"nothing written: {_no_host(error)} for projects that no aggregate names, "
-        f"where {_project_filter(error)} keeps them out of {names}{_override(error)}"
-    )
-
-
-@problems.word.register
-def _(error: refusals.NoHostForProjects) -> str:
-    projects = listed(map(visible, error.projects), "project")
-    return (
-        f"nothing written: {_no_host(error)} for {projects}: {_project_filter(error)} "
-        f"reserves all of them for others{_override(error)}"
-    )
-
-
-@problems.word.register
-def _(error: refusals.ProjectsOnTheWay) -> str:
-    named = [visible(each) for each in error.projects if each is not None]
-    who = [listed(named, "project")] * bool(named)
-    who += ["projects that no aggregate names"] * (None in error.projects)
-    hosts = error.hosts
-    then = _between_zones(hosts) if hosts else on_the_way()
-    return (
-        f"nothing written: {listed(who)}, which {_project_filter(error)} keeps out of "
-        f"aggregates that name others, {then}"
-    )
-
-
-def _between_zones(hosts: Sequence[str]) -> str:
-    """Return what would become of projects while hosts change their zone.
-
-    :param hosts: their names
-    """
-    which = listed(map(visible, hosts), "host")
-    them = "it" if len(hosts) == 1 else "them"
-    return (
-        f"would get {which} between two zones: if the run ended there, nothing would "
-        f"show where {which} came from, and {problems.AGAIN} would be refused; name "
-        f"{them} under absent of the aggregate that is left; --force overrides this"
-    )
-
-
-_NoHost = Union[refusals.AllReserved, refusals.NoHostForProjects]
-_OfFilter = Union[_NoHost, refusals.ProjectsOnTheWay]
-
-
-def _no_host(error: _NoHost) -> str:
-    return f"{'for a moment ' * error.is_passing}no host would be left"
-
-
-def _project_filter(error: _OfFilter) -> str:
-    of = "" if error.release is None else f" of Nova {release(error.release)}"
-    return f"{PROJECT_FILTER}{of}"
-
-
-def _override(error: _NoHost) -> str:
-    if error.release is None:
-        return "; --force overrides this"
-    return "; --nova-release says which release it is, and --force overrides this"
 
 
 @problems.word.register

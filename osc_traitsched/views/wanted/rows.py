@@ -6,19 +6,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.change.model import PRESENT, Mark
-from osc_traitsched.core.change.outcome import Outcome, Status, causes
+from osc_traitsched.core.change.model import PRESENT
+from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.wanted.crossing import Astray, astray
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.lines.tenants import without
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.views import problems
 from osc_traitsched.views.columns import Cell
-from osc_traitsched.views.text import did_you_mean, listed, quoted, visible
+from osc_traitsched.views.text import did_you_mean, listed, visible
 from osc_traitsched.views.traits import Table
-from osc_traitsched.views.wanted.refusals import zone
 
 COLUMNS = (
     "change",
@@ -53,9 +51,6 @@ class Shown(Cell):
 
 def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
     """One row a unit that differs, in the order of the plan, for a person."""
-    outcomes = [step.outcome for step in steps]
-    lost = astray(outcomes, found)
-    wrong = _went_wrong(steps, outcomes)
     table: list[tuple[Any, ...]] = [
         (
             Sign(step.change),
@@ -66,7 +61,7 @@ def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
             Shown(step.after),
             str(step.claim.place),
             step.outcome.status.value,
-            _joined(_detail(step, found), _waits(step, wrong), _astray(step, lost)),
+            _detail(step, found),
         )
         for step in steps
     ]
@@ -80,46 +75,11 @@ def rows_for_programs(steps: Sequence[Step], found: FoundCloud, cloud: str) -> T
     return (*columns, "id", "cloud"), more
 
 
-def _joined(*parts: str) -> str:
-    return "; ".join(filter(None, parts))
-
-
-def _went_wrong(
-    steps: Sequence[Step], outcomes: Sequence[Outcome]
-) -> Mapping[Mark, Step]:
-    """Return the step that each change waits for in vain, by its mark."""
-    first: dict[Mark, Step] = {}
-    for step in steps:
-        first.setdefault(step.outcome.change.mark, step)
-    found = causes(outcomes).items()
-    return {mark: first[cause.change.mark] for mark, cause in found}
-
-
-def _waits(step: Step, wrong: Mapping[Mark, Step]) -> str:
-    """Return which row stands in the way of one that was not begun, if one does."""
-    if step.outcome.status is not Status.NOT_DONE:
-        return ""
-    cause = wrong.get(step.outcome.change.mark)
-    if cause is None:
-        return "stopped before it was begun"
-    key = "" if cause.key == cause.object else f" {visible(cause.key)}"
-    return f"waits for {cause.step} {quoted(cause.object)}{key}"
-
-
-def _astray(step: Step, lost: Mapping[str, Astray]) -> str:
-    """Return where a host is that has left its zone, and could not join another one."""
-    is_join = step.step == "member" and step.after is not None
-    if not is_join or step.key not in lost or not step.outcome.is_off:
-        return ""
-    host = lost[step.key]
-    where = f", and is in {zone(host.zone)}" if host.is_known else ""
-    left = "has left" if host.has_left else "may have left"
-    return f"the host {left} {quoted(host.left)}{where}"
-
-
 def _detail(step: Step, found: FoundCloud) -> str:
     if step.outcome.problem is not None:
         return problems.word(step.outcome.problem)
+    if step.outcome.status is Status.NOT_DONE and step.outcome.change.blocked:
+        return "an earlier row of the same aggregate or trait fails"
     new = (Status.WOULD_CHANGE, Status.CHANGED)
     if step.step == "trait" and step.outcome.status in new:
         return f"new{did_you_mean(trait.nearest(step.key, found.traits))}"

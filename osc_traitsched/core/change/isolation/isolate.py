@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.change.isolation.guards import DoesNotForbid, as_foreseen
+from osc_traitsched.core.change.guard import AsForeseen
+from osc_traitsched.core.change.isolation.guards import DoesNotForbid
 from osc_traitsched.core.change.isolation.state import AggregateState, Member
 from osc_traitsched.core.change.model import Change, Kind, Object, Plan, State
+from osc_traitsched.core.change.phases import plan_of
 from osc_traitsched.core.change.providers import (
     aggregate_change,
     new_trait,
@@ -14,8 +16,12 @@ from osc_traitsched.core.change.providers import (
     trait_change,
     without_provider,
 )
-from osc_traitsched.core.change.stages import plan_of
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of, requires
+from osc_traitsched.core.inventory.trait_keys import (
+    REQUIRED,
+    isolating_keys,
+    key_of,
+    requires,
+)
 from osc_traitsched.core.nova.question import Body
 
 
@@ -87,4 +93,7 @@ def _aggregate(state: AggregateState, names: Sequence[str]) -> Change:
     keys = (own.get(collation.folded(key), key) for key in map(key_of, names))
     named = Object(Kind.AGGREGATE, str(body["id"]), body["name"])
     found = State(body["metadata"], hosts=frozenset(body["hosts"]))
-    return as_foreseen(Change(named, found, dict.fromkeys(keys, REQUIRED)), collation)
+    after = dict.fromkeys(keys, REQUIRED)
+    foreseen = {*isolating_keys(body["metadata"], collation), *after}
+    guard = AsForeseen(found.hosts, frozenset(foreseen), collation)
+    return Change(named, found, after, guard)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
 
+from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.snapshot import Holding, Members, Snapshot
+from osc_traitsched.core.inventory.snapshot import Holding
 from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.placement.facts import Facts
-
-_NOBODY: frozenset[str] = frozenset()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,61 +24,7 @@ class Member:
 
 
 @dataclasses.dataclass(frozen=True)
-class CloudState:
-    """What decides which hosts flavors can use.
-
-    :ivar snapshot: all providers, with Nova's view
-    :ivar aggregates: the compute API's bodies of all
-    :ivar flavors: the compute API's bodies, private ones too
-    :ivar traits: all names that this Placement knows
-    :ivar classes: all resource classes that it knows
-    """
-
-    snapshot: Snapshot
-    aggregates: tuple[Body, ...]
-    flavors: tuple[Body, ...]
-    traits: frozenset[str]
-    classes: frozenset[str]
-
-    @property
-    def members_concerned(self) -> frozenset[str]:
-        """UUIDs of the providers in the aggregate that a plan is about; here none."""
-        return frozenset()
-
-    @property
-    def inside(self) -> Members:
-        """The providers that Placement has in the aggregates that a plan is about."""
-        return {}
-
-    def after_moves(self, facts: Facts, joined: Members, left: Members) -> Facts:
-        """Return the facts when providers have joined or left aggregates.
-
-        :param joined: the UUIDs of providers by those of aggregates
-        """
-
-        def after(found: frozenset[str], names: frozenset[str]) -> frozenset[str]:
-            came, gone = _any(joined, names), _any(left, names)
-            # A provider that left one may be in another.
-            stayed = (_any(self.inside, [n]) - _any(left, [n]) for n in names)
-            still = _NOBODY.union(*stayed)
-            return found - (gone - still) | came
-
-        members = {names: after(f, names) for names, f in facts.members.items()}
-        shared = {s: after(f, self._through(s)) for s, f in facts.shared.items()}
-        return dataclasses.replace(facts, members=members, shared=shared)
-
-    def _through(self, sharer: str) -> frozenset[str]:
-        """Return the aggregates through which a provider shares what it has."""
-        return frozenset(n for n, inside in self.inside.items() if sharer in inside)
-
-
-def _any(members: Members, names: Iterable[str]) -> frozenset[str]:
-    """Return the providers that are in any of the aggregates."""
-    return _NOBODY.union(*(members.get(name, _NOBODY) for name in names))
-
-
-@dataclasses.dataclass(frozen=True)
-class AggregateState(CloudState):
+class AggregateState(CloudModel):
     """One aggregate, its hosts, and all flavors that may ask for them.
 
     :ivar aggregate: the compute API's body; it is among those of all
@@ -89,15 +32,10 @@ class AggregateState(CloudState):
     :ivar collation: how Nova's database compares the metadata of aggregates
     """
 
-    aggregate: Body
-    members: tuple[Member, ...]
-    mirrored: frozenset[str]
+    aggregate: Body = dataclasses.field(default_factory=dict)
+    members: tuple[Member, ...] = ()
+    mirrored: frozenset[str] = frozenset()
     collation: Collation = Collation.CASE_INSENSITIVE
-
-    @property
-    def inside(self) -> Members:
-        """The providers that Placement has in the aggregate."""
-        return {self.aggregate["uuid"]: self.mirrored}
 
     @property
     def members_concerned(self) -> frozenset[str]:

@@ -19,8 +19,8 @@ from osc_traitsched.core.change.model import (
     Reason,
     State,
 )
+from osc_traitsched.core.change.phases import plan_of
 from osc_traitsched.core.change.providers import gone, trait_change
-from osc_traitsched.core.change.stages import plan_of
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of
 from osc_traitsched.core.nova.question import Body

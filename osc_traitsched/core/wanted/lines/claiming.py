@@ -223,8 +223,6 @@ class _Claiming:
             self._isolating_key(wish)
             self._check_trait(wish.value, absent=False)
             if wish.absent:
-                target = self._object(Kind.AGGREGATE, wish.of.text)
-                self.claims.opened.setdefault(target.id, set()).add(wish.value.text)
                 continue
             for host in self._hosts_after(wish.of.text):
                 self._isolated_host(wish, host)

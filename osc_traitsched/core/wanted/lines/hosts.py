@@ -87,17 +87,6 @@ class Hosts:
         without = [p.name for p in selected.providers if p.uuid not in known]
         return frozenset(hosts), without
 
-    def are_named(self, text: Text) -> bool:
-        """Tell whether a line, or each in its group, is the name of a host.
-
-        Groups of an aggregate or a zone change as hosts move.
-        """
-        if text.text.startswith(GROUP):
-            group = self._groups[text.text[len(GROUP) :]]
-            if group.source is not Source.NAMES:
-                return group.source is Source.INVENTORY
-        return not self._once_written(text.text)[1]
-
     def _once_written(self, text: str) -> tuple[frozenset[str], list[str]]:
         if text not in self._patterns:
             self._patterns[text] = self._written(text)

@@ -37,10 +37,6 @@ def claim(
     ]
     given = frozenset[str]().union(*(found for wish, found in lines if not wish.absent))
     taken = frozenset[str]().union(*(found for wish, found in lines if wish.absent))
-    claims.taken[target.id] = taken
-    claims.taken_by_name[target.id] = frozenset[str]().union(
-        *(f for wish, f in lines if wish.absent and hosts.are_named(wish.value))
-    )
     concerned = given | inside
     for wish, found in lines:
         for host in sorted(found & concerned):
@@ -48,8 +44,6 @@ def claim(
             claims.add((target, host), Claim.of(wish), is_held)
     claims.elsewhere += len(taken) - len(taken & (concerned | claims.held_hosts))
     is_about_hosts = any(not wish.absent for wish, _ in lines)
-    if only and is_about_hosts:
-        claims.kept_to_named.add(target.id)
     for each in only if is_about_hosts else ():
         yield from leaving_nobody(each, bool(given), hosts)
         for host in sorted(inside):

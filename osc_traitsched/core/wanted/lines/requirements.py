@@ -65,8 +65,6 @@ def _key(claims: Claims, wish: Wish, target: Object, pairs: Body) -> None:
     says = FORBIDDEN if wish.part is Part.FLAVOR_FORBIDS else REQUIRED
     now: Value = pairs.get(key)
     if wish.absent:
-        if says == REQUIRED:
-            claims.released.setdefault(target, set()).add(name)
         # What forbids a trait does not require it, and the other way round.
         other = claims.units.get((target, key))
         if (now if other is None else other.value) == says:

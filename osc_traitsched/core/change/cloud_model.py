@@ -1,0 +1,208 @@
+"""The cloud as it is, and as it will be after changes.
+
+:meth:`CloudModel.after` is the only answer to "what will the cloud be". All that judges
+a plan compares two such models.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from osc_traitsched.core.change.model import Change, Keys, Kind
+from osc_traitsched.core.inventory.snapshot import Members, Nova, Snapshot
+from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.placement.facts import Facts
+
+#: An image that asks for nothing, and of which no prefilter makes anything.
+ANY_IMAGE: Body = {}
+
+_NONE: frozenset[str] = frozenset()
+
+_Model = TypeVar("_Model", bound="CloudModel")
+
+
+@dataclasses.dataclass(frozen=True)
+class CloudModel:
+    """What decides which hosts flavors can use.
+
+    :ivar snapshot: all providers, with Nova's view, as they were read
+    :ivar aggregates: the compute API's bodies of all, with their hosts
+    :ivar flavors: the compute API's bodies, private ones too
+    :ivar traits: all names that this Placement knows
+    :ivar classes: all resource classes that it knows
+    :ivar images: :data:`ANY_IMAGE` first, then those that matter
+    :ivar inside: the providers that Placement had in aggregates when it was read, by
+        the aggregates' UUIDs; those that are not there were not read
+    :ivar changed: the traits that providers got or lost, by the providers' UUIDs
+    :ivar joined: for each aggregate's UUID the providers that have been put into it
+    :ivar left: those that have been taken out of it
+    """
+
+    snapshot: Snapshot
+    aggregates: tuple[Body, ...]
+    flavors: tuple[Body, ...]
+    traits: frozenset[str]
+    classes: frozenset[str]
+    images: tuple[Body, ...] = (ANY_IMAGE,)
+    inside: Members = dataclasses.field(default_factory=dict)
+    changed: Mapping[str, Keys] = dataclasses.field(default_factory=dict)
+    joined: Members = dataclasses.field(default_factory=dict)
+    left: Members = dataclasses.field(default_factory=dict)
+
+    def after(self: _Model, changes: Iterable[Change]) -> _Model:
+        """Model of the cloud when those of some changes are made that will be."""
+        by_kind: dict[Kind, list[Change]] = {}
+        for change in changes:
+            if change.is_sent:
+                by_kind.setdefault(change.object.kind, []).append(change)
+        made = {kind: by_kind.get(kind, []) for kind in Kind}
+        traits = self.traits.union(*(c.added for c in made[Kind.TRAIT]))
+        changed = dict(self.changed)
+        for change in made[Kind.PROVIDER_TRAITS]:
+            identity = change.object.id
+            changed[identity] = {**changed.get(identity, {}), **change.after}
+        aggregates = (*self.aggregates, *map(_made, made[Kind.NEW_AGGREGATE]))
+        aggregates = _with_keys(aggregates, made[Kind.AGGREGATE], "metadata")
+        images = tuple(
+            body if "id" not in body else _merged(body, made[Kind.IMAGE])
+            for body in self.images
+        )
+        model = dataclasses.replace(
+            self,
+            traits=traits,
+            changed=changed,
+            aggregates=aggregates,
+            flavors=_with_keys(self.flavors, made[Kind.FLAVOR], "extra_specs"),
+            images=images,
+        )
+        moved = model._with_hosts(made[Kind.AGGREGATE_HOSTS])
+        return moved._moved(
+            (aggregate, change.object.id, aggregate in change.added)
+            for change in made[Kind.PROVIDER_AGGREGATES]
+            for aggregate in change.added | change.removed
+        )
+
+    def _with_hosts(self: _Model, changes: Iterable[Change]) -> _Model:
+        """Model when hosts have joined or left aggregates; Nova tells Placement."""
+        moving: dict[str, dict[str, bool]] = {}
+        for change in changes:
+            hosts = moving.setdefault(change.object.id, {})
+            hosts.update(dict.fromkeys(change.added, True))
+            hosts.update(dict.fromkeys(change.removed, False))
+        nodes = (self.snapshot.nova or Nova()).by_service_host
+        aggregates = list(self.aggregates)
+        moves: list[tuple[str, str, bool]] = []
+        for number, body in enumerate(aggregates):
+            if hosts := moving.get(str(body["id"]), {}):
+                there = {**dict.fromkeys(body["hosts"], True), **hosts}
+                aggregates[number] = {**body, "hosts": [h for h in there if there[h]]}
+                moves += (
+                    (body["uuid"], node.uuid, joins)
+                    for host, joins in hosts.items()
+                    for node in nodes.get(host, ())
+                )
+        model = dataclasses.replace(self, aggregates=tuple(aggregates))
+        return model._moved(moves)
+
+    def _moved(self: _Model, moves: Iterable[tuple[str, str, bool]]) -> _Model:
+        """Model when providers have joined or left aggregates, by their UUIDs."""
+        joined = {uuid: set(each) for uuid, each in self.joined.items()}
+        left = {uuid: set(each) for uuid, each in self.left.items()}
+        for aggregate, provider, joins in moves:
+            to, other = (joined, left) if joins else (left, joined)
+            to.setdefault(aggregate, set()).add(provider)
+            other.setdefault(aggregate, set()).discard(provider)
+        return dataclasses.replace(
+            self,
+            joined={uuid: frozenset(each) for uuid, each in joined.items()},
+            left={uuid: frozenset(each) for uuid, each in left.items()},
+        )
+
+    def seen(self, facts: Facts) -> Facts:
+        """Placement's facts as they are in this model.
+
+        :param facts: as they were read
+        """
+        traits = {
+            provider: frozenset(
+                name
+                for name in {*facts.traits.get(provider, ()), *keys}
+                if keys.get(name, name) is not None
+            )
+            for provider, keys in self.changed.items()
+        }
+        members = {n: self._members(f, n) for n, f in facts.members.items()}
+        shared = {
+            sharer: self._members(found, self._aggregates_of(sharer))
+            for sharer, found in facts.shared.items()
+        }
+        return dataclasses.replace(
+            facts, traits={**facts.traits, **traits}, members=members, shared=shared
+        )
+
+    def _members(self, found: frozenset[str], names: frozenset[str]) -> frozenset[str]:
+        """Providers in any of some aggregates, of which some were found there."""
+        came, gone = _any(self.joined, names), _any(self.left, names)
+        # A provider that left one may be in another.
+        stayed = (_any(self.inside, [n]) - _any(self.left, [n]) for n in names)
+        return found - (gone - _NONE.union(*stayed)) | came
+
+    def _aggregates_of(self, sharer: str) -> frozenset[str]:
+        """Aggregates through which a provider shares what it has."""
+        return frozenset(n for n, inside in self.inside.items() if sharer in inside)
+
+    @property
+    def places(self) -> tuple[object, ...]:
+        """What decides what Placement says of hosts; the rest is what is asked."""
+        return self.changed, self.joined, self.left
+
+    @functools.cached_property
+    def aggregate_of_id(self) -> Mapping[str, Body]:
+        """Aggregates by their IDs as text; a new one has a made-up ID."""
+        return {str(body["id"]): body for body in self.aggregates}
+
+
+def _any(members: Members, names: Iterable[str]) -> frozenset[str]:
+    """Providers that are in any of some aggregates."""
+    return _NONE.union(*(members.get(name, _NONE) for name in names))
+
+
+def _made(change: Change) -> Body:
+    """Body of a new aggregate, under the ID that the plan gave it."""
+    identity, zone = change.object.id, change.after.get(ZONE_KEY)
+    return {
+        "id": identity,
+        "uuid": identity,
+        "name": change.object.name,
+        "hosts": [],
+        "metadata": {} if zone is None else {ZONE_KEY: zone},
+    }
+
+
+def _with_keys(
+    bodies: tuple[Body, ...], changes: Sequence[Change], part: str
+) -> tuple[Body, ...]:
+    by_id: dict[str, list[Change]] = {}
+    for change in changes:
+        by_id.setdefault(change.object.id, []).append(change)
+    return tuple(
+        {**body, part: _applied(body.get(part) or {}, by_id[str(body["id"])])}
+        if str(body["id"]) in by_id
+        else body
+        for body in bodies
+    )
+
+
+def _merged(body: Body, changes: Sequence[Change]) -> Body:
+    own = [change for change in changes if change.object.id == body["id"]]
+    return _applied(body, own) if own else body
+
+
+def _applied(keys: Keys, changes: Iterable[Change]) -> Keys:
+    for change in changes:
+        keys = change.applied_to(keys)
+    return keys

@@ -1,0 +1,213 @@
+"""For whom a flavor is asked for: zones and projects, and what they are limited to.
+
+Placement limits a zone, and a project where the prefilter ``require_tenant_aggregate``
+is on, to aggregates. The host filter AggregateMultiTenancyIsolation keeps a project out
+of hosts of aggregates that name others alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from osc_traitsched.core.change.cloud_model import CloudModel
+from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.core.inventory.tenant_keys import alone_in, projects_in
+from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.aggregates import names_projects
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.switch import (
+    AZ_FILTER,
+    PROJECT_FILTER,
+    az_is_on,
+    has_filter,
+    is_on,
+)
+
+_NONE: frozenset[str] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Context:
+    """What Nova is told of a server besides its flavor and its image.
+
+    :ivar zone: the availability zone; None for none
+    :ivar project: the ID of one that an aggregate names; None for one that none does
+    :ivar outside: for the default zone, the UUIDs of all other zones' aggregates
+    """
+
+    zone: str | None = None
+    project: str | None = None
+    outside: frozenset[str] = frozenset()
+
+
+#: Of a server that may be in any zone, of a project that no aggregate names.
+ANYWHERE = Context()
+
+
+@dataclasses.dataclass(frozen=True)
+class Passed:
+    """The hosts that AggregateMultiTenancyIsolation passes, by their root providers.
+
+    :ivar closed: those that it keeps some projects out of
+    :ivar named: of these, for each project those that it may use
+    """
+
+    closed: frozenset[str] = frozenset()
+    named: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+
+    def kept_out(self, project: str | None) -> frozenset[str]:
+        """Hosts that a project may not use; None is one that no aggregate names."""
+        return self.closed - self.named.get(project or "", _NONE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Limits:
+    """What zones and projects are limited to in one cloud.
+
+    :ivar zones: the UUIDs of zones' aggregates, by names as the database folds them
+    :ivar projects: the UUIDs of the aggregates that Placement is asked for, by projects
+        as the database folds them
+    :ivar passed: what the host filter passes, for each release that the cloud can be of
+    :ivar is_required: Nova refuses servers of projects that no aggregate names
+    """
+
+    zones: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    projects: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
+    passed: tuple[Passed, ...] = (Passed(),)
+    is_required: bool = False
+
+    @property
+    def aggregates(self) -> frozenset[str]:
+        """UUIDs of all that Placement is asked for."""
+        return _NONE.union(*self.zones.values(), *self.projects.values())
+
+    def of(self, context: Context, fold: Fold) -> tuple[frozenset[str], ...] | None:
+        """Sets of aggregates; hosts must be in one of each. None if Nova refuses it."""
+        found = []
+        if context.zone is not None:
+            # nova-api refuses servers in a zone that is not there
+            # (nova/compute/api.py, ``API.create``).
+            zone = self.zones.get(fold(context.zone))
+            if zone is None:
+                return None
+            found.append(zone)
+        project = context.project
+        theirs = self.projects.get(fold(project)) if project is not None else None
+        if theirs:
+            found.append(theirs)
+        elif self.is_required:
+            return None
+        return tuple(found)
+
+
+class Fold:
+    """Names as Nova's database compares them, each folded once."""
+
+    def __init__(self, settings: SchedulerSettings) -> None:
+        self._folded = settings.collation.folded
+        self._known: dict[str, str] = {}
+
+    def __call__(self, name: str) -> str:
+        """Name as the database compares it."""
+        if name not in self._known:
+            self._known[name] = self._folded(name)
+        return self._known[name]
+
+
+def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
+    """Limits of zones and projects in a cloud."""
+    fold, tenant = Fold(settings), bool(settings.value(options.TENANT))
+    equal = settings.collation.equal
+    zones: dict[str, set[str]] = {}
+    projects: dict[str, set[str]] = {}
+    for body in cloud.aggregates:
+        for key, value in body["metadata"].items() if az_is_on(settings) else ():
+            if equal(key, ZONE_KEY):
+                zones.setdefault(fold(value), set()).add(body["uuid"])
+        for value in alone_in(body["metadata"]) if tenant else ():
+            projects.setdefault(fold(value), set()).add(body["uuid"])
+    filters = settings.setting(options.ENABLED_FILTERS)
+    passed: tuple[Passed, ...] = (Passed(),)
+    # Without settings, metadata that names projects shows that somebody relies on it.
+    if is_on(PROJECT_FILTER, filters) or not filters.given:
+        releases = dict.fromkeys(each.release for each in (settings, *settings.others))
+        roots = _roots(cloud)
+        each = (_passed(cloud.aggregates, release, roots) for release in releases)
+        passed = tuple(each)
+    return Limits(
+        {name: frozenset(uuids) for name, uuids in zones.items()},
+        {name: frozenset(uuids) for name, uuids in projects.items()},
+        passed,
+        tenant and bool(settings.value(options.TENANT_REQUIRED)),
+    )
+
+
+def _roots(cloud: CloudModel) -> Mapping[str, frozenset[str]]:
+    nodes = (cloud.snapshot.nova or Nova()).by_service_host
+    return {host: frozenset(node.uuid for node in each) for host, each in nodes.items()}
+
+
+def _passed(
+    aggregates: Iterable[Body], release: int, roots: Mapping[str, frozenset[str]]
+) -> Passed:
+    """Read the keys that the filter of a release takes.
+
+    nova/scheduler/filters/aggregate_multitenancy_isolation.py: a host takes all
+    projects that any of its aggregates names.
+    """
+    closed: set[str] = set()
+    named: dict[str, set[str]] = {}
+    for body in aggregates:
+        metadata = body["metadata"]
+        keys = {k: v for k, v in metadata.items() if names_projects(k, release)}
+        projects = projects_in(keys)
+        if projects:
+            inside = _NONE.union(*(roots.get(host, _NONE) for host in body["hosts"]))
+            closed |= inside
+            for project in projects:
+                named.setdefault(project, set()).update(inside)
+    return Passed(
+        frozenset(closed), {name: frozenset(found) for name, found in named.items()}
+    )
+
+
+def contexts(
+    clouds: Sequence[CloudModel], limits: Sequence[Limits], settings: SchedulerSettings
+) -> Iterator[Context]:
+    """Yield all that servers can be asked for in, :data:`ANYWHERE` first.
+
+    Zones and projects that are named at any time; nobody can ask for a zone with a
+    colon.
+    """
+    zones = [Context()]
+    if az_is_on(settings):
+        names = _zone_names(clouds, settings)
+        zones += [Context(zone=name) for name in names if ":" not in name]
+    if has_filter(settings, AZ_FILTER):
+        # To the filter of up to 27 hosts in no zone's aggregate are a zone, too
+        # (nova/scheduler/filters/availability_zone_filter.py).
+        outside = _NONE.union(*(u for each in limits for u in each.zones.values()))
+        zones += [Context(outside=outside)] if outside else []
+    named = _NONE.union(
+        *(projects_in(body["metadata"]) for c in clouds for body in c.aggregates)
+    )
+    for project in (None, *sorted(named)):
+        for zone in zones:
+            yield dataclasses.replace(zone, project=project)
+
+
+def _zone_names(
+    clouds: Sequence[CloudModel], settings: SchedulerSettings
+) -> Iterable[str]:
+    """Names of zones as they are written; of equal ones the first."""
+    equal, fold = settings.collation.equal, Fold(settings)
+    found: dict[str, str] = {}
+    for cloud in clouds:
+        for body in cloud.aggregates:
+            for key, value in body["metadata"].items():
+                if value and equal(key, ZONE_KEY):
+                    found.setdefault(fold(value), value)
+    return found.values()

@@ -1,0 +1,622 @@
+"""What a plan does to the hosts that flavors can use: the cloud now, and at the end.
+
+A request matches hosts by its flavor and image, by its zone and by its project. The
+three do not depend on each other, so each is found once, as a set of hosts, and a
+flavor in a zone for a project has what is in all three. The host filters that read the
+metadata of aggregates count as well. Clouds in between only tell whether a flavor may
+lack a host for a moment.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Union
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.cloud_model import CloudModel
+from osc_traitsched.core.change.contexts import (
+    ANYWHERE,
+    Context,
+    Fold,
+    contexts,
+    limits_of,
+)
+from osc_traitsched.core.change.filtered import Filters
+from osc_traitsched.core.inventory.trait_keys import names_trait
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.server.flavor import read
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.placement.alike import matching_all
+from osc_traitsched.core.placement.facts import Facts
+
+#: What Nova asks Placement for one server, both queries, by their texts; None if Nova
+#: or Placement refuses it.
+Text = Union[tuple[str, str], None]
+
+#: A set of hosts: one bit for each, in the order of the snapshot's hosts.
+Bits = int
+
+_NONE: frozenset[str] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A flavor with an image, in a context.
+
+    :ivar image: its name; None for an image that asks for nothing but its kind
+    :ivar image_kind: keys and values that images of a kind have in common
+    """
+
+    flavor: str
+    image: str | None
+    context: Context = ANYWHERE
+    image_kind: tuple[tuple[str, str], ...] = ()
+
+    def broader(self) -> Iterator[Asked]:
+        """Yield the same with less to restrict it by."""
+        here = self.context
+        for kind in {self.image_kind, ()}:
+            for zone, outside in {(here.zone, here.outside), (None, _NONE)}:
+                for project in {here.project, None}:
+                    found = Asked(
+                        self.flavor, self.image, Context(zone, project, outside), kind
+                    )
+                    if found != self:
+                        yield found
+
+    @property
+    def is_general(self) -> bool:
+        """Whether neither a zone nor a project nor a kind of images is named."""
+        return self.context == ANYWHERE and not self.image_kind
+
+
+@dataclasses.dataclass(frozen=True)
+class HostSets:
+    """The roots of the hosts that match a request, before and after a plan."""
+
+    now: frozenset[str] = _NONE
+    then: frozenset[str] = _NONE
+
+    @property
+    def lost(self) -> frozenset[str]:
+        """Hosts that match now, and not at the end."""
+        return self.now - self.then
+
+    @property
+    def loses_any(self) -> bool:
+        """Whether any host is lost."""
+        return not self.now <= self.then
+
+    @property
+    def gained(self) -> frozenset[str]:
+        """Hosts that match at the end, and not now."""
+        return self.then - self.now
+
+    @property
+    def kept(self) -> frozenset[str]:
+        """Hosts that match at both ends."""
+        return self.now & self.then
+
+    @property
+    def becomes_empty(self) -> bool:
+        """Whether the last host is lost."""
+        return bool(self.now) and not self.then
+
+
+@dataclasses.dataclass(frozen=True)
+class Effect:
+    """What becomes of the hosts of a flavor, as it is asked for.
+
+    :ivar room: the hosts that have room for one server now
+    :ivar ever: those that could take one if nothing were in use and no host disabled
+    :ivar others: more contexts in which all this is the same
+    :ivar unread: why it is not known which hosts that are; None if it is
+    :ivar may_leave_no_host: it is not known, and it may lose its last host
+    :ivar for_a_moment: it has hosts at both ends, and may lack one in between
+    """
+
+    asked: Asked
+    room: HostSets = HostSets()
+    ever: HostSets = HostSets()
+    others: tuple[Context, ...] = ()
+    unread: errors.TraitSchedError | None = None
+    may_leave_no_host: bool = False
+    for_a_moment: bool = False
+
+    @property
+    def flavor(self) -> str:
+        """The flavor's name."""
+        return self.asked.flavor
+
+    @property
+    def contexts(self) -> tuple[Context, ...]:
+        """All contexts in which it is the same."""
+        return self.asked.context, *self.others
+
+    def in_contexts(self, contexts: Sequence[Context]) -> Effect:
+        """Effect on what is asked for in some of the contexts alone."""
+        asked = dataclasses.replace(self.asked, context=contexts[0])
+        return dataclasses.replace(self, asked=asked, others=tuple(contexts[1:]))
+
+    @property
+    def projects(self) -> tuple[str, ...]:
+        """The projects of which it is so, in the same zone; none if it is of all."""
+        first = self.asked.context
+        if first.project is None:
+            return ()
+        return tuple(
+            each.project
+            for each in self.contexts
+            if each.project is not None
+            and (each.zone, each.outside) == (first.zone, first.outside)
+        )
+
+    @property
+    def leaves_no_host(self) -> bool:
+        """Whether it loses its last host.
+
+        The last with room, or the last that could have room some day: a cloud that is
+        full now must not be closed to it for good.
+        """
+        return self.room.becomes_empty or self.ever.becomes_empty
+
+    @property
+    def is_for_good(self) -> bool:
+        """Whether no host could ever take one at the end, and some could before."""
+        return self.ever.becomes_empty
+
+
+class LeavesNoHost(errors.AnswerIsNo):
+    """Flavors that have a host now would lose their last one.
+
+    :ivar effects: without those that a more general one says, too
+    """
+
+    def __init__(self, effects: Iterable[Effect]) -> None:
+        self.effects = most_general(tuple(effects))
+        super().__init__(", ".join(effect.flavor for effect in self.effects))
+
+
+class FullHostsUnread(errors.TraitSchedError):
+    """No host that was read would be left, and others, all of them full, were not read.
+
+    :ivar providers: how many of these
+    """
+
+    def __init__(self, providers: int) -> None:
+        super().__init__(str(providers))
+        self.providers = providers
+
+
+class HostsUnknown(errors.AnswerIsNo):
+    """Flavors of which it can't be known whether they would lose their last host.
+
+    :ivar effects: one of each flavor
+    """
+
+    def __init__(self, effects: Iterable[Effect]) -> None:
+        self.effects = tuple(effects)
+        super().__init__(", ".join(effect.flavor for effect in self.effects))
+
+
+def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:
+    """Effects but for those that a broader one of the same flavor includes.
+
+    A flavor that has no host has none in any zone.
+    """
+    known = {effect.asked: effect for effect in found}
+
+    def is_included(effect: Effect) -> bool:
+        broader = (known[each] for each in effect.asked.broader() if each in known)
+        return any(
+            (each.is_for_good or not effect.is_for_good)
+            and (each.ever.becomes_empty or not effect.ever.becomes_empty)
+            for each in broader
+        )
+
+    return tuple(effect for effect in found if not is_included(effect))
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A flavor with an image, and what Nova would ask Placement in each cloud.
+
+    :ivar flavor: its number in the clouds
+    :ivar image: its number
+    :ivar requests: without zone and project; None if Nova or Placement refuses it
+    """
+
+    asked: Asked
+    flavor: int
+    image: int
+    requests: tuple[Request | None, ...]
+
+    @functools.cached_property
+    def texts(self) -> tuple[Text, ...]:
+        """The requests' texts: equal ones have the same hosts."""
+        return tuple(map(_text, self.requests))
+
+
+def _text(request: Request | None) -> Text:
+    if request is None:
+        return None
+    fallback = request.fallback
+    return request.query(), fallback.query() if fallback else ""
+
+
+class Impact:
+    """Compares the hosts of all flavors before and after a plan.
+
+    :ivar clouds: the cloud now, in between, and at the end
+    :ivar settings: how the scheduler is set
+    :ivar rows: the flavors, with each image, whose hosts the plan may change
+    """
+
+    def __init__(
+        self, clouds: Sequence[CloudModel], settings: SchedulerSettings
+    ) -> None:
+        self.clouds = clouds
+        self.settings = settings
+        self.fold = Fold(settings)
+        self.limits = [limits_of(cloud, settings) for cloud in clouds]
+        self.filters = [Filters(cloud, settings) for cloud in clouds]
+        self.hosts = clouds[0].snapshot.hosts
+        self._bit = {host.uuid: 1 << n for n, host in enumerate(self.hosts)}
+        self._bits_of: dict[frozenset[str], Bits] = {}
+        self._requests: dict[tuple[object, ...], Request | None] = {}
+        self.rows = tuple(filter(self._may_change, self._all_rows()))
+
+    @property
+    def queries(self) -> tuple[Request, ...]:
+        """All that has to be known of Placement, each query once."""
+        found = {
+            t: r for row in self.rows for t, r in zip(row.texts, row.requests) if r
+        }
+        every = [q for one in found.values() for q in (one, one.fallback) if q]
+        if not every:
+            return ()
+        named = _NONE.union(*(each.aggregates for each in self.limits))
+        members = (MemberOf(frozenset({each}), False, ()) for each in sorted(named))
+        first, *others = every
+        clauses = (*first.clauses, *members)
+        return (dataclasses.replace(first, clauses=clauses), *others)
+
+    def _all_rows(self) -> Iterator[Row]:
+        now = self.clouds[0]
+        isolating = [self._isolating(cloud) for cloud in self.clouds]
+        alike = list(map(isolating.index, isolating))
+        for f, flavor in enumerate(now.flavors):
+            for i, image in enumerate(now.images):
+                requests = tuple(
+                    self._request(cloud, cloud.flavors[f], cloud.images[i], bodies, n)
+                    for cloud, bodies, n in zip(self.clouds, isolating, alike)
+                )
+                name = image.get("name") or image.get("id")
+                kind = () if "id" in image else tuple(image.items())
+                asked = Asked(flavor["name"], name, ANYWHERE, kind)
+                yield Row(asked, f, i, requests)
+
+    def _isolating(self, cloud: CloudModel) -> tuple[Body, ...]:
+        """Aggregates whose metadata names traits."""
+        collation = self.settings.collation
+        return tuple(
+            {**body, "hosts": []}
+            for body in cloud.aggregates
+            if any(names_trait(key, collation) for key in body["metadata"])
+        )
+
+    def _request(
+        self,
+        cloud: CloudModel,
+        flavor: Body,
+        image: Body,
+        aggregates: tuple[Body, ...],
+        alike: int,
+    ) -> Request | None:
+        """What Nova asks Placement, without zone and project; None if it is refused."""
+        key = (read(flavor).key, repr(image), alike, cloud.traits)
+        if key not in self._requests:
+            settings = self.settings.changed(options.TENANT, False)
+            question = Question(flavor, image, aggregates, settings)
+            try:
+                request: Request | None = question.request()
+            except errors.Refusal:
+                request = None
+            both = (request, request.fallback) if request else ()
+            is_taken = all(_is_taken(each, cloud) for each in both if each)
+            self._requests[key] = request if is_taken else None
+        return self._requests[key]
+
+    def _may_change(self, row: Row) -> bool:
+        """Tell whether a plan may change the hosts of a flavor."""
+        end = self.clouds[-1]
+        if end.joined or end.left or len(set(row.texts)) > 1:
+            return True
+        if any(each != self.limits[0] for each in self.limits):
+            return True
+        if len({self.kept_out(row, n) for n in range(len(self.clouds))}) > 1:
+            return True
+        clauses = [c for r in row.requests if r for c in r.clauses]
+        named = {c.name for c in clauses if isinstance(c, (Trait, RootTrait))}
+        return any(not named.isdisjoint(keys) for keys in end.changed.values())
+
+    def kept_out(self, row: Row, number: int) -> frozenset[str]:
+        """Roots of the hosts that host filters keep a row out of in a cloud."""
+        cloud = self.clouds[number]
+        flavor, image = cloud.flavors[row.flavor], cloud.images[row.image]
+        return self.filters[number].kept_out(flavor, image)
+
+    def bits(self, roots: frozenset[str]) -> Bits:
+        """Set of hosts as bits; each set is looked at once."""
+        if roots not in self._bits_of:
+            found = 0
+            for root in roots:
+                found |= self._bit.get(root, 0)
+            self._bits_of[roots] = found
+        return self._bits_of[roots]
+
+    def roots(self, bits: Bits) -> frozenset[str]:
+        """Roots of the hosts of a set."""
+        return frozenset(h.uuid for n, h in enumerate(self.hosts) if bits >> n & 1)
+
+    @functools.cached_property
+    def contexts(self) -> tuple[Context, ...]:
+        """All that servers can be asked for in."""
+        return tuple(contexts(self.clouds, self.limits, self.settings))
+
+    def doubtful(
+        self, room: Hosts, ever: Hosts
+    ) -> Iterator[tuple[Row, tuple[Bits, ...]]]:
+        """Yield what hangs on hosts that are full, with those that could ever take it."""
+        for row, context, sets in self._unsure(room):
+            could = ever.of(row, context)
+            if could[0] and not all(sets):
+                yield row, could
+
+    def _unsure(self, room: Hosts) -> Iterator[tuple[Row, Context, tuple[Bits, ...]]]:
+        """Yield rows and contexts of which no host has room in all clouds."""
+        for row in self.rows:
+            for context in self.contexts:
+                if not room.always(row, context):
+                    yield row, context, room.of(row, context)
+
+    def effects(
+        self, room: Hosts, most: Hosts, least: Hosts, unread: int
+    ) -> Iterator[Effect]:
+        """Yield what becomes of flavors; in zones and for projects, if one is harmed.
+
+        :param room: of the facts as they are
+        :param most: of the facts if nothing were in use, and hosts that were not read
+            could take all
+        :param least: the same if they could take nothing
+        :param unread: how many these are
+        """
+        for row in self.rows:
+            found: dict[_Kind, list[Context]] = {}
+            for context in self.contexts:
+                is_general = context == ANYWHERE
+                if not is_general and room.always(row, context):
+                    continue
+                now, could = room.of(row, context), most.of(row, context)
+                lowest = least.of(row, context) if unread else could
+                kind = _Kind(
+                    (now[0], now[-1]),
+                    (could[0], could[-1]),
+                    _may_lack_one(now),
+                    bool(could[-1] and not lowest[-1] and could[0] & ~could[-1]),
+                    context.project is None,
+                )
+                if kind.is_harmed or (is_general and kind.is_change):
+                    found.setdefault(kind, []).append(context)
+            for kind, alike in found.items():
+                yield Effect(
+                    dataclasses.replace(row.asked, context=alike[0]),
+                    HostSets(*map(self.roots, kind.room)),
+                    HostSets(*map(self.roots, kind.ever)),
+                    tuple(alike[1:]),
+                    FullHostsUnread(unread) if kind.is_open else None,
+                    kind.is_open,
+                    kind.for_a_moment,
+                )
+
+
+class _Kind(NamedTuple):
+    """What is the same for a flavor in several contexts: hosts now and at the end."""
+
+    room: tuple[Bits, Bits]
+    ever: tuple[Bits, Bits]
+    for_a_moment: bool
+    is_open: bool
+    is_of_all: bool
+
+    @property
+    def is_harmed(self) -> bool:
+        """Whether the flavor loses its last host, or may."""
+        empty = any(now and not then for now, then in (self.room, self.ever))
+        return empty or self.for_a_moment or self.is_open
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the flavor gains or loses hosts."""
+        return any(now != then for now, then in (self.room, self.ever))
+
+
+def _may_lack_one(sets: Sequence[Bits]) -> bool:
+    """Tell whether a flavor with hosts at both ends may have none in between."""
+    if not (sets[0] and sets[-1]):
+        return False
+    return any(not one & other for one, other in zip(sets, sets[1:]))
+
+
+class Hosts:
+    """The hosts of each row in each context, by some facts, in each cloud."""
+
+    def __init__(self, impact: Impact, facts: Facts) -> None:
+        self._impact = impact
+        self._facts: list[Facts] = []
+        self._matching: list[dict[Text, frozenset[str]]] = []
+        self._of_row: dict[tuple[int, int], tuple[Bits, ...]] = {}
+        self._members: dict[tuple[int, frozenset[str]], Bits] = {}
+        self._masks: dict[Context, tuple[Bits, ...]] = {}
+        self._common: dict[object, Bits] = {}
+        for number, cloud in enumerate(impact.clouds):
+            before = impact.clouds[number - 1] if number else None
+            requests = {
+                row.texts[number]: request
+                for row in impact.rows
+                if (request := row.requests[number])
+            }
+            known: dict[Text, frozenset[str]] = {}
+            if before is not None and before.places == cloud.places:
+                seen, known = self._facts[-1], self._matching[-1]
+            else:
+                seen = cloud.seen(facts)
+            new = {text: r for text, r in requests.items() if text not in known}
+            self._facts.append(seen)
+            self._matching.append({**known, **self._match(new, seen)})
+
+    def _match(
+        self, requests: Mapping[Text, Request], facts: Facts
+    ) -> dict[Text, frozenset[str]]:
+        whole = _with_unions(facts, requests.values())
+        return matching_all(requests, whole, self._impact.hosts)
+
+    def always(self, row: Row, context: Context) -> bool:
+        """Tell whether one host matches a row in a context in all clouds."""
+        if self._shares:
+            return bool(functools.reduce(operator.and_, self.of(row, context)))
+        # There are as many pairs as flavors times projects.
+        of_row, of_context = (row.flavor, row.image), context
+        if of_row not in self._common:
+            sets = self._row(row)
+            self._common[of_row] = functools.reduce(operator.and_, sets)
+        if of_context not in self._common:
+            sets = self._mask(context)
+            self._common[of_context] = functools.reduce(operator.and_, sets)
+        return bool(self._common[of_row] & self._common[of_context])
+
+    def of(self, row: Row, context: Context) -> tuple[Bits, ...]:
+        """Hosts of a row in a context, in each cloud."""
+        both = zip(self._row(row), self._mask(context))
+        found = tuple(hosts & mask for hosts, mask in both)
+        if not self._shares or context == ANYWHERE:
+            return found
+        return tuple(
+            hosts & self._by_placement(row, context, number) if hosts else 0
+            for number, hosts in enumerate(found)
+        )
+
+    @property
+    def _shares(self) -> bool:
+        """Whether hosts use inventory of others, which may be in other aggregates."""
+        return bool(self._facts[0].snapshot.sharing)
+
+    def _row(self, row: Row) -> tuple[Bits, ...]:
+        key = row.flavor, row.image
+        if key not in self._of_row:
+            impact = self._impact
+            self._of_row[key] = tuple(
+                impact.bits(matching.get(text, _NONE))
+                & ~impact.bits(impact.kept_out(row, number))
+                for number, (matching, text) in enumerate(
+                    zip(self._matching, row.texts)
+                )
+            )
+        return self._of_row[key]
+
+    def _mask(self, context: Context) -> tuple[Bits, ...]:
+        """Hosts that a zone and a project are limited to, in each cloud."""
+        if context not in self._masks:
+            numbers = range(len(self._impact.clouds))
+            self._masks[context] = tuple(self._limit(context, n) for n in numbers)
+        return self._masks[context]
+
+    def _limit(self, context: Context, number: int) -> Bits:
+        impact = self._impact
+        limits = impact.limits[number]
+        sets = limits.of(context, impact.fold)
+        if sets is None:
+            return 0
+        found = (1 << len(impact.hosts)) - 1
+        for aggregates in sets:
+            found &= self._inside(number, aggregates)
+        if context.outside:
+            zoned = _NONE.union(*limits.zones.values())
+            found &= ~self._inside(number, zoned)
+        # A host counts if the filter of all possible releases passes it.
+        for passed in limits.passed:
+            found &= ~impact.bits(passed.kept_out(context.project))
+        return found
+
+    def _inside(self, number: int, aggregates: frozenset[str]) -> Bits:
+        """Hosts that Placement has in any of some aggregates of a cloud."""
+        key = (number, aggregates)
+        if key not in self._members:
+            facts, found = self._facts[number], set[str]()
+            for aggregate in aggregates:
+                for uuid in facts.members.get(frozenset({aggregate}), ()):
+                    provider = facts.snapshot.by_uuid.get(uuid)
+                    found.update([provider.root] if provider else [])
+            self._members[key] = self._impact.bits(frozenset(found))
+        return self._members[key]
+
+    def _by_placement(self, row: Row, context: Context, number: int) -> Bits:
+        """Hosts by Placement's own rule: what shares must be in the aggregates, too."""
+        request = row.requests[number]
+        sets = self._impact.limits[number].of(context, self._impact.fold)
+        if request is None or sets is None:
+            return 0
+        limited = _limited(request, sets)
+        text = _text(limited)
+        if text not in self._matching[number]:
+            found = self._match({text: limited}, self._facts[number])
+            self._matching[number].update(found)
+        return self._impact.bits(self._matching[number][text])
+
+
+def _limited(request: Request, sets: Sequence[frozenset[str]]) -> Request:
+    """Request for hosts in one aggregate of each of some sets."""
+    fallback = request.fallback and _limited(request.fallback, sets)
+    more = (MemberOf(aggregates, False, ()) for aggregates in sets)
+    clauses = (*request.clauses, *more)
+    return dataclasses.replace(request, clauses=clauses, fallback=fallback)
+
+
+def _with_unions(facts: Facts, requests: Iterable[Request]) -> Facts:
+    """Facts with the members of all sets of aggregates that requests name."""
+    both = (each for one in requests for each in (one, one.fallback) if each)
+    named = {c.aggregates for r in both for c in r.clauses if isinstance(c, MemberOf)}
+    unions = {
+        each: _NONE.union(*(facts.members.get(frozenset({p}), _NONE) for p in each))
+        for each in named.difference(facts.members)
+    }
+    return dataclasses.replace(facts, members={**facts.members, **unions})
+
+
+def _is_taken(request: Request, cloud: CloudModel) -> bool:
+    """Tell whether Placement takes such a query at all.
+
+    placement/lib.py, ``RequestGroup.dict_from_request``, and
+    placement/handlers/allocation_candidate.py, ``list_allocation_candidates``.
+    """
+    both = {False: set[tuple[object, str]](), True: set[tuple[object, str]]()}
+    for clause in request.clauses:
+        if isinstance(clause, Resource):
+            if clause.resource_class not in cloud.classes:
+                return False
+        elif isinstance(clause, (Trait, RootTrait)):
+            if clause.name not in cloud.traits:
+                return False
+            group = clause.group if isinstance(clause, Trait) else None
+            both[clause.forbidden].add((group, clause.name))
+    return not (
+        request.groups_without_amounts
+        or request.lacks_group_policy
+        or both[False] & both[True]
+    )

@@ -1,1 +1,0 @@
-"""Which hosts projects may use, on the way and in the end."""

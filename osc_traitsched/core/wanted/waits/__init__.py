@@ -1,1 +1,0 @@
-"""What waits for what: a write that fails stops only what depends on it."""
