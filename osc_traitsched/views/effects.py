@@ -12,6 +12,7 @@ from osc_traitsched.core.change.impact import (
     LeavesNoHost,
     most_general,
 )
+from osc_traitsched.core.nova.switch import PROJECT_FILTER
 from osc_traitsched.views import problems
 from osc_traitsched.views.text import count, listed, quoted
 
@@ -135,6 +136,8 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
         yield f"in zone {quoted(asked.context.zone)}"
     if asked.context.outside:
         yield "in the default zone"
+    if asked.context.answer:
+        yield f"if {PROJECT_FILTER} is on"
     if effect.projects:
         yield f"for {listed(map(quoted, effect.projects), 'project')}"
 

@@ -11,7 +11,7 @@ import pathlib
 import tempfile
 from collections.abc import Iterator
 
-from tests.bench import adding, checking, explaining, wanting
+from tests.bench import adding, checking, explaining, judging, wanting
 from tests.services import on_mariadb
 from tests.services.fill import fill
 from tests.services.mariadb import NoMariaDB
@@ -39,6 +39,7 @@ def main() -> None:
         wanting.report(server, wanted.hosts)
     with _placement() as server:
         wanting.report_large(server)
+    judging.report()
 
 
 def _on_mariadb(server: PlacementServer, workers: int, what: str) -> None:

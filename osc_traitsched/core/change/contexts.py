@@ -36,11 +36,13 @@ class Context:
     :ivar zone: the availability zone; None for none
     :ivar project: the ID of one that an aggregate names; None for one that none does
     :ivar outside: for the default zone, the UUIDs of all other zones' aggregates
+    :ivar answer: which of the possible answers of AggregateMultiTenancyIsolation counts
     """
 
     zone: str | None = None
     project: str | None = None
     outside: frozenset[str] = frozenset()
+    answer: int = 0
 
 
 #: Of a server that may be in any zone, of a project that no aggregate names.
@@ -70,7 +72,7 @@ class Limits:
     :ivar zones: the UUIDs of zones' aggregates, by names as the database folds them
     :ivar projects: the UUIDs of the aggregates that Placement is asked for, by projects
         as the database folds them
-    :ivar passed: what the host filter passes, for each release that the cloud can be of
+    :ivar passed: what the host filter passes: its possible answers, the likeliest first
     :ivar is_required: Nova refuses servers of projects that no aggregate names
     """
 
@@ -130,13 +132,14 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
         for value in alone_in(body["metadata"]) if tenant else ():
             projects.setdefault(fold(value), set()).add(body["uuid"])
     filters = settings.setting(options.ENABLED_FILTERS)
-    passed: tuple[Passed, ...] = (Passed(),)
-    # Without settings, metadata that names projects shows that somebody relies on it.
+    passed: tuple[Passed, ...] = ()
+    if not is_on(PROJECT_FILTER, filters):
+        passed = (Passed(),)
+    # Without settings, metadata that names projects shows that somebody may rely on it.
     if is_on(PROJECT_FILTER, filters) or not filters.given:
         releases = dict.fromkeys(each.release for each in (settings, *settings.others))
         roots = _roots(cloud)
-        each = (_passed(cloud.aggregates, release, roots) for release in releases)
-        passed = tuple(each)
+        passed += tuple(_passed(cloud.aggregates, each, roots) for each in releases)
     return Limits(
         {name: frozenset(uuids) for name, uuids in zones.items()},
         {name: frozenset(uuids) for name, uuids in projects.items()},
@@ -194,9 +197,13 @@ def contexts(
     named = _NONE.union(
         *(projects_in(body["metadata"]) for c in clouds for body in c.aggregates)
     )
-    for project in (None, *sorted(named)):
-        for zone in zones:
-            yield dataclasses.replace(zone, project=project)
+    answers = list(zip(*(each.passed for each in limits)))
+    for number, answer in enumerate(answers):
+        if answer in answers[:number]:
+            continue
+        for project in (None, *sorted(named)):
+            for zone in zones:
+                yield dataclasses.replace(zone, project=project, answer=number)
 
 
 def _zone_names(

@@ -64,11 +64,11 @@ class Asked:
         for kind in {self.image_kind, ()}:
             for zone, outside in {(here.zone, here.outside), (None, _NONE)}:
                 for project in {here.project, None}:
-                    found = Asked(
-                        self.flavor, self.image, Context(zone, project, outside), kind
-                    )
-                    if found != self:
-                        yield found
+                    for answer in {here.answer, 0}:
+                        context = Context(zone, project, outside, answer)
+                        found = Asked(self.flavor, self.image, context, kind)
+                        if found != self:
+                            yield found
 
     @property
     def is_general(self) -> bool:
@@ -154,7 +154,8 @@ class Effect:
             each.project
             for each in self.contexts
             if each.project is not None
-            and (each.zone, each.outside) == (first.zone, first.outside)
+            and (each.zone, each.outside, each.answer)
+            == (first.zone, first.outside, first.answer)
         )
 
     @property
@@ -389,7 +390,7 @@ class Impact:
     def effects(
         self, room: Hosts, most: Hosts, least: Hosts, unread: int
     ) -> Iterator[Effect]:
-        """Yield what becomes of flavors; in zones and for projects, if one is harmed.
+        """Yield what becomes of flavors, in zones and for projects only any harm.
 
         :param room: of the facts as they are
         :param most: of the facts if nothing were in use, and hosts that were not read
@@ -410,7 +411,7 @@ class Impact:
                     (could[0], could[-1]),
                     _may_lack_one(now),
                     bool(could[-1] and not lowest[-1] and could[0] & ~could[-1]),
-                    context.project is None,
+                    (context.project is None, context.answer),
                 )
                 if kind.is_harmed or (is_general and kind.is_change):
                     found.setdefault(kind, []).append(context)
@@ -433,7 +434,7 @@ class _Kind(NamedTuple):
     ever: tuple[Bits, Bits]
     for_a_moment: bool
     is_open: bool
-    is_of_all: bool
+    whom: tuple[bool, int]
 
     @property
     def is_harmed(self) -> bool:
@@ -549,10 +550,8 @@ class Hosts:
         if context.outside:
             zoned = _NONE.union(*limits.zones.values())
             found &= ~self._inside(number, zoned)
-        # A host counts if the filter of all possible releases passes it.
-        for passed in limits.passed:
-            found &= ~impact.bits(passed.kept_out(context.project))
-        return found
+        passed = limits.passed[context.answer]
+        return found & ~impact.bits(passed.kept_out(context.project))
 
     def _inside(self, number: int, aggregates: frozenset[str]) -> Bits:
         """Hosts that Placement has in any of some aggregates of a cloud."""

@@ -18,7 +18,7 @@ from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.policy import AggregatePolicy
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.trait_keys import isolated_by, requires
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, requires
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
 
@@ -130,20 +130,23 @@ def plan_of(changes: Iterable[Change], collation: Collation = _LOOSE) -> Plan:
 
 
 def _subjects(change: Change, collation: Collation) -> Iterator[str]:
-    """Yield the aggregate and the traits that a change is about."""
-    kind = change.object.kind
-    of_aggregate = (Kind.AGGREGATE, Kind.NEW_AGGREGATE, Kind.AGGREGATE_HOSTS)
-    if kind in of_aggregate:
+    """Yield the aggregate and the traits that a change is about.
+
+    Hosts may leave an aggregate whose zone can't be set: they may be why it can't.
+    """
+    kind, differing = change.object.kind, change.added | change.removed
+    if kind is Kind.AGGREGATE and differing == {ZONE_KEY}:
+        yield f"zone of {change.object.id}"
+    elif kind in (Kind.AGGREGATE, Kind.NEW_AGGREGATE, Kind.AGGREGATE_HOSTS):
         yield f"aggregate {change.object.id}"
+        if kind is Kind.AGGREGATE or change.added:
+            yield f"zone of {change.object.id}"
     if kind in (Kind.TRAIT, Kind.PROVIDER_TRAITS):
-        yield from change.added | change.removed
+        yield from differing
     if kind in (Kind.FLAVOR, Kind.IMAGE):
-        for key in change.added | change.removed:
-            if name := requires(key, "required"):
-                yield name
+        yield from filter(None, (requires(key, REQUIRED) for key in differing))
     if kind is Kind.AGGREGATE:
-        keys = dict.fromkeys(change.added | change.removed, "required")
-        yield from isolated_by(keys, collation)
+        yield from isolated_by(dict.fromkeys(differing, REQUIRED), collation)
 
 
 def _units(step: _Step, changes: Sequence[Change]) -> Sequence[Change]:

@@ -1,0 +1,108 @@
+"""What judging a plan costs: flavors times projects, with nothing to read."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import time
+from typing import Any
+
+from osc_traitsched.core.change.cloud_model import CloudModel
+from osc_traitsched.core.change.impact import Hosts, Impact
+from osc_traitsched.core.change.model import Change, Kind, Object, State
+from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.placement.facts import Facts
+
+FLAVORS, PROJECTS, HOSTS = 300, 300, 1000
+_TRAIT = "CUSTOM_GOLD"
+_SETTINGS = SchedulerSettings.of(
+    33,
+    enable_isolated_aggregate_filtering=True,
+    limit_tenants_to_placement_aggregate=True,
+)
+
+
+def report() -> None:
+    """Measure a plan that closes an aggregate, in a process of its own."""
+    print(f"impact, {FLAVORS} flavors x {PROJECTS} projects x {HOSTS} hosts")
+    process = multiprocessing.get_context("spawn").Process(target=_measure)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+
+
+def _measure() -> None:
+    now, facts, change = cloud(FLAVORS, PROJECTS, HOSTS)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    start = time.process_time()
+    impact = Impact([now, now.after([change])], _SETTINGS)
+    room = Hosts(impact, facts)
+    ever = Hosts(impact, facts)
+    unsure = len(tuple(impact.doubtful(room, ever)))
+    effects = tuple(impact.effects(room, ever, ever, 0))
+    seconds = time.process_time() - start
+    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    assert len(impact.rows) == FLAVORS
+    assert len(impact.contexts) >= PROJECTS
+    assert any(effect.asked.context.project for effect in effects)
+    print(f"  {'CPU seconds':36}{seconds:10.2f}  at most 2; {unsure} pairs looked into")
+    print(f"  {'more memory: MB':36}{peak:10.2f}  at most 150")
+
+
+def cloud(
+    flavors: int, projects: int, hosts: int
+) -> tuple[CloudModel, Facts, Change]:
+    """A cloud of a project's aggregate for each project, and what isolates the first."""
+    uuids = [f"uuid-{number}" for number in range(hosts)]
+    names = [f"cmp{number}" for number in range(hosts)]
+    bodies: list[dict[str, Any]] = [
+        {
+            "id": number,
+            "uuid": f"aggregate-{number}",
+            "name": f"a{number}",
+            "hosts": names[number::projects],
+            "metadata": {"filter_tenant_id": f"{number:032x}"},
+        }
+        for number in range(projects)
+    ]
+    computes = tuple(Compute(u, n, n) for u, n in zip(uuids, names))
+    providers = tuple(Provider(u, n, 1, u) for u, n in zip(uuids, names))
+    offers = {
+        ("VCPU", 1): frozenset(uuids),
+        **{("MEMORY_MB", 512 + n): frozenset(uuids[n % 7 :]) for n in range(flavors)},
+    }
+    inside = {
+        body["uuid"]: frozenset(uuids[number::projects])
+        for number, body in enumerate(bodies)
+    }
+    now = CloudModel(
+        snapshot=Snapshot(providers).with_nova(Nova(computes)),
+        aggregates=tuple(bodies),
+        flavors=tuple(
+            {
+                "id": f"f{number}",
+                "name": f"f{number}",
+                "vcpus": 1,
+                "ram": 512 + number,
+                "disk": 0,
+                "extra_specs": {},
+            }
+            for number in range(flavors)
+        ),
+        traits=frozenset({_TRAIT, "COMPUTE_STATUS_DISABLED"}),
+        classes=frozenset({"VCPU", "MEMORY_MB"}),
+        inside=inside,
+    )
+    facts = Facts(
+        snapshot=now.snapshot,
+        traits=dict.fromkeys(uuids, frozenset()),
+        offers=offers,
+        members={frozenset({uuid}): found for uuid, found in inside.items()},
+        shared={},
+        stock={},
+        candidates=frozenset(uuids),
+    )
+    found = State(bodies[0]["metadata"], hosts=frozenset(bodies[0]["hosts"]))
+    target = Object(Kind.AGGREGATE, "0", "a0")
+    return now, facts, Change(target, found, {f"trait:{_TRAIT}": "required"})
