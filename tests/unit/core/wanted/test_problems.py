@@ -8,7 +8,6 @@ import pytest
 
 from osc_traitsched.core.change.model import Change, Kind, Object, State
 from osc_traitsched.core.change.providers import gone, present
-from osc_traitsched.core.change.stages import Stage
 from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.inventory.snapshot import (
     Compute,
@@ -19,7 +18,7 @@ from osc_traitsched.core.inventory.snapshot import (
 )
 from osc_traitsched.core.wanted.export import OfIronic, export_of
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.problems import with_problems
+from osc_traitsched.core.wanted.problems import with_problem
 from osc_traitsched.views.wanted.refusals import problems
 
 GOLD = "CUSTOM_GOLD"
@@ -52,7 +51,7 @@ def found(hypervisor="QEMU"):
 
 
 def said(change, cloud):
-    ((marked,),) = with_problems({Stage.LOST: (change,)}, cloud).values()
+    marked = with_problem(change, cloud)
     return problems.word(marked.problem) if marked.problem else ""
 
 
