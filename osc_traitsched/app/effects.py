@@ -60,11 +60,11 @@ def check_effects(
     on = _isolating(settings)
     every = (ANY_IMAGE, *images, *_image_kinds(cloud, on))
     now = dataclasses.replace(model, images=every)
-    found = _foresee(cloud.placement, Impact(_looks(now, plan), on))
+    found = foresee(cloud.placement, Impact(looks(now, plan), on))
     return tuple(_usable(cloud, now, found, on))
 
 
-def _looks(now: CloudModel, plan: Plan) -> list[CloudModel]:
+def looks(now: CloudModel, plan: Plan) -> list[CloudModel]:
     """The cloud now, in between, and at the end; those that differ."""
     models, left = [now], list(plan.changes)
     for phase in _LOOKS:
@@ -143,7 +143,7 @@ def _image_kinds(cloud: Cloud, settings: SchedulerSettings) -> tuple[Body, ...]:
     return tuple(dict(kind) for kind in sorted(kinds) if kind)
 
 
-def _foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
+def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
     """Read what decides about hosts, and yield what becomes of each flavor.
 
     The number of requests does not grow with hosts: it is as ``evidence.gather`` says,

@@ -173,25 +173,29 @@ class _Run:
     def _work(self, waiting: queue.SimpleQueue[_Unit], begun: set[int]) -> None:
         try:
             while not self._patience.stopped.is_set():
-                self._unit(waiting.get_nowait(), begun)
+                if self._is_half_done(waiting.get_nowait(), begun):
+                    # So would be what is still waiting: hosts that left their zone.
+                    while True:
+                        waiting.get_nowait()
         except queue.Empty:
             pass
         finally:
             self._done.put(_Message.THREAD_ENDED)
 
-    def _unit(self, unit: _Unit, begun: set[int]) -> None:
-        """Carry out the changes of a unit up to the first that fails.
+    def _is_half_done(self, unit: _Unit, begun: set[int]) -> bool:
+        """Carry out a unit up to the first change that fails, and tell if one was made.
 
         An interrupted one is carried out to its end, as long as somebody waits for it.
         """
-        for number, change in unit:
+        for place, (number, change) in enumerate(unit):
             begun.add(number)
             if self._given_up.is_set():
-                return
+                return False
             outcome = self._outcome(change)
             self._done.put((number, outcome))
             if outcome.is_off:
-                return
+                return place > 0
+        return False
 
     def _outcome(self, change: Change) -> Outcome:
         """Carry out one change; after an exception no other is begun.

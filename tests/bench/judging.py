@@ -50,10 +50,8 @@ def _measure() -> None:
     print(f"  {'more memory: MB':36}{peak:10.2f}  at most 150")
 
 
-def cloud(
-    flavors: int, projects: int, hosts: int
-) -> tuple[CloudModel, Facts, Change]:
-    """A cloud of a project's aggregate for each project, and what isolates the first."""
+def cloud(flavors: int, projects: int, hosts: int) -> tuple[CloudModel, Facts, Change]:
+    """Return a cloud with a project for each aggregate, and a change."""
     uuids = [f"uuid-{number}" for number in range(hosts)]
     names = [f"cmp{number}" for number in range(hosts)]
     bodies: list[dict[str, Any]] = [

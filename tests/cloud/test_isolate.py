@@ -10,17 +10,14 @@ import threading
 import openstack as sdk
 import pytest
 
-from osc_traitsched.app.effects import foresee
+from osc_traitsched.app.effects import foresee, looks
 from osc_traitsched.cloud import lookup, write
 from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.retry import Patience
-from osc_traitsched.core.change.isolation import (
-    PredictedCloud,
-    isolate_plan,
-    predicted_stages,
-    unisolate_plan,
-)
+from osc_traitsched.core.change.impact import Impact
+from osc_traitsched.core.change.isolation.isolate import isolate_plan
+from osc_traitsched.core.change.isolation.unisolate import unisolate_plan
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -265,12 +262,14 @@ def test_what_is_said_before_is_what_explain_says_before_and_after(
     before = explained()
     for planner, command in ((closing, ISOLATE), (opening, UNISOLATE)):
         state, plan = planner(core)
-        clouds = predicted_stages(PredictedCloud.now(state, ()), plan)
-        said = foresee(core.placement, clouds, ISOLATING)
-        assert {e.flavor: {names[uuid] for uuid in e.now} for e in said} == before
+        impact = Impact(looks(state, plan), ISOLATING)
+        said = {e.flavor: e.room for e in foresee(core.placement, impact)}
+        now = {name: {names[uuid] for uuid in room.now} for name, room in said.items()}
+        then = {n: {names[uuid] for uuid in room.then} for n, room in said.items()}
+        assert {**before, **now} == before
         assert openstack(*command, "--force").code == 0
         after = explained()
-        assert {e.flavor: {names[uuid] for uuid in e.then} for e in said} == after
+        assert {**before, **then} == after
         assert before != after
         before = after
 

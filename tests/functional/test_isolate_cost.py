@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app.effects import foresee
+from osc_traitsched.app.effects import foresee, looks
 from osc_traitsched.cloud.aggregate_state import aggregate_state
-from osc_traitsched.core.change.isolation import (
-    PredictedCloud,
-    isolate_plan,
-    predicted_stages,
-)
+from osc_traitsched.core.change.impact import Impact
+from osc_traitsched.core.change.isolation.isolate import isolate_plan
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import Placement
 from tests.services import fill
@@ -57,9 +54,9 @@ def cost(tmp_path_factory):
             cloud = HalfCloud(server.url, nova)
             state = aggregate_state(cloud, "gold")
             plan = isolate_plan(state, [GOLD], (), state.flavors[:1], ())
-            clouds = predicted_stages(PredictedCloud.now(state, ()), plan)
-            effects = foresee(cloud.placement, clouds, ISOLATING)
-            assert len(effects) == number_of_flavors
+            impact = Impact(looks(state, plan), ISOLATING)
+            assert len(impact.rows) == number_of_flavors
+            effects = tuple(foresee(cloud.placement, impact))
             # It could see what there is to see.
             assert any(effect.room.lost for effect in effects)
             return cloud.placement.requests

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from osc_traitsched.app.isolation import plan_isolate
-from osc_traitsched.core.change.isolation import HostsUnknown, LeavesNoHost
+from osc_traitsched.core.change.impact import HostsUnknown, LeavesNoHost
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import effects, problems

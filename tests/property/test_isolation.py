@@ -17,22 +17,17 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.effects import foresee
+from osc_traitsched.app.effects import foresee, looks
 from osc_traitsched.cloud import allocation_candidates, memberships, read, write
 from osc_traitsched.cloud.aggregate_state import holders
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.retry import Patience
-from osc_traitsched.core.change.isolation import (
-    AggregateState,
-    Asked,
-    Contradiction,
-    Member,
-    PredictedCloud,
-    isolate_plan,
-    open_plan,
-    predicted_stages,
-    unisolate_plan,
-)
+from osc_traitsched.core.change.cloud_model import ANY_IMAGE
+from osc_traitsched.core.change.impact import Asked, Impact
+from osc_traitsched.core.change.isolation.guards import Contradiction
+from osc_traitsched.core.change.isolation.isolate import isolate_plan
+from osc_traitsched.core.change.isolation.state import AggregateState, Member
+from osc_traitsched.core.change.isolation.unisolate import open_plan, unisolate_plan
 from osc_traitsched.core.change.model import Kind, State
 from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
@@ -342,26 +337,24 @@ class RealCloud:
 
 def check(real, state, plan):
     """Foresee, then carry out change by change, and ask Placement after each."""
-    now = PredictedCloud.now(state, real.images.values())
-    clouds = predicted_stages(now, plan)
-    foreseen = {
-        effect.asked: effect
-        for effect in foresee(real.cloud.placement, clouds, ISOLATING)
+    model = dataclasses.replace(state, images=(ANY_IMAGE, *real.images.values()))
+    impact = Impact(looks(model, plan), ISOLATING)
+    foreseen = {e.asked: e for e in foresee(real.cloud.placement, impact)}
+    roots, every = {host.uuid for host in state.snapshot.hosts}, real.asked()
+    before = found = real.hosts(roots, every)
+    lacking = set()
+    for change in plan.changes:
+        real.carry_out(change)
+        found = real.hosts(roots, every) if change.is_needed else found
+        lacking |= {case for case in every if before[case] and not found[case]}
+    now = {case: effect.room.now for case, effect in foreseen.items()}
+    then = {case: effect.room.then for case, effect in foreseen.items()}
+    assert {**before, **now} == before
+    assert {**before, **then} == found
+    # What lacked a host on the way has none at the end, or that was said.
+    assert {c for c in lacking if found[c]} <= {
+        case for case, effect in foreseen.items() if effect.for_a_moment
     }
-    roots = {host.uuid for host in state.snapshot.hosts}
-    untouched = real.asked() - {Asked(each.flavor, each.image) for each in foreseen}
-    same = real.hosts(roots, untouched)
-    found = real.hosts(roots, foreseen)
-    assert {case: effect.now for case, effect in foreseen.items()} == found
-    for number, stage in enumerate(plan.stages, 1):
-        for change in stage:
-            real.carry_out(change)
-            found = real.hosts(roots, foreseen) if change.is_needed else found
-            assert real.hosts(roots, untouched) == same
-            for case, effect in foreseen.items():
-                # What had a host has one, or was said to be left without.
-                assert found[case] or not effect.now or effect.leaves_no_host
-        assert {c: e.room.hosts[number] for c, e in foreseen.items()} == found
     return foreseen
 
 
@@ -397,7 +390,7 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
         emptied = {
             asked: effect
             for asked, effect in foreseen.items()
-            if effect.room.may_be_empty and effect.ever.now
+            if not effect.room.then and effect.ever.now
         }
         if emptied and units_go_by_size(nodes):
             empty(placement, state.snapshot.providers)

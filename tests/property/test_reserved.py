@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from osc_traitsched.core.wanted.projects.reserved import reserved
 
 from osc_traitsched.core.change.model import (
     PRESENT,
@@ -19,7 +20,6 @@ from osc_traitsched.core.change.model import (
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.tenant_keys import projects_of
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.projects.reserved import reserved
 from tests.property.test_wanted import SURE
 
 HOSTS, NOBODY = ("h1", "h2", "h3"), "nobody"

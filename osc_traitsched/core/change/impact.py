@@ -374,7 +374,7 @@ class Impact:
     def doubtful(
         self, room: Hosts, ever: Hosts
     ) -> Iterator[tuple[Row, tuple[Bits, ...]]]:
-        """Yield what hangs on hosts that are full, with those that could ever take it."""
+        """Yield what hangs on full hosts, with those that could ever take it."""
         for row, context, sets in self._unsure(room):
             could = ever.of(row, context)
             if could[0] and not all(sets):

@@ -240,12 +240,8 @@ def test_outside_of_the_main_thread_signals_are_left_alone():
 
 
 def chained(*names):
-    """Return changes of one stage, each of which needs the one before."""
-    made: list[Change] = []
-    for name in names:
-        needs = (frozenset(each.mark for each in made[-1:]),)
-        made.append(dataclasses.replace(change(name), needs=needs))
-    return made
+    """Return changes of one unit."""
+    return [dataclasses.replace(change(name), unit=names[0]) for name in names]
 
 
 @pytest.mark.parametrize("jobs", [1, 4])
@@ -296,22 +292,8 @@ def test_interrupted_it_makes_the_changes_that_those_under_way_are_needed_for():
     assert statuses(found) == ["changed", "changed", "not done", "not done"]
 
 
-def test_changes_that_should_not_be_half_done_get_longer_than_others():
-    apply = Applying()
-
-    def slow(each, patience):
-        if each.object.name == "a":
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(execute._GRACE + 0.5)
-        return apply(each, patience)
-
-    found = execute.run(Plan.of(chained("a", "b")), slow)
-    assert statuses(found) == ["changed", "changed"]
-    assert apply.asked == ["a", "b"]
-
-
 def test_what_nobody_waits_for_any_more_is_not_begun(monkeypatch):
-    monkeypatch.setattr(execute, "_CHAIN_GRACE", 0.3)
+    monkeypatch.setattr(execute, "_GRACE", 0.3)
     apply, hanging = Applying(), threading.Event()
 
     def hangs(each, patience):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.change.isolation import AggregateState, Member
+from osc_traitsched.core.change.isolation.state import AggregateState, Member
 from osc_traitsched.core.inventory.snapshot import Holding, Provider, Snapshot
 
 GOLD, SILVER, SSD = "CUSTOM_GOLD", "CUSTOM_SILVER", "STORAGE_DISK_SSD"

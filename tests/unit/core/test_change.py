@@ -16,7 +16,6 @@ from osc_traitsched.core.change.model import (
 from osc_traitsched.core.change.outcome import (
     Outcome,
     Status,
-    causes,
     foreseen,
     not_done,
 )
@@ -185,27 +184,3 @@ def test_every_trait_of_a_pci_device_is_reverted():
     changes = addition(["CUSTOM_X"], device, around=[holding("a")])
     (reverted,) = traits.reverted_by_nova(changes)
     assert (reverted.name, reverted.hosts) == ("CUSTOM_X", ("a",))
-
-
-def needing(name, *needed):
-    """Return a change that needs those of other providers."""
-    marks = frozenset((one.object, "X") for one in needed)
-    (change,) = addition(["X"], holding(name))
-    return dataclasses.replace(change, needs=(marks,))
-
-
-def test_what_waits_in_vain_waits_for_what_went_wrong_first():
-    first, second = needing("a"), needing("b")
-    after = needing("c", first, second)
-    last = needing("d", after)
-    wrong = Outcome(second, Status.UNKNOWN)
-    outcomes = [Outcome(first, Status.CHANGED), wrong, not_done(after), not_done(last)]
-    assert causes(outcomes) == {each.mark: wrong for each in (second, after, last)}
-
-
-def test_what_was_only_not_begun_before_all_was_ended_waits_for_nothing():
-    first, second = needing("a"), needing("b")
-    third = needing("c", second)
-    failed = Outcome(first, Status.FAILED)
-    outcomes = [failed, not_done(second), not_done(third)]
-    assert causes(outcomes) == {first.mark: failed}

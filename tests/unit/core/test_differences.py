@@ -13,7 +13,8 @@ from osc_traitsched.core.change.differences import (
     differences,
     undo,
 )
-from osc_traitsched.core.change.isolation import isolate_plan, unisolate_plan
+from osc_traitsched.core.change.isolation.isolate import isolate_plan
+from osc_traitsched.core.change.isolation.unisolate import unisolate_plan
 from osc_traitsched.core.change.isolations import Isolations
 from osc_traitsched.core.change.model import PRESENT, Kind, State
 from osc_traitsched.core.change.outcome import Outcome, Status

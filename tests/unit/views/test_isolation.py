@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import isolation
-from osc_traitsched.core.change.isolation import Asked, Context, Course, Effect
+from osc_traitsched.core.change import impact
+from osc_traitsched.core.change.contexts import Context
+from osc_traitsched.core.change.impact import Asked, Effect, HostSets
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -31,8 +32,7 @@ INSIDE = frozenset({"a", "b"})
 def effect(flavor, now, then, image=None, ever=None, **asked):
     """Return an effect; what could ever take it are the same hosts unless said."""
     room, most = (
-        Course(tuple(map(frozenset, hosts)))
-        for hosts in ((now, then), ever or (now, then))
+        HostSets(*map(frozenset, hosts)) for hosts in ((now, then), ever or (now, then))
     )
     return Effect(Asked(flavor, image, **asked), room, most)
 
@@ -104,7 +104,7 @@ def test_the_refusal_names_zone_and_project_and_hosts_that_are_full():
         effect("full", "", "", ever=("abc", "")),
         effect("last", "a", "", ever=("abc", "bc")),
     ]
-    assert problems.word(isolation.LeavesNoHost(stranded)) == (
+    assert problems.word(impact.LeavesNoHost(stranded)) == (
         "nothing written: no host would be left for flavors 'f', 'g' in zone 'az2'; "
         "flavor 'f' for project 'p1'; flavor 'full' (3 hosts could ever take one, none "
         "now); no host that can take one now would be left for flavor 'last' (3 hosts "
@@ -301,7 +301,7 @@ def test_a_flavor_that_requires_nothing_may_still_have_an_image_that_does():
 
 def test_who_would_have_no_host_is_named_once_for_each_image():
     stranded = [effect("f", "a", ""), effect("g", "b", ""), effect("f", "a", "", "i")]
-    assert problems.word(isolation.LeavesNoHost(stranded)) == (
+    assert problems.word(impact.LeavesNoHost(stranded)) == (
         "nothing written: no host would be left for flavors 'f', 'g'; flavor 'f' with "
         "image 'i'; --force overrides this"
     )

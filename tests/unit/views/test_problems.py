@@ -3,7 +3,8 @@
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import isolation, servers, traits
+from osc_traitsched.core.change import guard, impact, servers, traits
+from osc_traitsched.core.change.isolation import guards, unisolate
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -27,8 +28,7 @@ from osc_traitsched.views.wanted import refusals as words_of_wanted
 #: What has words of errors beside those of problems.py.
 WORDED = (refusals, words_of_isolation, words_of_wanted)
 BROKE = errors.CloudBroke("compute", "no rights", 400)
-EMPTIED = isolation.Course((frozenset("a"), frozenset()))
-PASSING = isolation.Course((frozenset(), frozenset("a"), frozenset()))
+EMPTIED = impact.HostSets(frozenset("a"), frozenset())
 SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
 LINE = Place("a\n.yaml", 3)
 KINDS = (
@@ -75,23 +75,17 @@ ERRORS = [
     errors.EmptyAggregate("gold"),
     errors.BadHostFile("hosts", "names no host"),
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
-    isolation.Contradiction("f", ("CUSTOM_X",)),
-    isolation.HostsJoined({"h1"}),
-    isolation.KeysCame({"trait:CUSTOM_A"}),
+    guards.Contradiction("f", ("CUSTOM_X",)),
+    guard.HostsJoined({"h1"}),
+    guard.KeysCame({"trait:CUSTOM_A"}),
     ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
-    isolation.NotIsolated("gold", ("CUSTOM_X",)),
-    isolation.LeavesNoHost(
-        (isolation.Effect(isolation.Asked("f", "i"), EMPTIED, EMPTIED),)
+    unisolate.NotIsolated("gold", ("CUSTOM_X",)),
+    impact.LeavesNoHost((impact.Effect(impact.Asked("f", "i"), EMPTIED, EMPTIED),)),
+    impact.HostsUnknown(
+        (impact.Effect(impact.Asked("f", None), unread=BROKE, may_leave_no_host=True),)
     ),
-    isolation.HostsOnTheWay(
-        (isolation.Effect(isolation.Asked("f", "i"), PASSING, PASSING),), ("h\x1b",)
-    ),
-    isolation.HostsUnknown(
-        (isolation.Effect.unknown("f", errors.CloudBroke("placement", "no"), True),)
-    ),
-    isolation.FullHostsUnread(30),
-    isolation.HostLeft("cmp1"),
-    isolation.NoLongerCloses("gold\n", (), {"cmp1"}),
+    impact.FullHostsUnread(30),
+    guards.HostLeft("cmp1"),
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     servers.ComputesUnlisted(("cmp1\n",)),
@@ -112,13 +106,8 @@ ERRORS = [
     of_wanted.ServersWouldMove(None, "z\n", {"cmp1\x1b": 2}),
     of_wanted.ServersUncounted(BROKE),
     of_wanted.TwoZones(("cmp1\n",), (("g\x1b", "z"),)),
-    of_wanted.UntilLeft(of_wanted.TwoZones(("cmp1\n",), (("g", "z"),)), "g\x1b", ["h"]),
     of_wanted.HeldHosts(("cmp1\n",), None, "z\n"),
     of_wanted.GoneProject(LINE, "g\x1b", "f" * 32),
-    of_wanted.AllReserved(("g\x1b",)),
-    of_wanted.NoHostForProjects(("p\x1b",)),
-    of_wanted.ProjectsOnTheWay((None, "p\x1b"), (), 29),
-    of_wanted.ProjectsOnTheWay((None,), ("h\x1b", "h2"), 29),
     of_wanted.OtherCloud("p\n.json", "http://a\x1b", "http://b\n"),
     of_wanted.TakesMost(LINE, Kind.PROVIDER_TRAITS, "CUSTOM_X", 3, 4),
     of_wanted.NotReviewed(

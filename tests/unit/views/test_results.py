@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.change.isolation import Asked, Course, Effect
+from osc_traitsched.core.change.impact import Asked, Effect, HostSets
 from osc_traitsched.core.change.traits import Requirer, Selector, TakenByOthers
 from osc_traitsched.views import effects, refusals, results
 
@@ -27,7 +27,7 @@ def test_images_of_other_projects_are_named_with_id_and_owner():
 
 
 def test_losses_without_an_aggregate_do_not_speak_of_one():
-    course = Course((frozenset("abc"), frozenset("c")))
+    course = HostSets(frozenset("abc"), frozenset("c"))
     effect = Effect(Asked("gold", None), course, course)
     assert effects.losses([effect]) == [
         "flavor 'gold' will lose 2 of 3 hosts and keep 1"
