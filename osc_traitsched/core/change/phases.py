@@ -130,17 +130,10 @@ def plan_of(changes: Iterable[Change], collation: Collation = _LOOSE) -> Plan:
 
 
 def _subjects(change: Change, collation: Collation) -> Iterator[str]:
-    """Yield the aggregate and the traits that a change is about.
-
-    Hosts may leave an aggregate whose zone can't be set: they may be why it can't.
-    """
+    """Yield the aggregate and the traits that a change is about."""
     kind, differing = change.object.kind, change.added | change.removed
-    if kind is Kind.AGGREGATE and differing == {ZONE_KEY}:
-        yield f"zone of {change.object.id}"
-    elif kind in (Kind.AGGREGATE, Kind.NEW_AGGREGATE, Kind.AGGREGATE_HOSTS):
+    if kind in (Kind.AGGREGATE, Kind.NEW_AGGREGATE, Kind.AGGREGATE_HOSTS):
         yield f"aggregate {change.object.id}"
-        if kind is Kind.AGGREGATE or change.added:
-            yield f"zone of {change.object.id}"
     if kind in (Kind.TRAIT, Kind.PROVIDER_TRAITS):
         yield from differing
     if kind in (Kind.FLAVOR, Kind.IMAGE):

@@ -77,7 +77,11 @@ def test_a_flavor_that_would_lose_its_only_host_with_room_is_named():
     with pytest.raises(LeavesNoHost) as caught:
         remove(cloud())
     effect, in_zone = caught.value.effects
-    assert (effect.flavor, effect.room.now, effect.room.then) == ("gold", {CMP01}, frozenset())
+    assert (effect.flavor, effect.room.now, effect.room.then) == (
+        "gold",
+        {CMP01},
+        frozenset(),
+    )
     # cmp03, which is full, is left for good; but it is not in the zone.
     assert (effect.ever.now, effect.ever.then) == ({CMP01, CMP03}, {CMP03})
     assert (in_zone.asked.context.zone, in_zone.ever.then) == ("zone1", frozenset())
@@ -111,7 +115,11 @@ def test_a_flavor_that_keeps_its_host_is_not_in_the_way():
     todo = remove(cloud(), host="cmp03")
     assert todo.plan.has_changes
     (effect,) = todo.effects
-    assert (effect.flavor, effect.room.now, effect.room.then) == ("gold", {CMP01}, {CMP01})
+    assert (effect.flavor, effect.room.now, effect.room.then) == (
+        "gold",
+        {CMP01},
+        {CMP01},
+    )
 
 
 def test_where_no_flavor_requires_the_trait_flavors_are_all_that_is_read_of_nova():

@@ -52,37 +52,6 @@ def test_what_opens_is_written_before_what_closes(apply, cloud):
     ]
 
 
-def test_a_failure_stops_what_depends_on_it_and_nothing_else(apply, plan, cloud):
-    def broken():
-        raise CloudBroke("placement", "no", 403)
-
-    cloud.rivals[HOSTS["cmp00"]] = broken
-    done = apply(
-        """
-        traits:
-          CUSTOM_SILVER: {hosts: [cmp03]}
-        aggregates:
-          gold: {isolated_for: [CUSTOM_GOLD]}
-          other: {hosts: [cmp03], isolated_for: [CUSTOM_SILVER]}
-        flavors:
-          small: {forbids: [CUSTOM_SILVER]}
-        """
-    )
-    assert done.code == 1
-    assert {k: v for k, v in statuses(done).items() if v != "changed"} == {
-        ("host", "cmp00", GOLD): "failed",
-        ("aggregate", "gold", f"trait:{GOLD}"): "not done",
-    }
-    again = apply(
-        """
-        aggregates:
-          gold: {isolated_for: [CUSTOM_GOLD]}
-        """
-    )
-    assert again.code == 0
-    assert set(statuses(again).values()) == {"changed"}
-
-
 SWAPPED = """
     aggregates:
       gold: {isolated_for: [CUSTOM_SILVER], absent: {isolated_for: [CUSTOM_GOLD]}}
@@ -96,40 +65,6 @@ def swapping(cloud):
     cloud.gives(GOLD, "cmp00", "cmp01")
     cloud.metadata[f"trait:{GOLD}"] = "required"
     cloud.flavor("golden", CUSTOM_GOLD="required")
-
-
-def test_an_aggregate_stays_closed_while_what_closes_it_is_replaced(apply, cloud):
-    swapping(cloud)
-    seen, write = [], cloud.compute_post
-
-    def compute_post(parts, body):
-        write(parts, body)
-        if parts[0] == "os-aggregates":
-            seen.append({*cloud.metadata})
-
-    cloud.compute_post = compute_post
-    assert apply(SWAPPED).code == 0
-    gold, silver = f"trait:{GOLD}", f"trait:{SILVER}"
-    assert seen == [{gold, silver}, {silver}]
-    assert cloud.specs("golden") == {silver: "required"}
-
-
-@pytest.mark.parametrize("failing", ["golden-id", "cmp00", "os-aggregates"])
-def test_what_closes_an_aggregate_stays_if_what_replaces_it_fails(
-    apply, cloud, failing
-):
-    def broken():
-        raise CloudBroke("compute", "no", 403)
-
-    swapping(cloud)
-    cloud.rivals[HOSTS.get(failing, failing)] = broken
-    done = apply(SWAPPED)
-    assert done.code == 1
-    assert cloud.metadata == {f"trait:{GOLD}": "required"}
-    assert cloud.specs("golden")[f"trait:{GOLD}"] == "required"
-    assert statuses(done)["aggregate", "gold", f"trait:{GOLD}"] == "not done"
-    assert apply(SWAPPED).code == 0
-    assert cloud.metadata == {f"trait:{SILVER}": "required"}
 
 
 def test_a_person_is_told_what_became_of_how_many_units(apply, cloud):
@@ -150,8 +85,7 @@ def test_a_person_is_told_what_became_of_how_many_units(apply, cloud):
         *("-f", "table"),
     )
     assert done.out.splitlines()[0] == (
-        "w.yaml: 1 added or set, 1 taken away, 1 failed, 1 not done, 1 held, "
-        "3 as wanted"
+        "w.yaml: 1 added or set, 1 failed, 2 not done, 1 held, 3 as wanted"
     )
 
 
@@ -306,35 +240,6 @@ def test_the_line_that_ends_it_counts_the_rows(trait_sched, cloud):
     done = trait_sched("apply", "w.yaml", w=text)
     assert done.out.startswith("w.yaml: 1 added or set, 2 failed, 2 as wanted\n")
     assert done.err.splitlines()[-1].startswith("2 of 3 failed; ")
-
-
-def test_what_isolates_an_aggregate_again_by_then_is_not_taken_from_its_hosts(
-    apply, cloud
-):
-    cloud.flavor("golden", CUSTOM_GOLD="required")
-    cloud.gives(GOLD, "cmp00", "cmp01")
-    cloud.gives(SILVER, "cmp00")
-    text = """
-        traits:
-          CUSTOM_GOLD: {absent: {hosts: [cmp00, cmp01]}}
-          CUSTOM_SILVER: {absent: {hosts: [cmp00]}}
-        aggregates: {gold: {absent: {isolated_for: [CUSTOM_GOLD]}}}
-        flavors: {golden: {absent: {requires: [CUSTOM_GOLD]}}}
-    """
-    # It was opened by a run before; others close it while the flavor is written.
-    cloud.rivals["golden-id"] = lambda: cloud.metadata.update(
-        {f"trait:{GOLD}": "required"}
-    )
-    done = apply(text)
-    assert (done.code, cloud.having(GOLD)) == (1, {"cmp00", "cmp01"})
-    kept = [row for row in done.json if row["key"] == GOLD]
-    assert [row["status"] for row in kept] == ["failed", "failed"]
-    came = "came to isolate the aggregate meanwhile; run the command again"
-    assert {row["detail"] for row in kept} == {f"'trait:{GOLD}' {came}"}
-    # Once more it is opened, and then all goes.
-    assert apply(text).code == 0
-    assert (cloud.having(GOLD), cloud.having(SILVER)) == (set(), set())
-    assert cloud.metadata == {}
 
 
 def test_a_zone_may_be_called_as_what_isolates(apply, cloud):

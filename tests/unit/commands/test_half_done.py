@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app.wanted import planning
 from tests.unit.commands.wanted import (
     GOLD,
     SILVER,
@@ -25,40 +24,6 @@ def required(cloud):
     return cloud
 
 
-def test_a_host_keeps_its_traits_where_it_could_not_leave(
-    required, apply, cloud, monkeypatch
-):
-    monkeypatch.setattr(planning.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
-    cloud.metadata[f"trait:{GOLD}"] = "required"
-    cloud.gives(GOLD, "cmp01")
-    second(cloud, availability_zone="az2")
-    done = apply("""
-        traits: {CUSTOM_GOLD: {absent: {hosts: [cmp01]}}}
-        aggregates: {gold: {absent: {hosts: [cmp01]}}, rack: {hosts: [cmp01]}}
-    """)
-    assert statuses(done) == {
-        ("member", "gold", "cmp01"): "failed",
-        ("member", "rack", "cmp01"): "not done",
-        ("host", "cmp01", GOLD): "not done",
-    }
-
-
-def test_what_is_not_begun_says_what_it_waits_for_in_the_end(required, apply, cloud):
-    second(cloud, availability_zone="az2")
-    ungained(cloud, "cmp01")
-    done = apply("""
-        traits: {CUSTOM_GOLD: {hosts: [cmp01]}}
-        aggregates: {gold: {absent: {hosts: [cmp00]}}, rack: {hosts: [cmp00]}}
-    """)
-    told = {
-        (row["step"], row["object"]): row["detail"]
-        for row in done.json
-        if row["status"] == "not done"
-    }
-    waits = f"waits for host 'cmp01' {GOLD}"
-    assert told == {("member", "gold"): waits, ("member", "rack"): waits}
-
-
 def test_a_trait_stays_where_a_flavor_could_not_come_to_forbid_it(apply, cloud):
     cloud.flavors = {}
     cloud.flavor("g", **{SILVER: "required"})
@@ -72,38 +37,6 @@ def test_a_trait_stays_where_a_flavor_could_not_come_to_forbid_it(apply, cloud):
         ("flavor", "g", f"trait:{SILVER}"): "failed",
         ("host", "cmp02", SILVER): "not done",
     }
-
-
-@pytest.mark.parametrize(
-    ("gains", "text", "row"),
-    [
-        (
-            "cmp02",
-            "flavors: {g: {requires: [CUSTOM_SILVER]}}",
-            ("flavor", "g", f"trait:{SILVER}"),
-        ),
-        (
-            "cmp01",
-            "aggregates: {gold: {absent: {hosts: [cmp00]}}}",
-            ("member", "gold", "cmp00"),
-        ),
-        (
-            "cmp01",
-            "aggregates: {gold: {absent: {hosts: [cmp00]}}, rack: {hosts: [cmp00]}}",
-            ("member", "gold", "cmp00"),
-        ),
-    ],
-    ids=["requires", "leaves", "changes its zone"],
-)
-def test_a_flavor_keeps_its_host_where_another_did_not_get_what_it_requires(
-    required, apply, cloud, gains, text, row
-):
-    second(cloud, availability_zone="az2")
-    cloud.gives(SILVER, "cmp02")
-    ungained(cloud, gains)
-    done = statuses(apply(f"traits: {{CUSTOM_GOLD: {{hosts: [{gains}]}}}}\n{text}"))
-    assert (done["host", gains, GOLD], done[row]) == ("failed", "not done")
-    assert {*done.values()} == {"failed", "not done"}
 
 
 def test_a_host_keeps_a_trait_of_a_flavor_that_found_no_other_one(
@@ -156,34 +89,6 @@ def isolated(cloud):
     return cloud
 
 
-@pytest.mark.parametrize("gains", [(), ("cmp01",)])
-def test_a_host_without_a_provider_stops_no_other_host_and_no_flavor(
-    isolated, apply, gains
-):
-    isolated.gives(GOLD, *{"cmp01"} - {*gains})
-    isolated.deletes_provider("cmp03")
-    done = apply(JOINED)
-    assert statuses(done) == {
-        **{("host", each, GOLD): "changed" for each in gains},
-        ("host", "cmp03", GOLD): "failed",
-        JOINS: "changed",
-        REQUIRES: "changed",
-    }
-
-
-@pytest.mark.parametrize(
-    ("fails", "joined"), [("cmp01", "not done"), ("cmp03", "changed")]
-)
-def test_a_host_joins_only_once_it_has_gained_what_isolates_the_aggregate(
-    isolated, apply, fails, joined
-):
-    ungained(isolated, fails)
-    done = statuses(apply(JOINED))
-    assert (done["host", fails, GOLD], done[JOINS]) == ("failed", joined)
-    # It was foreseen to find hosts there too.
-    assert done[REQUIRES] == "not done"
-
-
 def test_a_host_that_nova_calls_otherwise_joins_only_once_it_has_the_trait(
     isolated, apply, monkeypatch
 ):
@@ -221,61 +126,6 @@ def test_no_flavor_comes_to_require_what_no_host_can_gain(apply, cloud):
         ("host", "cmp02", SILVER): "changed",
         REQUIRES: "not done",
     }
-
-
-def test_no_flavor_comes_to_require_what_only_hosts_have_that_are_closed_to_it(
-    isolated, apply
-):
-    isolated.gives(SILVER, "cmp00")
-    isolated.deletes_provider("cmp03")
-    done = apply("""
-        traits: {CUSTOM_SILVER: {hosts: [cmp03]}}
-        flavors: {small: {requires: [CUSTOM_SILVER]}}
-    """)
-    assert (done.code, isolated.written) == (5, [])
-    assert "no host would be left for flavor 'small'" in done.err
-
-
-def test_of_several_aggregates_of_a_zone_the_closed_one_is_left_last(
-    apply, cloud, refused
-):
-    cloud.metadata.update({f"trait:{GOLD}": "required", "availability_zone": "az1"})
-    cloud.gives(GOLD, "cmp00", "cmp01")
-    second(cloud, "cmp01", availability_zone="az1")
-    refused("remove_host", "2")
-    text = """
-        aggregates:
-          gold: {absent: {hosts: [cmp01]}}
-          rack: {absent: {hosts: [cmp01]}}
-          new: {zone: az2, hosts: [cmp01], isolated_for: [CUSTOM_GOLD]}
-    """
-    done = apply(text)
-    became = {row: status for row, status in statuses(done).items() if "cmp01" in row}
-    assert became == {
-        ("member", "rack", "cmp01"): "failed",
-        ("member", "gold", "cmp01"): "not done",
-        ("member", "new", "cmp01"): "not done",
-    }
-    assert "'gold' keeps nobody from it" in done.err
-    assert cloud.aggregates["1"]["hosts"] == ["cmp00", "cmp01"]
-
-
-def test_a_host_that_can_not_change_its_zone_joins_what_has_none(
-    apply, cloud, monkeypatch
-):
-    monkeypatch.setattr(planning.servers, "counted", lambda cloud, hosts: {"cmp01": 3})
-    cloud.metadata["availability_zone"] = "az1"
-    second(cloud)
-    done = apply("""
-        aggregates:
-          gold: {absent: {hosts: [cmp01]}}
-          rack: {hosts: [cmp01]}
-          new: {zone: az2, hosts: [cmp01]}
-    """)
-    became = {
-        row[1]: status for row, status in statuses(done).items() if row[-1] == "cmp01"
-    }
-    assert became == {"gold": "failed", "rack": "changed", "new": "not done"}
 
 
 def test_a_host_leaves_a_closed_zone_only_once_others_close_it(apply, cloud, refused):

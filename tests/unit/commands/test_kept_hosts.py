@@ -210,20 +210,3 @@ def test_a_host_of_another_zone_is_none_of_the_default_zone(cloud):
 
 FILTER = "AggregateMultiTenancyIsolation"
 FILTERS = ("--set", f"filter_scheduler.enabled_filters={FILTER}")
-
-
-@pytest.mark.parametrize(
-    ("metadata", "options", "is_said"),
-    [
-        ({"filter_tenant_id": "p1"}, FILTERS, True),
-        ({"filter_tenant_id": "p1"}, (), False),
-        ({}, FILTERS, False),
-    ],
-)
-def test_a_filter_that_goes_by_projects_is_said_not_to_be_counted(
-    cloud, metadata, options, is_said
-):
-    aggregate(cloud, ("cmp02", "cmp03"), **metadata)
-    found = isolate(*options)
-    assert found.code == 0
-    assert (f"{FILTER} is on, and is not counted" in found.err) is is_said

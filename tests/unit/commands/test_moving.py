@@ -32,7 +32,7 @@ def test_no_host_leaves_for_one_that_can_not_join(apply, cloud):
         ("member", "gold", "cmp02"): "failed",
         ("member", "gold", "cmp00"): "not done",
     }
-    assert cloud.having(SILVER) == {"cmp00"}
+    assert cloud.having(SILVER) == {"cmp00", "cmp03"}
     assert apply(swap).code == 0
     assert cloud.having(SILVER) == set()
 
@@ -271,18 +271,3 @@ def test_an_aggregate_stays_closed_while_its_hosts_can_not_join_a_closed_one(
         ("aggregate", "gold", f"trait:{GOLD}"): "not done",
     }
     assert cloud.metadata == {f"trait:{GOLD}": "required"}
-
-
-def test_hosts_that_are_not_begun_since_another_could_not_join_wait_for_no_row(
-    apply, cloud, refused
-):
-    cloud.metadata["availability_zone"] = "az1"
-    second(cloud, availability_zone="az2")
-    refused("add_host", "2")
-    both = "hosts: [cmp00, cmp01]"
-    text = f"aggregates: {{gold: {{absent: {{{both}}}}}, rack: {{{both}}}}}"
-    done = apply(text, "--force")
-    became = {(r["object"], r["key"]): (r["status"], r["detail"]) for r in done.json}
-    never = ("not done", "stopped before it was begun")
-    assert (became["gold", "cmp01"], became["rack", "cmp01"]) == (never, never)
-    assert became["rack", "cmp00"][0] == "failed"

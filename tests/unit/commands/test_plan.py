@@ -119,9 +119,9 @@ def test_an_isolated_aggregate_covers_hosts_that_it_has_already(plan, cloud):
     assert [row[1:4] for row in rows(found)] == [
         ("host", "cmp00", GOLD),
         ("host", "cmp01", GOLD),
+        ("mirror", "cmp01", "gold"),
         ("host", "cmp02", GOLD),
         ("member", "gold", "cmp02"),
-        ("mirror", "cmp01", "gold"),
         ("aggregate", "gold", f"trait:{GOLD}"),
     ]
 

@@ -156,21 +156,6 @@ def test_no_host_joins_what_is_to_be_a_zone_before_others_have_its_traits(
         assert done["member", name, "cmp01"] == "not done"
 
 
-@pytest.mark.parametrize("name", ["gold", "new"])
-def test_no_aggregate_is_closed_before_others_have_the_traits_of_those_who_join_it(
-    requiring_silver, apply, cloud, name
-):
-    cloud.leaves("cmp01")
-    cloud.flavor("golden", **{GOLD: "required"})
-    cloud.gives(GOLD, "cmp00", "cmp01")
-    cloud.gives(SILVER, "cmp01")
-    closes = "{isolated_for: [CUSTOM_GOLD], hosts: [cmp01]}"
-    done = statuses(apply(f"{GAINS}\naggregates: {{{name}: {closes}}}"))
-    assert done["host", "cmp02", SILVER] == "failed"
-    assert done["member", name, "cmp01"] == "changed"
-    assert done["aggregate", name, f"trait:{GOLD}"] == "not done"
-
-
 def test_no_aggregate_changes_its_zone_before_others_have_its_traits(
     requiring_silver, apply, cloud
 ):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.inventory.trait_keys import key_of
 from tests.unit.commands.wanted import (
     GOLD,
     SILVER,
@@ -107,90 +106,6 @@ def test_no_project_is_limited_to_one_of_two_aggregates_before_the_other_has_its
     }
 
 
-@pytest.mark.parametrize(
-    ("named", "became"), [({}, "changed"), ({KEY: P2}, "not done")]
-)
-def test_a_project_keeps_an_aggregate_until_the_others_of_its_own_have_its_traits(
-    requiring_silver, apply, cloud, named, became
-):
-    cloud.gives(SILVER, "cmp00")
-    cloud.metadata[KEY] = P2
-    second(cloud, "cmp03", **named)
-    ungained(cloud, "cmp03")
-    done = apply(
-        f"""
-        traits: {{CUSTOM_SILVER: {{hosts: [cmp03]}}}}
-        aggregates: {{gold: {{absent: {{tenants: ['{P2}']}}}}}}
-        """,
-        *LIMITED,
-    )
-    assert statuses(done) == {
-        ("host", "cmp03", SILVER): "failed",
-        ("aggregate", "gold", KEY): became,
-    }
-
-
-def test_a_host_keeps_a_trait_for_a_project_that_another_aggregate_does_not_name_yet(
-    requiring_silver, apply, cloud
-):
-    cloud.gives(SILVER, "cmp00")
-    second(cloud, "cmp02", filter_tenant_id=P2)
-    broken_for(cloud, "action")
-    done = apply(
-        f"""
-        traits: {{CUSTOM_SILVER: {{absent: {{hosts: [cmp02]}}}}}}
-        aggregates: {{gold: {{tenants: ['{P2}']}}}}
-        """,
-        *LIMITED,
-    )
-    assert statuses(done) == {
-        ("aggregate", "gold", KEY): "failed",
-        ("host", "cmp02", SILVER): "not done",
-    }
-
-
-def test_a_host_is_not_closed_before_another_aggregate_lets_its_project_in(
-    requiring_silver, apply, cloud, refused
-):
-    cloud.flavor("small")
-    cloud.metadata[KEY] = P2
-    for host in ("cmp00", "cmp01"):
-        cloud.gives(GOLD, host)
-    second(cloud, "cmp03")
-    cloud.gives(SILVER, "cmp00", "cmp03")
-    text = f"""
-        aggregates:
-          new: {{hosts: [cmp00, cmp01], isolated_for: [{GOLD}]}}
-          rack: {{tenants: ['{P2}']}}
-        """
-    refused("set_metadata", "2")
-    done = apply(text, *LIMITED)
-    assert statuses(done) == {
-        ("aggregate", "new", "name"): "changed",
-        ("member", "new", "cmp00"): "changed",
-        ("member", "new", "cmp01"): "changed",
-        ("aggregate", "rack", KEY): "failed",
-        ("aggregate", "new", key_of(GOLD)): "not done",
-    }
-
-
-def test_what_hosts_elsewhere_gain_keeps_no_project_out(requiring_silver, apply, cloud):
-    cloud.gives(SILVER, "cmp00")
-    cloud.metadata[KEY] = P1
-    ungained(cloud, "cmp03")
-    done = apply(
-        f"""
-        traits: {{CUSTOM_SILVER: {{hosts: [cmp03]}}}}
-        aggregates: {{gold: {{tenants: ['{P1}', '{P2}']}}}}
-        """,
-        *LIMITED,
-    )
-    assert statuses(done) == {
-        ("host", "cmp03", SILVER): "failed",
-        ("aggregate", "gold", f"{KEY}_{P2}"): "changed",
-    }
-
-
 def test_what_is_known_not_to_be_gained_keeps_no_project_out(
     requiring_silver, apply, cloud
 ):
@@ -207,23 +122,6 @@ def test_what_is_known_not_to_be_gained_keeps_no_project_out(
     assert statuses(done) == {
         ("host", "cmp01", SILVER): "failed",
         ("aggregate", "gold", f"{KEY}_{P2}"): "changed",
-    }
-
-
-@pytest.mark.parametrize(
-    ("settings", "became"), [(LIMITED, "not done"), (UNLIMITED, "changed")]
-)
-def test_projects_get_in_whatever_fails_elsewhere_if_none_is_limited(
-    apply, cloud, refused, settings, became
-):
-    cloud.metadata[KEY] = P1
-    second(cloud, availability_zone="az1")
-    refused("add_host", "2")
-    opened = f"gold: {{tenants: ['{P1}', '{P2}']}}, rack: {{hosts: [cmp03]}}"
-    done = apply(f"aggregates: {{{opened}}}", *settings)
-    assert statuses(done) == {
-        ("member", "rack", "cmp03"): "failed",
-        ("aggregate", "gold", f"{KEY}_{P2}"): became,
     }
 
 
