@@ -11,7 +11,7 @@ from typing import Any
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.app.wanted.plan import WantedPlan
-from osc_traitsched.app.wanted.planning import unreviewed
+from osc_traitsched.app.wanted.planning import is_begun, unreviewed
 from osc_traitsched.commands import (
     arguments,
     base,
@@ -106,15 +106,18 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         :param rows: of the plan that was reviewed; None where none is named
         :param here: what names this cloud in the rows of its plans
         """
-        if todo.refusals and not args.force:
-            *others, last = todo.refusals
-            for refusal in others:
-                base.LOG.error("%s", problems.word(refusal))
-            raise last
         if rows is not None:
             refused = unreviewed(todo, args.reviewed, rows, here)
             if refused is not None:
                 raise refused
+        # A reviewed plan that was begun is not judged again: a run that ended early
+        # leaves a cloud that no plan was made for.
+        is_judged = rows is None or not is_begun(todo, rows)
+        if todo.refusals and is_judged and not args.force:
+            *others, last = todo.refusals
+            for refusal in others:
+                base.LOG.error("%s", problems.word(refusal))
+            raise last
 
     def _write_undo(self, args: argparse.Namespace, todo: WantedPlan) -> None:
         if args.undo and todo.plan.has_changes:

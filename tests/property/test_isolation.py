@@ -339,8 +339,14 @@ def check(real, state, plan):
     """Foresee, then carry out change by change, and ask Placement after each."""
     model = dataclasses.replace(state, images=(ANY_IMAGE, *real.images.values()))
     impact = Impact(looks(model, plan), ISOLATING)
-    foreseen = {e.asked: e for e in foresee(real.cloud.placement, impact)}
-    roots, every = {host.uuid for host in state.snapshot.hosts}, real.asked()
+    foreseen = {
+        effect.asked: effect
+        for effect in foresee(real.cloud.placement, impact)
+        # No settings are given, so that a host filter of projects may be on as well.
+        if not effect.asked.context.answer
+    }
+    roots = {host.uuid for host in state.snapshot.hosts}
+    every = real.asked() | foreseen.keys()
     before = found = real.hosts(roots, every)
     lacking = set()
     for change in plan.changes:

@@ -105,6 +105,11 @@ def unreviewed(
     return not_reviewed(path, rows, steps, todo.found)
 
 
+def is_begun(todo: WantedPlan, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether some steps of a plan that was reviewed are done by now."""
+    return len(todo.steps(foresee(todo.plan).outcomes)) < len(rows)
+
+
 def _servers_of_zones(
     cloud: Cloud, plan: Plan, found: FoundCloud
 ) -> Mapping[str, int] | errors.CloudBroke:
