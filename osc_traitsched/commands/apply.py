@@ -33,11 +33,11 @@ _SETTLING = 2.0
 class ApplyWanted(write_args.Writer, wanted_args.Summed):
     """Make a cloud as files want it, and leave alone what they do not name.
 
-    What opens hosts or adds something comes first, what closes or takes away
-    comes last. What fails stops only what depends on it. If it is interrupted,
-    run the same command again. Exits 5 and writes nothing if the plan is
-    refused. Reads everything again after writing, and exits 1 if somebody else
-    has changed it.
+    What opens hosts or adds something comes first, what closes or removes
+    comes last. A failure ends what comes later: fix it and run again. Exits 5
+    and writes nothing if the plan is refused; a reviewed plan that was begun is
+    not refused again. Reads everything again after writing, and exits 1 if
+    something is not as wanted.
     """
 
     example = "apply wanted.yaml --undo undo.yaml"
