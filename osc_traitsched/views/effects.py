@@ -136,8 +136,8 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
         yield f"in zone {quoted(asked.context.zone)}"
     if asked.context.outside:
         yield "in the default zone"
-    if asked.context.answer:
-        yield f"if {PROJECT_FILTER} is on"
+    if asked.context.answer and asked.context.project is None:
+        yield f"for projects that no aggregate names ({PROJECT_FILTER})"
     if effect.projects:
         yield f"for {listed(map(quoted, effect.projects), 'project')}"
 

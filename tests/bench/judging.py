@@ -33,10 +33,10 @@ def report() -> None:
 
 
 def _measure() -> None:
-    now, facts, change = cloud(FLAVORS, PROJECTS, HOSTS)
+    now, facts, changes = cloud(FLAVORS, PROJECTS, HOSTS)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
-    impact = Impact([now, now.after([change])], _SETTINGS)
+    impact = Impact([now, now.after(changes)], _SETTINGS)
     room = Hosts(impact, facts)
     ever = Hosts(impact, facts)
     unsure = len(tuple(impact.doubtful(room, ever)))
@@ -50,8 +50,10 @@ def _measure() -> None:
     print(f"  {'more memory: MB':36}{peak:10.2f}  at most 150")
 
 
-def cloud(flavors: int, projects: int, hosts: int) -> tuple[CloudModel, Facts, Change]:
-    """Return a cloud with a project for each aggregate, and a change."""
+def cloud(
+    flavors: int, projects: int, hosts: int
+) -> tuple[CloudModel, Facts, list[Change]]:
+    """Return a cloud with an aggregate for each project, and changes of all hosts."""
     uuids = [f"uuid-{number}" for number in range(hosts)]
     names = [f"cmp{number}" for number in range(hosts)]
     bodies: list[dict[str, Any]] = [
@@ -103,4 +105,9 @@ def cloud(flavors: int, projects: int, hosts: int) -> tuple[CloudModel, Facts, C
     )
     found = State(bodies[0]["metadata"], hosts=frozenset(bodies[0]["hosts"]))
     target = Object(Kind.AGGREGATE, "0", "a0")
-    return now, facts, Change(target, found, {f"trait:{_TRAIT}": "required"})
+    closed = Change(target, found, {f"trait:{_TRAIT}": "required"})
+    given = (
+        Change(Object(Kind.PROVIDER_TRAITS, uuid, uuid), State({}), {_TRAIT: ""})
+        for uuid in uuids
+    )
+    return now, facts, [closed, *given]

@@ -36,7 +36,8 @@ class Context:
     :ivar zone: the availability zone; None for none
     :ivar project: the ID of one that an aggregate names; None for one that none does
     :ivar outside: for the default zone, the UUIDs of all other zones' aggregates
-    :ivar answer: which of the possible answers of AggregateMultiTenancyIsolation counts
+    :ivar answer: which of the answers of AggregateMultiTenancyIsolation counts; 0 for
+        none
     """
 
     zone: str | None = None
@@ -72,7 +73,8 @@ class Limits:
     :ivar zones: the UUIDs of zones' aggregates, by names as the database folds them
     :ivar projects: the UUIDs of the aggregates that Placement is asked for, by projects
         as the database folds them
-    :ivar passed: what the host filter passes: its possible answers, the likeliest first
+    :ivar passed: what the host filter passes: all, as if it were off, then what it
+        passes if it is on, in each release that the cloud can be of
     :ivar is_required: Nova refuses servers of projects that no aggregate names
     """
 
@@ -132,10 +134,9 @@ def limits_of(cloud: CloudModel, settings: SchedulerSettings) -> Limits:
         for value in alone_in(body["metadata"]) if tenant else ():
             projects.setdefault(fold(value), set()).add(body["uuid"])
     filters = settings.setting(options.ENABLED_FILTERS)
-    passed: tuple[Passed, ...] = ()
-    if not is_on(PROJECT_FILTER, filters):
-        passed = (Passed(),)
-    # Without settings, metadata that names projects shows that somebody may rely on it.
+    # Overall a flavor has the hosts that anybody may use. Without settings, metadata
+    # that names projects shows that somebody may rely on the filter.
+    passed: tuple[Passed, ...] = (Passed(),)
     if is_on(PROJECT_FILTER, filters) or not filters.given:
         releases = dict.fromkeys(each.release for each in (settings, *settings.others))
         roots = _roots(cloud)
@@ -180,41 +181,93 @@ def _passed(
 def contexts(
     clouds: Sequence[CloudModel], limits: Sequence[Limits], settings: SchedulerSettings
 ) -> Iterator[Context]:
-    """Yield all that servers can be asked for in, :data:`ANYWHERE` first.
+    """Yield what servers can be asked for in, :data:`ANYWHERE` first.
 
-    Zones and projects that are named at any time; nobody can ask for a zone with a
-    colon.
+    Besides only zones and projects with hosts that a plan touches: a flavor that comes
+    to require a trait goes to the hosts that have it, and leaves other zones. Nobody
+    can ask for a zone with a colon.
     """
-    zones = [Context()]
+    touched = _touched(clouds)
+    everywhere = _NONE.union(*_roots(clouds[0]).values())
+    zones = [(Context(), everywhere)]
     if az_is_on(settings):
         names = _zone_names(clouds, settings)
-        zones += [Context(zone=name) for name in names if ":" not in name]
-    if has_filter(settings, AZ_FILTER):
+        zones += [
+            (Context(zone=name), hosts)
+            for name, hosts in names.items()
+            if ":" not in name
+        ]
+    zoned = _NONE.union(*(u for each in limits for u in each.zones.values()))
+    if has_filter(settings, AZ_FILTER) and zoned:
         # To the filter of up to 27 hosts in no zone's aggregate are a zone, too
         # (nova/scheduler/filters/availability_zone_filter.py).
-        outside = _NONE.union(*(u for each in limits for u in each.zones.values()))
-        zones += [Context(outside=outside)] if outside else []
-    named = _NONE.union(
-        *(projects_in(body["metadata"]) for c in clouds for body in c.aggregates)
-    )
+        inside = _NONE.union(*(hosts for _, hosts in zones[1:]))
+        zones.append((Context(outside=zoned), everywhere - inside))
+    named = [_hosts_of_projects(cloud) for cloud in clouds]
+    projects: dict[str | None, frozenset[str]] = {None: everywhere & touched}
+    for name in sorted(_NONE.union(*named)):
+        hosts = _NONE.union(*(each.get(name, _NONE) for each in named))
+        # A project that gets its first aggregate loses all other hosts.
+        is_always = all(name in each for each in named)
+        projects[name] = hosts & touched if is_always else everywhere
     answers = list(zip(*(each.passed for each in limits)))
     for number, answer in enumerate(answers):
         if answer in answers[:number]:
             continue
-        for project in (None, *sorted(named)):
-            for zone in zones:
-                yield dataclasses.replace(zone, project=project, answer=number)
+        for project, theirs in projects.items():
+            for zone, hosts in zones:
+                found = dataclasses.replace(zone, project=project, answer=number)
+                if found == ANYWHERE or hosts & theirs:
+                    yield found
+
+
+def _touched(clouds: Sequence[CloudModel]) -> frozenset[str]:
+    """Roots of the hosts that change, and of those in aggregates that change."""
+    now, roots = clouds[0], _roots(clouds[0])
+    changed = _NONE.union(
+        *(
+            [*cloud.changed, *(u for each in sets.values() for u in each)]
+            for cloud in clouds
+            for sets in (cloud.joined, cloud.left)
+        )
+    )
+    if changed & now.snapshot.sharing:
+        # What others share may be used by any host.
+        return _NONE.union(*roots.values())
+    by_uuid = now.snapshot.by_uuid
+    found = {by_uuid[uuid].root for uuid in changed if uuid in by_uuid}
+    for cloud in clouds[1:]:
+        for identity, body in cloud.aggregate_of_id.items():
+            was = now.aggregate_of_id.get(identity)
+            if was != body:
+                hosts = {*body["hosts"], *(was["hosts"] if was else ())}
+                found.update(*(roots.get(host, _NONE) for host in hosts))
+    return frozenset(found)
+
+
+def _hosts_of_projects(cloud: CloudModel) -> dict[str, frozenset[str]]:
+    """Roots of the hosts of aggregates that name each project."""
+    roots, found = _roots(cloud), dict[str, set[str]]()
+    for body in cloud.aggregates:
+        inside = _NONE.union(*(roots.get(host, _NONE) for host in body["hosts"]))
+        for project in projects_in(body["metadata"]):
+            found.setdefault(project, set()).update(inside)
+    return {project: frozenset(hosts) for project, hosts in found.items()}
 
 
 def _zone_names(
     clouds: Sequence[CloudModel], settings: SchedulerSettings
-) -> Iterable[str]:
-    """Names of zones as they are written; of equal ones the first."""
+) -> dict[str, frozenset[str]]:
+    """Zones as they are first written, with the roots of their hosts."""
     equal, fold = settings.collation.equal, Fold(settings)
-    found: dict[str, str] = {}
+    spelled: dict[str, str] = {}
+    found: dict[str, set[str]] = {}
     for cloud in clouds:
+        roots = _roots(cloud)
         for body in cloud.aggregates:
             for key, value in body["metadata"].items():
                 if value and equal(key, ZONE_KEY):
-                    found.setdefault(fold(value), value)
-    return found.values()
+                    name = spelled.setdefault(fold(value), value)
+                    hosts = (roots.get(host, _NONE) for host in body["hosts"])
+                    found.setdefault(name, set()).update(*hosts)
+    return {name: frozenset(hosts) for name, hosts in found.items()}

@@ -375,17 +375,17 @@ class Impact:
         self, room: Hosts, ever: Hosts
     ) -> Iterator[tuple[Row, tuple[Bits, ...]]]:
         """Yield what hangs on full hosts, with those that could ever take it."""
-        for row, context, sets in self._unsure(room):
-            could = ever.of(row, context)
-            if could[0] and not all(sets):
-                yield row, could
-
-    def _unsure(self, room: Hosts) -> Iterator[tuple[Row, Context, tuple[Bits, ...]]]:
-        """Yield rows and contexts of which no host has room in all clouds."""
         for row in self.rows:
-            for context in self.contexts:
+            for context in self._contexts_of(row, ever):
                 if not room.always(row, context):
-                    yield row, context, room.of(row, context)
+                    could = ever.of(row, context)
+                    if could[0] and not all(room.of(row, context)):
+                        yield row, could
+
+    def _contexts_of(self, row: Row, ever: Hosts) -> Iterable[Context]:
+        """Contexts that matter: a flavor that loses all hosts loses those of a zone."""
+        could = ever.of(row, ANYWHERE)
+        return (ANYWHERE,) if could[0] and not could[-1] else self.contexts
 
     def effects(
         self, room: Hosts, most: Hosts, least: Hosts, unread: int
@@ -400,9 +400,11 @@ class Impact:
         """
         for row in self.rows:
             found: dict[_Kind, list[Context]] = {}
-            for context in self.contexts:
+            for context in self._contexts_of(row, most):
                 is_general = context == ANYWHERE
                 if not is_general and room.always(row, context):
+                    continue
+                if context.project is None and not room.is_emptied(context):
                     continue
                 now, could = room.of(row, context), most.of(row, context)
                 lowest = least.of(row, context) if unread else could
@@ -487,6 +489,18 @@ class Hosts:
     ) -> dict[Text, frozenset[str]]:
         whole = _with_unions(facts, requests.values())
         return matching_all(requests, whole, self._impact.hosts)
+
+    def is_emptied(self, context: Context) -> bool:
+        """Tell whether what may be everybody's loss is one, whatever the flavor.
+
+        Hosts that become a project's own are lost to all others: that is what it is
+        for. It is a loss if no host is left to projects that no aggregate names.
+        """
+        if not context.answer:
+            return True
+        mask = self._mask(context)
+        is_anywhere = context.zone is None and not context.outside
+        return is_anywhere and bool(mask[0]) and not mask[-1]
 
     def always(self, row: Row, context: Context) -> bool:
         """Tell whether one host matches a row in a context in all clouds."""
