@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import lists, lookup, read, rest
-from osc_traitsched.cloud.existing_servers import minor_version
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
@@ -14,8 +13,6 @@ from osc_traitsched.core.inventory.trait_keys import required_by, required_by_im
 _PAGE = "1000"
 _NODE = "OS-EXT-SRV-ATTR:hypervisor_hostname"
 #: The first minor version that shows in which zone a server was asked for.
-_SHOWS_ZONE = 96
-_ZONE = "pinned_availability_zone"
 _SERVER: dict[str, rest.Shape] = {
     "name": str,
     "tenant_id": str,
@@ -59,40 +56,6 @@ def counted(cloud: Cloud, hosts: Iterable[str]) -> dict[str, int]:
     :raises CloudBroke: when the user may not list all projects' servers
     """
     return {host: sum(1 for _ in _on_host(cloud, host)) for host in sorted({*hosts})}
-
-
-def any_on(cloud: Cloud, host: str) -> bool:
-    """Tell whether a server of any project is on a service host.
-
-    :raises CloudBroke: when the user may not list all projects' servers
-    """
-    return any(True for _ in _on_host(cloud, host, limit="1"))
-
-
-def any_of(cloud: Cloud, project: str) -> bool:
-    """Tell whether a project has a server, be it on a host or not.
-
-    :raises CloudBroke: when the user may not list all projects' servers
-    """
-    query = {"project_id": project, "limit": "1"}
-    return any(True for _ in _all(cloud, {}, query))
-
-
-def zones_of_shelved(cloud: Cloud) -> frozenset[str]:
-    """Return the zones of servers that are shelved and offloaded, of all projects.
-
-    They are those that were asked for: on no host, such a server is in none, and needs
-    a host there to come back. One request for each thousand. None before 2024.1, as
-    Nova shows that from microversion 2.96 on.
-
-    :raises CloudBroke: when the user may not list all projects' servers
-    """
-    if minor_version(cloud) < _SHOWS_ZONE:
-        return frozenset()
-    shape: dict[str, rest.Shape] = {_ZONE: rest.OPTIONAL_TEXT}
-    query = {"status": "SHELVED_OFFLOADED", "limit": _PAGE}
-    found = _all(cloud, shape, query, f"2.{_SHOWS_ZONE}")
-    return frozenset(each[_ZONE] for each in found if each[_ZONE])
 
 
 def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:

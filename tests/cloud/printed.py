@@ -275,7 +275,7 @@ _SCENES: dict[tuple[str, str, int], Callable[[Maker], None]] = {
     ("servers", "Servers that a policy leaves behind", 0): _left_behind,
     ("servers", "Empty a host", 0): _draining,
     ("servers", "servers-misplaced", 0): _left_behind,
-    ("wanted", "What a plan says", 0): _small,
+    ("wanted", "The wanted state of a cloud", 0): _small,
     ("traits", "See that it works", 0): _gold,
     ("az", "See that it works", 0): _east,
     ("image-type", "See that it works", 0): _gold,

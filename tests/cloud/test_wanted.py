@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from osc_traitsched.cloud import read, servers
+from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.connection import HttpCloud
 from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.cloud.proxied import services
@@ -446,46 +446,6 @@ def test_a_rival_that_takes_a_trait_back_is_told(
     assert ") is not as wanted by now" in done.err
     assert json.loads(done.out)
     assert openstack("apply", path).code == 0
-
-
-def test_a_new_zone_that_is_closed_is_gone_on_with_whenever_a_run_is_killed(
-    scene, admin, openstack, write, killed
-):
-    path = write(
-        f"""
-        version: 1
-        aggregates:
-          pinned: {{zone: az9, hosts: [cmp02, cmp03], isolated_for: [{PINNED}]}}
-        """
-    )
-    written = []
-    while True:
-        # Each run makes one step and dies before the next.
-        request, ended = killed(path, CutBefore(), lambda number, each: number == 2)
-        if request is None:
-            break
-        written.append(request)
-    assert ended.code == 0, ended.err
-    # An aggregate, two hosts with the trait, and in it, and what closes it.
-    assert len(written) == 5
-    metadata = {**REQUIRED, "availability_zone": "az9"}
-    assert whole(admin)["nova"]["pinned"] == (["cmp02", "cmp03"], metadata)
-
-
-def test_nova_and_placement_show_whose_servers_there_are_and_where(make, admin, cloud):
-    boot = make.boot(make.flavor("small"), make.image("raw"), host="cmp01")
-    make.after(make.delete, boot)
-    found = HttpCloud(admin)
-    hosts = ("cmp00", "cmp01")
-    assert [host for host in hosts if servers.any_on(found, host)] == ["cmp01"]
-    claimed = [
-        host
-        for host, uuid in sorted(providers(admin).items())
-        if host in hosts and read.has_allocations(found.placement, uuid)
-    ]
-    assert claimed == ["cmp01"]
-    projects = (admin.current_project_id, "f" * 32)
-    assert [servers.any_of(found, each) for each in projects] == [True, False]
 
 
 def test_nova_shows_in_which_zone_a_shelved_server_was_asked_for(make, admin, cloud):
