@@ -12,7 +12,6 @@ from osc_traitsched.core.inventory.trait_keys import required_by, required_by_im
 
 _PAGE = "1000"
 _NODE = "OS-EXT-SRV-ATTR:hypervisor_hostname"
-#: The first minor version that shows in which zone a server was asked for.
 _SERVER: dict[str, rest.Shape] = {
     "name": str,
     "tenant_id": str,
