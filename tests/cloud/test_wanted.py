@@ -9,8 +9,6 @@ import threading
 
 import pytest
 
-from osc_traitsched.cloud import servers
-from osc_traitsched.cloud.connection import HttpCloud
 from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.cloud.proxied import services
 from tests.functional import shell
@@ -446,15 +444,3 @@ def test_a_rival_that_takes_a_trait_back_is_told(
     assert ") is not as wanted by now" in done.err
     assert json.loads(done.out)
     assert openstack("apply", path).code == 0
-
-
-def test_nova_shows_in_which_zone_a_shelved_server_was_asked_for(make, admin, cloud):
-    make.aggregate("shelf", "cmp01", availability_zone="az7")
-    boot = make.boot(make.flavor("small"), make.image("raw"), availability_zone="az7")
-    make.after(make.delete, boot)
-    found = HttpCloud(admin)
-    assert servers.zones_of_shelved(found) == frozenset()
-    make.acts(boot, {"shelve": None})
-    shown = {"az7"} if cloud.release.number >= SHOWS_ZONES else set()
-    assert servers.zones_of_shelved(found) == shown
-    assert not servers.any_on(found, "cmp01")
