@@ -102,7 +102,7 @@ def unreviewed(
     if others:
         return OtherCloud(path, min(others), here)
     steps = todo.steps(foresee(todo.plan).outcomes)
-    return not_reviewed(path, rows, steps, todo.found)
+    return not_reviewed(path, rows, steps)
 
 
 def is_begun(todo: WantedPlan, rows: Sequence[Mapping[str, Any]]) -> bool:

@@ -223,27 +223,12 @@ class TakesMost(errors.AnswerIsNo):
 
 
 class NotReviewed(errors.AnswerIsNo):
-    """Steps that are not in the plan that was reviewed.
+    """Steps that the reviewed plan does not have.
 
     :ivar steps: one line each
-    :ivar failing: lines on others, which that plan says to fail, or to wait for one
-        that does
-    :ivar renewed: names of objects that have another ID than in that plan, with it
-    :ivar taken: names of aggregates that the plan was to make, and that have by now
-        more than it gives them
     """
 
-    def __init__(
-        self,
-        path: str,
-        steps: Iterable[str],
-        failing: Iterable[str] = (),
-        renewed: Iterable[tuple[str, str]] = (),
-        taken: Iterable[str] = (),
-    ) -> None:
+    def __init__(self, path: str, steps: Iterable[str]) -> None:
         self.path = path
         self.steps = tuple(steps)
-        self.failing = tuple(failing)
-        self.renewed = tuple(dict.fromkeys(renewed))
-        self.taken = tuple(dict.fromkeys(taken))
-        super().__init__("; ".join((*self.steps, *self.failing)))
+        super().__init__(f"{path}: {'; '.join(self.steps)}")

@@ -189,19 +189,8 @@ def _taken(error: refusals.TakesMost) -> str:
 
 @problems.word.register
 def _(error: refusals.NotReviewed) -> str:
-    steps, failing = (
-        listed(map(visible, each)) for each in (error.steps, error.failing)
-    )
-    said = [f"does not have {steps}"] * bool(steps)
-    said += [f"says that {failing} fails, or waits for what fails"] * bool(failing)
-    why = [f"{quoted(n)} is now {visible(i)}" for n, i in error.renewed]
-    notes = [f"{listed(why)}, and was something else"] * bool(why)
-    notes += [
-        f"{quoted(name)} is there by now, and has more than that plan gives it"
-        for name in error.taken
-    ]
-    because = f" ({'; '.join(notes)})" if notes else ""
+    steps = listed(map(visible, error.steps))
     return (
-        f"nothing written: {visible(error.path)} {' and '.join(said)}{because}; "
-        "review a new plan"
+        f"nothing written: {visible(error.path)} does not have {steps}; review a new "
+        "plan"
     )

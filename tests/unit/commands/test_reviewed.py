@@ -63,8 +63,8 @@ def test_what_a_reviewed_plan_said_to_fail_was_not_agreed_to(
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, [])
     assert done.err.splitlines()[-1] == (
-        "nothing written: p.json says that add host cmp03 CUSTOM_GOLD fails, or waits "
-        "for what fails; review a new plan"
+        "nothing written: p.json does not have add host cmp03 CUSTOM_GOLD; review a "
+        "new plan"
     )
 
 
@@ -117,8 +117,8 @@ def test_what_waited_in_the_reviewed_plan_was_not_agreed_to(
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, [])
     assert done.err.splitlines()[-1] == (
-        "nothing written: p.json says that add flavor golden trait:CUSTOM_GOLD fails, "
-        "or waits for what fails; review a new plan"
+        "nothing written: p.json does not have add flavor golden trait:CUSTOM_GOLD; "
+        "review a new plan"
     )
 
 
@@ -148,27 +148,9 @@ def test_a_row_that_fails_as_reviewed_is_of_the_same_object(
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, [])
     assert done.err.splitlines()[-1] == (
-        "nothing written: p.json says that add member gold cmp02 fails, or waits for "
-        "what fails; review a new plan"
+        "nothing written: p.json does not have add member gold cmp02; review a new "
+        "plan"
     )
-
-
-def test_a_flavor_and_an_aggregate_of_one_name_that_were_made_anew_are_both_named(
-    apply, plan, cloud, tmp_path
-):
-    cloud.flavor("gold")
-    cloud.gives(GOLD, "cmp00")
-    text = (
-        "aggregates: {gold: {hosts: [cmp02]}}\n"
-        "flavors: {gold: {requires: [CUSTOM_GOLD]}}"
-    )
-    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
-    (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
-    _anew(cloud.aggregates, "1", "8")
-    _anew(cloud.flavors, "gold-id", "9")
-    done = apply(text, "--reviewed", "p.json")
-    assert (done.code, cloud.written) == (5, []), done.err
-    assert "('gold' is now 8, 'gold' is now 9, and was something else)" in done.err
 
 
 def test_a_plan_for_one_image_is_none_for_another_of_its_name(
@@ -210,7 +192,7 @@ def test_what_was_made_anew_under_its_name_was_not_reviewed(
     _anew(getattr(cloud, part), identity, "9")
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, []), done.err
-    assert "is now 9, and was something else); review a new plan\n" in done.err
+    assert "nothing written: p.json does not have add " in done.err
     (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
     assert apply(text, "--reviewed", "p.json").code == 0
 
@@ -225,7 +207,7 @@ def test_a_host_that_was_installed_anew_was_not_reviewed(
     monkeypatch.setitem(HOSTS, "cmp00", other)
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, []), done.err
-    assert f"('cmp00' is now {other}, and was something else)" in done.err
+    assert "p.json does not have add host cmp00 CUSTOM_SILVER" in done.err
 
 
 def test_an_aggregate_that_the_reviewed_plan_made_by_halves_is_gone_on_with(
@@ -239,32 +221,3 @@ def test_an_aggregate_that_the_reviewed_plan_made_by_halves_is_gone_on_with(
     assert apply("aggregates: {new: {hosts: [cmp00]}}").code == 0
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, [row["key"] for row in done.json]) == (0, ["cmp01"]), done.err
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        {"hosts": ["cmp03"]},
-        {"metadata": {"availability_zone": "az9"}},
-        {"metadata": {"filter_tenant_id": "2" * 32}},
-    ],
-)
-def test_an_aggregate_that_others_made_with_more_is_not_the_reviewed_one(
-    apply, plan, cloud, tmp_path, body
-):
-    text = "aggregates: {new: {isolated_for: [CUSTOM_GOLD], hosts: [cmp00]}}"
-    (tmp_path / "w.yaml").write_text(f"version: 1\n{text}", encoding="utf-8")
-    (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
-    cloud.gives(GOLD, "cmp00", "cmp03")
-    second(cloud, "cmp00")
-    cloud.aggregates["2"].update(name="new", **body)
-    # Whatever else speaks against it, as in a zone that nobody has a host in then.
-    done = apply(text, "--reviewed", "p.json", "--force")
-    assert (done.code, cloud.written) == (5, []), done.err
-    assert done.err.splitlines()[-1].endswith(
-        "add aggregate new trait:CUSTOM_GOLD ('new' is there by now, and has more than "
-        "that plan gives it); review a new plan"
-    )
-    cloud.aggregates["2"].update(hosts=["cmp00"], metadata={})
-    done = apply(text, "--reviewed", "p.json")
-    assert done.code == 0, done.err

@@ -110,9 +110,7 @@ ERRORS = [
     of_wanted.GoneProject(LINE, "g\x1b", "f" * 32),
     of_wanted.OtherCloud("p\n.json", "http://a\x1b", "http://b\n"),
     of_wanted.TakesMost(LINE, Kind.PROVIDER_TRAITS, "CUSTOM_X", 3, 4),
-    of_wanted.NotReviewed(
-        "plan\n.json", ("add\x1b",), ("set\n",), [("x\x1b", "i\n")], ("g\x1b",)
-    ),
+    of_wanted.NotReviewed("plan\n.json", ("add\x1b", "set\n")),
     traits.LastHolder(
         {"CUSTOM_X": (traits.Requirer("flavor", "f", "trait:CUSTOM_X", "f1"),)}
     ),
