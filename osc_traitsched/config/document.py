@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import yaml
@@ -15,14 +15,11 @@ from osc_traitsched.core.errors import BadConfiguration
 
 _NULL = "tag:yaml.org,2002:null"
 _STRING = "tag:yaml.org,2002:str"
-_MERGE = "tag:yaml.org,2002:merge"
+
+_TOO_DEEP = "nested too deeply"
 
 #: PyYAML takes an escape such as "\uD800" for a character, which nothing can encode.
 _SURROGATE = re.compile("[\ud800-\udfff]")
-
-#: Of values in a file, those that merges repeat included; and how deep they nest.
-_MOST_VALUES = 100_000
-_MOST_LEVELS = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,6 +74,8 @@ class Branch:
             yaml.constructor.SafeConstructor().flatten_mapping(self.node)
         except yaml.MarkedYAMLError as exc:
             raise _broken(self.path, exc) from exc
+        except RecursionError as exc:
+            raise BadConfiguration(self.path, self.line, _TOO_DEEP) from exc
         return [
             (Branch(self.path, self.name, key), self._below(key.value, value))
             for key, value in self.node.value
@@ -133,16 +132,24 @@ def parse(path: str, text: str) -> tuple[Branch, ...]:
     :raises BadConfiguration: when it is no YAML
     """
     if yaml.__with_libyaml__:
-        # An eighth of the time. What it does not take is left to PyYAML's own parser.
-        with contextlib.suppress(yaml.YAMLError, UnicodeError):
-            return tuple(_composed(path, _FastLoader(text)))
+        # An eighth of the time. PyYAML's own parser says what is wrong with the rest.
+        with contextlib.suppress(yaml.YAMLError, UnicodeError, RecursionError):
+            return _composed(path, _FastLoader(text))
     try:
-        return tuple(_composed(path, _Loader(text)))
+        loader = _Loader(text)
     except yaml.reader.ReaderError as exc:
         line = text.count("\n", 0, exc.position) + 1
         raise BadConfiguration(path, line, f"not YAML: {exc.reason}") from exc
+    try:
+        return _composed(path, loader)
     except yaml.MarkedYAMLError as exc:
         raise _broken(path, exc) from exc
+    except RecursionError as exc:
+        raise BadConfiguration(path, loader.get_mark().line + 1, _TOO_DEEP) from exc
+    except (ValueError, OverflowError) as exc:
+        # PyYAML checks neither a version nor the character of an escape.
+        reason = "not YAML: a version or an escape is too large"
+        raise BadConfiguration(path, loader.get_mark().line + 1, reason) from exc
 
 
 def odd_keys(top: Branch) -> Iterator[BadConfiguration]:
@@ -178,82 +185,32 @@ def _odd_keys(path: str, node: yaml.MappingNode) -> Iterator[BadConfiguration]:
             first[key.value] = line
 
 
-class _Counting(yaml.composer.Composer):
-    """Composes nodes, and counts: a short text can stand for very much."""
+class _Loader(yaml.SafeLoader):
+    """PyYAML's own parser, which takes half of a character as well."""
 
-    path = ""
-    peek_event: Callable[[], Any]
-    _values = 0
-    _level = 0
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        mark = self.peek_event().start_mark
-        self._count(1, mark)
-        if self._level >= _MOST_LEVELS:
-            raise self._bad("nested too deeply", mark)
-        self._level += 1
-        node = super().compose_node(parent, index)
-        self._level -= 1
-        if isinstance(node, yaml.ScalarNode) and _SURROGATE.search(node.value):
-            raise self._bad("not YAML: half of a surrogate pair", mark)
+    def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
+        node = super().compose_scalar_node(anchor)
+        if _SURROGATE.search(node.value):
+            reason = "half of a surrogate pair"
+            raise yaml.composer.ComposerError(None, None, reason, node.start_mark)
         return node
-
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        node = super().compose_mapping_node(anchor)
-        merged = _merged(node)
-        while merged:
-            each = merged.pop()
-            self._count(1 + len(each.value), node.start_mark)
-            merged += _merged(each)
-        return node
-
-    def _count(self, more: int, mark: yaml.Mark) -> None:
-        self._values += more
-        if self._values > _MOST_VALUES:
-            raise self._bad(f"more than {_MOST_VALUES} values", mark)
-
-    def _bad(self, reason: str, mark: yaml.Mark) -> BadConfiguration:
-        return BadConfiguration(self.path, mark.line + 1, reason)
-
-
-class _Loader(_Counting, yaml.SafeLoader):
-    """With PyYAML's own parser."""
-
-    def fetch_more_tokens(self) -> None:
-        """Scan on; PyYAML checks neither a version nor the character of an escape."""
-        try:
-            super().fetch_more_tokens()
-        except (ValueError, OverflowError) as exc:
-            reason, mark = "a version or an escape is too large", self.get_mark()
-            raise yaml.scanner.ScannerError(None, None, reason, mark) from exc
 
 
 if yaml.__with_libyaml__:
 
-    class _FastLoader(_Counting, yaml.CSafeLoader):
-        """With libyaml's."""
+    class _FastLoader(yaml.composer.Composer, yaml.CSafeLoader):
+        """Composes in Python what libyaml parses: libyaml could overflow the stack."""
 
         def __init__(self, text: str) -> None:
             yaml.CSafeLoader.__init__(self, text)
             yaml.composer.Composer.__init__(self)
 
 
-def _composed(path: str, loader: _Counting) -> Iterator[Branch]:
-    loader.path = path
+def _composed(path: str, loader: yaml.composer.Composer) -> tuple[Branch, ...]:
+    nodes = []
     while loader.check_node():
-        node = loader.get_node()
-        if node is not None:
-            yield Branch(path, "", node)
-
-
-def _merged(node: yaml.MappingNode) -> list[yaml.MappingNode]:
-    """Return the mappings that a mapping names with ``<<``."""
-    found = []
-    for key, value in node.value:
-        if key.tag == _MERGE:
-            parts = value.value if isinstance(value, yaml.SequenceNode) else [value]
-            found += [part for part in parts if isinstance(part, yaml.MappingNode)]
-    return found
+        nodes.append(loader.get_node())
+    return tuple(Branch(path, "", node) for node in nodes if node is not None)
 
 
 def _broken(path: str, exc: yaml.MarkedYAMLError) -> BadConfiguration:

@@ -1,21 +1,22 @@
-"""From a document to wishes; everything that is wrong with it is found at once."""
+"""From a document to wishes; all mistakes of a document are found at once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from osc_traitsched.config import document
 from osc_traitsched.config.document import Branch
-from osc_traitsched.config.wanted.fields import Fields, any_text
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.inventory.trait_keys import key_of
+from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.model import (
     GROUP,
     MOST_LETTERS,
     Group,
     Only,
     Part,
+    Place,
     Source,
     Text,
     Wanted,
@@ -60,6 +61,100 @@ def read(path: str, text: str) -> tuple[Wanted, tuple[BadConfiguration, ...]]:
     return wanted, tuple(sorted(mistakes, key=lambda each: each.line or 0))
 
 
+#: Returns what is wrong with a text, or nothing.
+_Check = Callable[[str], str]
+
+
+def _any_text(text: str) -> str:
+    """Take every name; one that is empty is refused anyway."""
+    return ""
+
+
+class _Fields:
+    """Reads mappings, lists and names.
+
+    :ivar mistakes: all that was wrong so far
+    """
+
+    def __init__(self) -> None:
+        self.mistakes: list[BadConfiguration] = []
+
+    def wrong(self, branch: Branch, reason: str) -> None:
+        """Keep a mistake on a part."""
+        sentence = f"{branch.subject} {reason}"
+        self.mistakes.append(BadConfiguration(branch.path, branch.line, sentence))
+
+    def entries(self, branch: Branch) -> Iterator[tuple[Branch, Branch]]:
+        """Yield the keys of a mapping, and what is behind each."""
+        try:
+            found = branch.entries()
+        except BadConfiguration as exc:
+            self.mistakes.append(exc)
+            return
+        if branch.is_null:
+            self.wrong(branch, "has nothing behind it" if branch.name else "is empty")
+        yield from found
+
+    def named(
+        self, branch: Branch, check: _Check = _any_text
+    ) -> Iterator[tuple[Text, Branch]]:
+        """Yield the names that are keys, and what is behind each."""
+        for key, value in self.entries(branch):
+            name = self.text(key, check, "has an empty name")
+            if name is not None:
+                yield name, value
+
+    def known(self, branch: Branch, keys: Collection[str]) -> dict[str, Branch]:
+        """Return what is behind the keys that there can be."""
+        found = {}
+        for key, value in self.entries(branch):
+            name = key.text() or ""
+            if name in keys:
+                found[name] = value
+            else:
+                self.wrong(key, f"has no key {name!r}{_meant(name, keys)}")
+        return found
+
+    def texts(self, branch: Branch, check: _Check = _any_text) -> tuple[Text, ...]:
+        """Return the names of a list."""
+        items = branch.items()
+        if items is None:
+            self.wrong(branch, "is not a list")
+            return ()
+        found = (self.text(item, check) for item in items)
+        return tuple(each for each in found if each is not None)
+
+    def text(
+        self, branch: Branch, check: _Check = _any_text, empty: str = "is empty"
+    ) -> Text | None:
+        """Return a name as it is written, whatever YAML would take it for.
+
+        :param empty: what to say of one without letters
+        """
+        text = branch.text()
+        if text is None:
+            self.wrong(branch, "is not a name")
+        elif branch.is_null or not text.strip():
+            self.wrong(branch, empty)
+        elif reason := check(text):
+            self.wrong(branch, reason)
+        else:
+            return Text(text, Place(branch.path, branch.line))
+        return None
+
+    def is_true(self, branch: Branch) -> bool:
+        """Tell whether it says ``true``, the one thing that it can say."""
+        if branch.text() == "true" and not branch.is_string():
+            return True
+        self.wrong(branch, "is not true; leave it out for what is not so")
+        return False
+
+
+def _meant(name: str, keys: Collection[str]) -> str:
+    near = " or ".join(near_names(name, keys))
+    return f"; did you mean {near}?" if near else f"; there are {', '.join(keys)}"
+
+
 class _Reader:
     """Reads one document.
 
@@ -67,7 +162,7 @@ class _Reader:
     """
 
     def __init__(self, top: Branch) -> None:
-        self.fields = Fields()
+        self.fields = _Fields()
         self.fields.mistakes += document.odd_keys(top)
         self.wanted = self._document(top)
 
@@ -119,7 +214,7 @@ class _Reader:
             yield Group(name, source, (value,), texts.get("var"))
 
     def _section(self, section: str, branch: Branch) -> Wanted:
-        check = {"traits": _trait, "aggregates": _aggregate}.get(section, any_text)
+        check = {"traits": _trait, "aggregates": _aggregate}.get(section, _any_text)
         return Wanted.joined(
             self._object(section, of, value)
             for of, value in self.fields.named(branch, check)
@@ -153,7 +248,7 @@ class _Reader:
         if part is Part.ZONE:
             zone = self.fields.text(branch, _zone)
             return (zone,) if zone else ()
-        return self.fields.texts(branch, _in_key if part.names_traits else any_text)
+        return self.fields.texts(branch, _in_key if part.names_traits else _any_text)
 
 
 def _trait(name: str) -> str:

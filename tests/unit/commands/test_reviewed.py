@@ -148,8 +148,7 @@ def test_a_row_that_fails_as_reviewed_is_of_the_same_object(
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, [])
     assert done.err.splitlines()[-1] == (
-        "nothing written: p.json does not have add member gold cmp02; review a new "
-        "plan"
+        "nothing written: p.json does not have add member gold cmp02; review a new plan"
     )
 
 

@@ -49,19 +49,9 @@ def merges(levels, width):
     return "\n".join([*lines, f"parameter_defaults: {{<<: *a{levels - 1}}}"])
 
 
-def test_merges_that_repeat_each_other_are_refused_with_their_line(write):
-    path = write(merges(7, 10))
-    assert refused(environment, path) == (6, "more than 100000 values")
-    assert refused(rhoso.read, path) == (6, "more than 100000 values")
-
-
 def test_many_small_merges_are_followed(write):
     path = write(merges(4, 10))
     assert environment(path) == {}
-
-
-def test_a_mapping_that_merges_itself_is_refused(write):
-    assert refused(environment, write("a: &a\n  <<: *a"))[0] == 1
 
 
 def test_aliases_stand_for_one_value_each(write):
@@ -74,11 +64,6 @@ def test_aliases_stand_for_one_value_each(write):
 def test_what_nests_too_deeply_is_refused_with_its_line(write, opened):
     path = write("a: 1\n---\n" + opened * 9000)
     assert refused(document.read, path) == (3, "nested too deeply")
-
-
-def test_more_values_than_any_file_of_this_kind_has_are_refused(write):
-    path = write("- a\n" * 100_001)
-    assert refused(document.read, path) == (100_000, "more than 100000 values")
 
 
 @pytest.mark.parametrize("read", [scheduler, environment, rhoso.read])

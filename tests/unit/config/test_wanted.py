@@ -260,15 +260,6 @@ def test_keys_may_be_merged_and_are_not_twice_for_that(write):
     assert len(wanted.only) == 2
 
 
-def test_aliases_do_not_make_millions_of_wishes_of_a_short_file(write):
-    names = ", ".join(["x"] * 40_000)
-    rows = "\n".join(f"  CUSTOM_A{n}: {{hosts: *x}}" for n in range(500))
-    path = write(f"version: 1\nhold: &x [{names}]\ntraits:\n{rows}\n")
-    assert said(path) == [
-        "wanted.yaml:2: traits.CUSTOM_A1.hosts makes it more than 100000 names"
-    ]
-
-
 def test_a_list_that_holds_itself_is_no_name(write):
     assert said(write("version: 1\nhold: &a [*a]")) == [
         "wanted.yaml:2: hold.0 is not a name"

@@ -68,80 +68,20 @@ def test_standard_input_that_is_no_text_is_said_as_of_a_file(
     assert said("-", "latin") == [f"-: {reason}", f"latin: {reason}"]
 
 
-def test_what_is_no_file_in_a_folder_is_not_read(write, tmp_path):
-    write("version: 1", "folder/good.yaml")
-    folder = tmp_path / "folder"
-    os.mkfifo(folder / "pipe.yaml")
-    (folder / "linked.yaml").symlink_to("pipe.yaml")
-    (folder / "inner.yaml").mkdir()
-    (folder / "gone.yaml").symlink_to("nowhere")
-    (folder / "fine.yaml").symlink_to("good.yaml")
-    assert sorted(said("folder")) == [
-        "folder/gone.yaml: No such file or directory",
-        "folder/inner.yaml: is no regular file",
-        "folder/linked.yaml: is no regular file",
-        "folder/pipe.yaml: is no regular file",
-    ]
-
-
-LEFT_OUT = (
-    "has files, and folders in folders are not read: name it as well, or move it away"
-)
-
-
-@pytest.fixture
-def teams(write, tmp_path):
-    """A folder with a file, and with folders, some of which have such files."""
-    (tmp_path / "all" / "notes").mkdir(parents=True)
-    (tmp_path / "all" / "notes" / "read.me").touch()
-    for name in ("all", "all/.git", "all/red", "all/old", "all/old/2024"):
-        write(f"version: 1\nhold: [{name}]", f"{name}/a.yaml")
-    (tmp_path / "all" / "old" / "a.yaml").unlink()
-    return "all"
-
-
-def test_folders_in_a_folder_are_not_left_out_in_silence(teams):
-    assert said(teams) == [f"all/old/2024: {LEFT_OUT}", f"all/red: {LEFT_OUT}"]
-    assert said(teams, "all/old/2024") == [f"all/red: {LEFT_OUT}"]
-
-
-def test_a_folder_that_is_left_out_is_said_once(write, teams, tmp_path):
-    write("version: 1", "all/old/2024/may/a.yaml")
-    assert said(teams, "all/red", "all/old/2024") == [f"all/old/2024/may: {LEFT_OUT}"]
-
-
-@pytest.mark.parametrize("red", ["all/red", "all/red/", "./all/red/a.yaml"])
-def test_folders_in_a_folder_may_be_named_besides_or_all_of_their_files(teams, red):
-    wanted = files.read([red, teams, "all/old/2024"])
-    assert [text.text for text in wanted.hold] == ["all/red", "all", "all/old/2024"]
-
-
-def test_a_link_to_a_folder_is_no_other_folder(write, tmp_path):
-    write("version: 1", "folder/a.yaml")
-    (tmp_path / "folder" / "self").symlink_to(".")
-    (tmp_path / "folder" / "loop").symlink_to("loop")
-    assert files.read(["folder"]).hold == ()
-    write("version: 1", "other/a.yaml")
-    (tmp_path / "folder" / "other").symlink_to("../other")
-    assert said("folder") == [f"folder/other: {LEFT_OUT}"]
-    assert files.read(["folder", "other"]).hold == ()
-
-
-def test_a_link_further_down_is_followed_and_in_no_circle(write, tmp_path):
-    write("version: 1", "folder/a.yaml")
-    write("version: 1", "team/a.yaml")
-    (tmp_path / "folder" / "sub" / "deep").mkdir(parents=True)
-    (tmp_path / "folder" / "sub" / "deep" / "back").symlink_to("..")
-    (tmp_path / "folder" / "sub" / "deep" / "top").symlink_to("../..")
-    (tmp_path / "folder" / "sub" / "team").symlink_to("../../team")
-    assert said("folder") == [f"folder/sub/team: {LEFT_OUT}"]
-    assert files.read(["folder", "team"]).hold == ()
+def test_folders_in_a_folder_and_hidden_files_do_not_count(write, tmp_path):
+    write("version: 1\nhold: [good]", "folder/good.yaml")
+    write("version: 1\nhold: [deep]", "folder/inner.yaml/a.yaml")
+    write("version: 1\nhold: [deep]", "folder/sub/a.yaml")
+    (tmp_path / "folder" / "gone.yaml").symlink_to("nowhere")
+    assert said("folder") == ["folder/gone.yaml: No such file or directory"]
+    (tmp_path / "folder" / "gone.yaml").unlink()
+    assert [text.text for text in files.read(["folder"]).hold] == ["good"]
 
 
 @pytest.mark.skipif(not os.geteuid(), reason="root may read everything")
-def test_a_folder_in_a_folder_that_can_not_be_read_is_said(teams, tmp_path):
-    red = tmp_path / "all" / "red"
-    red.chmod(0)
-    found = said(teams, "all/old/2024")
-    red.chmod(0o700)
-    assert found == ["all/red: Permission denied"]
+def test_a_folder_that_can_not_be_read_is_said(write, tmp_path):
+    write("version: 1", "folder/a.yaml")
+    (tmp_path / "folder").chmod(0)
+    found = said("folder")
+    (tmp_path / "folder").chmod(0o700)
+    assert found == ["folder: Permission denied"]
