@@ -26,9 +26,6 @@ from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait_keys import required_by
 
-#: Nothing was to require a trait that no provider would have.
-NONE_PLANNED: traits.Requirers = {}
-
 
 @dataclasses.dataclass(frozen=True)
 class TraitPlan:
@@ -167,7 +164,6 @@ def check_removal(
     cloud: Cloud,
     execution: Execution,
     is_forced: bool,
-    planned: traits.Requirers = NONE_PLANNED,
 ) -> Removal:
     """Read again whether each trait that was removed is left where it is required.
 
@@ -176,7 +172,6 @@ def check_removal(
     stopped it does not want to wait, and a service that is dead does not answer.
 
     :param is_forced: a trait may go though something requires it: nothing is read
-    :param planned: what required traits that, as planned, no provider was to have
     """
     removed = traits.removed_from(execution.outcomes)
     if is_forced or not removed:
@@ -184,7 +179,7 @@ def check_removal(
     if execution.stopped:
         return Removal(execution, unchecked=tuple(removed))
     try:
-        return Removal(execution, taken=_taken(cloud, removed, planned))
+        return Removal(execution, taken=_taken(cloud, removed))
     except errors.CloudBroke as exc:
         return Removal(execution, unread=exc)
 
@@ -192,18 +187,12 @@ def check_removal(
 def _taken(
     cloud: Cloud,
     removed: Mapping[str, tuple[traits.Selector, ...]],
-    planned: traits.Requirers,
 ) -> tuple[traits.TakenByOthers, ...]:
     orphaned = [n for n in removed if not read.holders(cloud.placement, n)]
     found = requirers.requirers(cloud, orphaned) if orphaned else {}
-    came = {
-        name: tuple(each for each in requiring if each not in planned.get(name, ()))
-        for name, requiring in traits.blocking(found).items()
-    }
     return tuple(
-        traits.TakenByOthers(name, removed[name], came[name])
-        for name in came
-        if came[name]
+        traits.TakenByOthers(name, removed[name], requiring)
+        for name, requiring in traits.blocking(found).items()
     )
 
 

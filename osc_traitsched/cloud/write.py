@@ -31,7 +31,7 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
         return Outcome(change, Status.FAILED, exc)
 
     def requests(now: State) -> Iterable[Send]:
-        if refusal := change.refusal(now) or _unmet(cloud, change):
+        if refusal := change.refusal(now):
             raise refusal
         return accessed.requests(change, now)
 
@@ -40,15 +40,6 @@ def apply(cloud: Cloud, change: Change, patience: Patience) -> Outcome:
         patience, found, accessed.read, change.holds_in, requests
     )
     return Outcome(change, _status(swapped), swapped.problem, swapped.overwritten)
-
-
-def _unmet(cloud: Cloud, change: Change) -> TraitSchedError | None:
-    """Read the other objects that a change depends on; return what is not so."""
-    for condition in change.conditions:
-        other = objects.access(cloud, condition.object)
-        if refusal := condition.guard.refusal(other.read()):
-            return refusal
-    return None
 
 
 def _status(swapped: Swapped[State]) -> Status:

@@ -44,13 +44,15 @@ class AddTraits(write_args.Writer):
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
         plan = functools.partial(
-            trait_changes.plan_add, cloud, names, selectors, args.create, args.force
+            trait_changes.plan_add, cloud, names, selectors, args.create
         )
-        todo = plan()
+        todo = plan(force=args.force)
         for reverted in todo.reverted:
             base.LOG.warning("%s", refusals.reverted(reverted, removing=False))
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
-        return results.added(
-            self.carry_out(cloud, args, todo.plan, lambda: plan().plan)
+        found = self.execute(cloud, todo.plan, args)
+        self.look_again(
+            todo.plan, args, lambda: write_args.needed(plan(force=True).plan)
         )
+        return results.added(self.conclude(found, args, self.then(found)))

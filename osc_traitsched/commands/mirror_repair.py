@@ -40,8 +40,9 @@ class RepairMirror(write_args.Writer):
             base.LOG.warning("%s", left_out.unlisted(todo.snapshot))
         self.nothing = mirror.nothing(todo.snapshot)
         found = self.execute(cloud, todo.plan, args)
-        if not args.dry_run:
-            self.afterwards = lambda: _tell(app.check_repair(cloud, todo, found))
+        self.look_again(
+            todo.plan, args, lambda: write_args.needed(app.plan_repair(cloud).plan)
+        )
         return mirror.rows(self.conclude(found, args), todo.snapshot)
 
     def produce_output(
@@ -52,11 +53,3 @@ class RepairMirror(write_args.Writer):
             self.app.stdout.write(self.nothing + "\n")
             return 0
         return super().produce_output(parsed_args, column_names, data)
-
-
-def _tell(found: app.Repair) -> None:
-    """Say what Nova changed meanwhile."""
-    if found.unread is not None:
-        base.LOG.warning("%s", mirror.not_read_again(found.unread))
-    if found.has_moved:
-        base.LOG.warning("%s", mirror.CHANGED_MEANWHILE)

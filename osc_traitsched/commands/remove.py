@@ -57,18 +57,21 @@ class RemoveTraits(write_args.Writer):
             cloud,
             names,
             selectors,
-            args.force,
-            scheduler_args.found(self.app),
+            sources=scheduler_args.found(self.app),
         )
         try:
-            todo = plan()
+            todo = plan(force=args.force)
         except LastHolder as exc:
             return self._requirers(args, exc)
         _warn(todo)
         found = self.execute(cloud, todo.plan, args)
-        self.check_removal(cloud, found, args)
-        then = self.then(found, lambda: plan().plan)
-        return results.removed(self.conclude(found, args, then))
+        self.look_again(
+            todo.plan,
+            args,
+            lambda: write_args.needed(plan(force=True).plan),
+            lambda: self.check_removal(cloud, found, args),
+        )
+        return results.removed(self.conclude(found, args, self.then(found)))
 
     def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:
         """Return all that requires a trait where a program asks; else raise."""

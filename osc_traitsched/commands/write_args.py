@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import functools
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import tqdm
 
-from osc_traitsched.app import afterwards, trait_changes
+from osc_traitsched.app import trait_changes
 from osc_traitsched.app.execute import Execution, execute, foresee
-from osc_traitsched.app.trait_changes import NONE_PLANNED
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.outcome import Outcome, Status
-from osc_traitsched.core.change.traits import Requirers
-from osc_traitsched.core.errors import BadUsage, Unexpected
-from osc_traitsched.views import afterwards as words
+from osc_traitsched.core.errors import (
+    AnswerIsNo,
+    BadUsage,
+    CloudBroke,
+    ConcurrentUpdate,
+    TraitSchedError,
+    Unexpected,
+)
 from osc_traitsched.views import problems, results
 
 _MOST_JOBS = 16
+
+#: Seconds before a second look, if another run is in the middle of its writes.
+_SETTLING = 2.0
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -78,6 +85,20 @@ def _jobs(text: str) -> int:
     raise argparse.ArgumentTypeError(f"not a number from 1 to {_MOST_JOBS}: {text}")
 
 
+def refuse(refusals: Sequence[AnswerIsNo]) -> None:
+    """Log all refusals but the last one, and raise that, if there is any."""
+    if refusals:
+        *others, last = refusals
+        for refusal in others:
+            base.LOG.error("%s", problems.word(refusal))
+        raise last
+
+
+def needed(plan: Plan) -> tuple[int, int]:
+    """Return how many changes of a plan are needed, and how many it has."""
+    return sum(each.is_needed for each in plan.changes), len(plan.changes)
+
+
 class Writer(base.Lister):
     """A command that writes; it tries all, reports each, and fails once.
 
@@ -95,34 +116,14 @@ class Writer(base.Lister):
         parser.allow_abbrev = False
         return parser
 
-    def carry_out(
-        self,
-        cloud: Cloud,
-        args: argparse.Namespace,
-        plan: Plan,
-        plan_again: Callable[[], Plan] | None = None,
-    ) -> tuple[Outcome, ...]:
-        """Carry a plan out, or foresee it for a dry run, and set the exit code.
+    def then(self, found: Execution, again: str = problems.AGAIN) -> str:
+        """Return what to do if a plan was not carried out whole.
 
-        :param plan_again: makes the plan once more, to see whether it could go on
-        :returns: one outcome a change
+        :param again: the command that goes on
         """
-        found = self.execute(cloud, plan, args)
-        return self.conclude(found, args, self.then(found, plan_again))
-
-    def then(
-        self, found: Execution, plan_again: Callable[[], Plan] | None = None
-    ) -> str:
-        """Return what to do where a plan was not carried out whole.
-
-        Nothing is read again of a cloud that stopped it.
-
-        :param plan_again: makes the plan once more, to see whether it could go on
-        """
-        planner = None if found.stopped or found.interrupted else plan_again
-        refusal = afterwards.refusal(found.outcomes, planner)
-        is_refused = afterwards.is_refused(found.outcomes)
-        return words.goes_on((), refusal, is_refused=is_refused)
+        wrong = (each.change.problem for each in found.outcomes)
+        is_refused = any(_is_refused(each.problem) for each in found.outcomes)
+        return problems.goes_on(next(filter(None, wrong), None), is_refused, again)
 
     def execute(self, cloud: Cloud, plan: Plan, args: argparse.Namespace) -> Execution:
         """Carry a plan out, or foresee it for a dry run; :meth:`conclude` it then."""
@@ -151,21 +152,48 @@ class Writer(base.Lister):
             self.exit_code = ExitCode.INTERRUPTED
         return found.outcomes
 
-    def check_removal(
+    def look_again(
         self,
-        cloud: Cloud,
-        found: Execution,
+        plan: Plan,
         args: argparse.Namespace,
-        planned: Requirers = NONE_PLANNED,
+        left: Callable[[], tuple[int, int]],
+        also: Callable[[], None] = lambda: None,
     ) -> None:
-        """Have it read again, after the rows, whether removed traits are required.
+        """Have the cloud compared again, after the rows, if anything was written.
 
-        :param planned: what required traits that no provider was to have
+        :param left: reads the cloud and returns how much is not as wanted, of how much
+        :param also: what else is read then
         """
-        if not args.dry_run:
-            check = functools.partial(trait_changes.check_removal, cloud, found)
-            read = functools.partial(check, args.force, planned)
-            self.afterwards = lambda: self.tell_removal(read())
+        if not args.dry_run and plan.has_changes:
+
+            def look() -> None:
+                self.compare(left)
+                also()
+
+            self.afterwards = look
+
+    def compare(self, left: Callable[[], tuple[int, int]]) -> None:
+        """Say whether anything is not as wanted, unless the run failed anyway."""
+        if self.exit_code is not ExitCode.DONE:
+            return
+        try:
+            number, total = left()
+            if number:
+                time.sleep(_SETTLING)
+                number, total = left()
+        except TraitSchedError as exc:
+            base.LOG.error("%s", results.not_compared(exc))
+            self.exit_code = ExitCode.ERROR
+            return
+        if number:
+            base.LOG.error("%s", results.left(number, total))
+            self.exit_code = ExitCode.ERROR
+
+    def check_removal(
+        self, cloud: Cloud, found: Execution, args: argparse.Namespace
+    ) -> None:
+        """Read again whether removed traits are still required."""
+        self.tell_removal(trait_changes.check_removal(cloud, found, args.force))
 
     def tell_removal(self, found: trait_changes.Removal) -> None:
         """Say which traits others left without a host, or came to require."""
@@ -205,6 +233,14 @@ class Writer(base.Lister):
         """Let Python not try again, at its end, to print what can't be printed."""
         with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:
             os.dup2(nowhere.fileno(), self.app.stdout.fileno())
+
+
+def _is_refused(problem: TraitSchedError | None) -> bool:
+    """Tell whether a service rejects a change, whoever tries it again."""
+    if not isinstance(problem, CloudBroke) or problem.status is None:
+        return False
+    is_by_others = isinstance(problem, ConcurrentUpdate)
+    return 400 <= problem.status < 500 and not (is_by_others or problem.status == 404)
 
 
 def _execute(cloud: Cloud, plan: Plan, jobs: int) -> Execution:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from osc_traitsched.core.change.guard import HostsJoined, KeysCame
-from osc_traitsched.core.change.isolation.guards import Contradiction, HostLeft
-from osc_traitsched.core.change.isolation.state import AggregateState
-from osc_traitsched.core.change.isolation.unisolate import NotIsolated
 from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.trait_keys import REQUIRED
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.switch import PROJECT_FILTER
+from osc_traitsched.core.wanted.shorthand import Contradiction, NotIsolated
 from osc_traitsched.views import problems, refusals
-from osc_traitsched.views.columns import Cell, Lists
-from osc_traitsched.views.commands import Command, Option, openstack
 from osc_traitsched.views.options import option
 from osc_traitsched.views.text import count, listed, quoted
 from osc_traitsched.views.traits import Table
@@ -35,14 +32,8 @@ _STEPS = {
 }
 
 
-def rows(
-    outcomes: Iterable[Outcome], differing: Mapping[Object, Cell] | None = None
-) -> Table:
-    """One row a change.
-
-    :param differing: in what objects differ by now from what was to be, as one more
-        column; None without it
-    """
+def rows(outcomes: Iterable[Outcome]) -> Table:
+    """One row an object."""
     outcomes = tuple(outcomes)
     images = (o.change.object for o in outcomes if o.change.object.kind is Kind.IMAGE)
     times = collections.Counter(image.name for image in images)
@@ -50,11 +41,9 @@ def rows(
     for found in outcomes:
         changed = found.change.object
         name = _name(changed, times[changed.name] > 1)
-        more = () if differing is None else (differing.get(changed, Lists({})),)
         status = found.status.value
-        table.append((_STEPS[changed.kind], name, status, _detail(found), *more))
-    column = () if differing is None else ("differs",)
-    return ("step", "object", "status", "detail", *column), table
+        table.append((_STEPS[changed.kind], name, status, _detail(found)))
+    return ("step", "object", "status", "detail"), table
 
 
 def _name(changed: Object, is_ambiguous: bool) -> str:
@@ -109,14 +98,6 @@ def without_effect(setting: Setting) -> str | None:
     )
 
 
-def project_filter() -> str:
-    """Return a line on a host filter that goes by projects."""
-    return (
-        f"{PROJECT_FILTER} is on, and is not counted: a project may have fewer hosts "
-        "than is said, or none"
-    )
-
-
 def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
     """Return lines on the servers that stay where no new one like them would go.
 
@@ -140,86 +121,32 @@ def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
     return [*said, refusals.without_image(unclear)] if unclear else said
 
 
-def also_isolated(state: AggregateState, names: Iterable[str]) -> list[str]:
-    """Return a line for each other aggregate whose traits are needed, too."""
-    wanted = frozenset(names)
-    hosts: dict[int, list[str]] = {}
-    others = {}
-    for other, member in state.also_isolated(wanted):
-        others[other["id"]] = other
-        hosts.setdefault(other["id"], []).append(member.host)
-    return [
-        f"{listed(hosts[number])} {'are' if len(hosts[number]) > 1 else 'is'} also in "
-        f"aggregate {quoted(other['name'])}: a request needs "
-        f"{listed(sorted(state.isolated_by(other)))}, too"
-        for number, other in others.items()
-    ]
+def no_hosts(aggregate: str) -> str:
+    """Return a line on an aggregate without hosts that is to be isolated."""
+    return f"aggregate {quoted(aggregate)} has no hosts: isolate it again once it does"
 
 
-def oddities(
-    state: AggregateState,
-    names: Sequence[str],
-    is_closed_to_all: bool,
-    has_private_flavors: bool = True,
-) -> list[str]:
-    """Return lines on what is odd about an aggregate that is to be isolated."""
-    before = sorted(set(state.isolated_by(state.aggregate)) - set(names))
-    lines = also_isolated(state, names)
-    if before:
-        lines.insert(0, _isolated_before(state, before))
-    if not state.members:
-        lines.insert(
-            0,
-            f"aggregate {quoted(state.aggregate['name'])} has no hosts: isolate it "
-            "again after you add some",
-        )
-    if is_closed_to_all:
-        lines.append(closed_to_all([*names, *before], has_private_flavors))
-    return lines
-
-
-def _isolated_before(state: AggregateState, names: Sequence[str]) -> str:
+def isolated_before(
+    aggregate: Mapping[str, Any], traits: Iterable[str], collation: Collation
+) -> str | None:
+    """Return a line on other traits that isolate the aggregate; None without any."""
+    others = isolated_by(aggregate["metadata"], collation).keys() - {*traits}
+    if not others:
+        return None
     return (
-        f"aggregate {quoted(state.aggregate['name'])} is isolated by {listed(names)} "
-        "as well: a request needs that, too, until unisolate takes it off"
+        f"aggregate {quoted(aggregate['name'])} is isolated by "
+        f"{listed(sorted(others))} as well: a request needs that, too, until unisolate "
+        "takes it off"
     )
 
 
-def closed_to_all(names: Iterable[str], has_private_flavors: bool = True) -> str:
-    """Return a line on an aggregate that no flavor could get into.
-
-    :param has_private_flavors: the flavors that are known are all that there are
-    """
-    of_those = "" if has_private_flavors else " that Nova lists to this user"
+def also_isolated(aggregate: str, hosts: Sequence[str], traits: Sequence[str]) -> str:
+    """Return a line on another aggregate of some hosts that needs more traits."""
+    are = "are" if len(hosts) > 1 else "is"
     return (
-        f"no flavor{of_those} requires {listed(names)}: none could use these hosts "
-        "unless its image does; name some with --flavor, or images with --image"
+        f"{listed(hosts)} {are} also in aggregate {quoted(aggregate)}: a request needs "
+        f"{listed(traits)}, too"
     )
-
-
-def again(
-    aggregate: str,
-    names: Iterable[str],
-    remove_traits: bool = False,
-    all_images: bool = False,
-    force: bool = False,
-    scheduler: Sequence[Option] = (),
-) -> Command:
-    """Return what goes on with an aggregate that may no longer say its traits.
-
-    :param remove_traits: hosts, flavors and images shall lose them, as before
-    :param all_images: images of other projects, too, as before
-    :param force: whoever is left without a host does not stop it, as before
-    :param scheduler: how it is configured, as before
-    """
-    given = {
-        "--remove-traits": remove_traits,
-        "--all-images": all_images,
-        "--force": force,
-    }
-    options = (Option(option) for option, is_given in given.items() if is_given)
-    verb = "trait-sched unisolate"
-    return openstack(verb, *options, aggregate, *names, *scheduler)
 
 
 @problems.word.register
@@ -235,11 +162,6 @@ def _(error: HostsJoined) -> str:
     return (
         f"{listed(error.hosts)} joined the aggregate meanwhile; run the command again"
     )
-
-
-@problems.word.register
-def _(error: HostLeft) -> str:
-    return f"{error.host} left the aggregate meanwhile; its traits stay"
 
 
 @problems.word.register

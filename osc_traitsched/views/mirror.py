@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from osc_traitsched.core.change.outcome import Outcome
-from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.views import problems
 from osc_traitsched.views.columns import Names
@@ -13,10 +12,6 @@ from osc_traitsched.views.text import count
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("host", "provider", "added", "removed", "status", "detail")
-
-CHANGED_MEANWHILE = (
-    "Nova's aggregates changed meanwhile; run the command again to be sure"
-)
 
 
 def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
@@ -35,12 +30,6 @@ def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
         for outcome in outcomes
     ]
     return COLUMNS, found
-
-
-def not_read_again(why: CloudBroke) -> str:
-    """Return a line on Nova's aggregates that can't be read once more."""
-    reason = problems.word(why)
-    return f"whether Nova's aggregates changed meanwhile can't be read ({reason})"
 
 
 def nothing(snapshot: Snapshot) -> str:

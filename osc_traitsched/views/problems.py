@@ -285,6 +285,22 @@ def would_create(names: Iterable[str]) -> str:
     return f"would create the trait {listed(names)}"
 
 
+def goes_on(
+    problem: errors.TraitSchedError | None, is_refused: bool, again: str = AGAIN
+) -> str:
+    """Return what to do if a plan was not carried out whole.
+
+    :param problem: why the command can't be carried out whole next time, either
+    :param is_refused: a service rejects what failed
+    :param again: the command that goes on
+    """
+    if problem is not None:
+        where = f"{problem.host}: " if isinstance(problem, errors.NoProvider) else ""
+        return f"{again} would end with: {where}{word(problem)}"
+    once = " once no service refuses what failed" if is_refused else ""
+    return f"{again} goes on{once}"
+
+
 def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
     """Return the line that ends a command that the user interrupted.
 

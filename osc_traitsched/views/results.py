@@ -8,7 +8,7 @@ from typing import Any
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.outcome import Outcome
 from osc_traitsched.core.change.traits import Selector, TakenByOthers
-from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.views import problems, refusals
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.commands import Option, line, openstack
@@ -51,6 +51,17 @@ def _detail(found: Outcome) -> str:
     # A nested provider is not known by its host's name.
     provider = found.change.object
     return provider.name if provider.name != provider.host else ""
+
+
+def left(number: int, total: int) -> str:
+    """Return a line on what is not as wanted after all was written."""
+    return f"{number} of {total} not as wanted any more: run the command again"
+
+
+def not_compared(why: TraitSchedError) -> str:
+    """Return a line on a cloud that can't be compared again after the writes."""
+    said = problems.word(why)
+    return f"all is written; whether others have changed it since is not known: {said}"
 
 
 def effects_unread(why: CloudBroke) -> str:

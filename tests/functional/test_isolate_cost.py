@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.app.effects import foresee, looks
-from osc_traitsched.cloud.aggregate_state import aggregate_state
+from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.core.change.impact import Impact
-from osc_traitsched.core.change.isolation.isolate import isolate_plan
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.wanted.shorthand import isolate
 from tests.functional.placement import Placement
 from tests.services import fill
 from tests.services.nova import HalfCloud, MadeUpNova
@@ -52,9 +52,9 @@ def cost(tmp_path_factory):
             found = flavors(number_of_flavors)
             nova._bodies["/flavors/detail"] = {"flavors": found}
             cloud = HalfCloud(server.url, nova)
-            state = aggregate_state(cloud, "gold")
-            plan = isolate_plan(state, [GOLD], (), state.flavors[:1], ())
-            impact = Impact(looks(state, plan), ISOLATING)
+            wanted = isolate("gold", [GOLD], found[:1]).wanted
+            todo = plan_wanted(cloud, wanted, ISOLATING)
+            impact = Impact(looks(todo.found, todo.plan), ISOLATING)
             assert len(impact.rows) == number_of_flavors
             effects = tuple(foresee(cloud.placement, impact))
             # It could see what there is to see.

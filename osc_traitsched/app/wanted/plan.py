@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.impact import Effect
@@ -31,6 +31,7 @@ from osc_traitsched.core.wanted.steps import Step, steps_of
 class WantedPlan:
     """What is to be written, and what the operator should know of it.
 
+    :ivar units: all that lines want
     :ivar claims: each unit that differs, with the line that wants it
     :ivar as_wanted: how many units are as wanted
     :ivar held: how many are not, and belong to hosts that are left as they are
@@ -50,6 +51,7 @@ class WantedPlan:
 
     found: FoundCloud
     plan: Plan
+    units: Collection[Unit]
     claims: Mapping[Unit, Claim]
     as_wanted: int
     held: int

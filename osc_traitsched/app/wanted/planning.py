@@ -54,6 +54,7 @@ def plan_wanted(
     return WantedPlan(
         found=found,
         plan=checked(plan, problem, found.collation),
+        units=claims.units,
         claims=sketch.claims,
         as_wanted=sketch.as_wanted,
         held=sketch.held,

@@ -92,17 +92,6 @@ class Guard(Protocol):
         """Return why the object must not be written as it is now; None if it may."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Condition:
-    """What must still hold of another object just before one is written.
-
-    :ivar object: the other one
-    """
-
-    object: Object
-    guard: Guard
-
-
 class Reason(enum.Enum):
     """Why a trait stays where it could have been removed."""
 
@@ -136,7 +125,6 @@ class Change:
     :ivar after: each key with the value it shall have; those that have it already are
         among them, so that it is seen if somebody changes them first
     :ivar guard: what must still hold of the object
-    :ivar conditions: what must still hold of others
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
     :ivar blocked: an earlier one of the same aggregate or trait is known to fail
@@ -149,7 +137,6 @@ class Change:
     found: State
     after: Keys
     guard: Guard | None = None
-    conditions: tuple[Condition, ...] = ()
     kept: tuple[Kept, ...] = ()
     problem: TraitSchedError | None = None
     blocked: bool = False

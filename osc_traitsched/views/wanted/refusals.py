@@ -14,6 +14,9 @@ from osc_traitsched.views.text import count, listed, quoted, visible
 
 @problems.word.register
 def _(error: Wrong) -> str:
+    if not error.place.path:
+        # A command line wants it.
+        return problems.word(error.error)
     return f"{_at(error.place)}: {problems.word(error.error)}"
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.app import isolation, settings, trait_changes
-from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.app import trait_changes
 from osc_traitsched.cloud import servers
 from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
+from tests.unit.app import shorthands
 from tests.unit.app.recorded import (
     BODIES,
     CMP01,
@@ -242,14 +242,24 @@ def isolated(compute, outside=(), image=None):
             "/resource_providers?required=CUSTOM_GOLD": providers(
                 CMP01, CMP03, *outside
             ),
+            **{
+                f"/resource_providers/{uuid}/traits": {
+                    "traits": ["CUSTOM_GOLD"],
+                    "resource_provider_generation": 1,
+                }
+                for uuid in outside
+            },
         },
         image,
     )
 
 
-def isolate(found):
-    on = settings.of_cloud(found, SettingsSources())
-    return isolation.plan_isolate(found, "gold", ["CUSTOM_GOLD"], on, force=True)
+def isolate(found, *others):
+    """Isolate the aggregate gold, which is open."""
+    gold, zone = BODIES["compute"]["/os-aggregates"]["aggregates"]
+    bodies = [{**gold, "metadata": {}}, *(others or [zone])]
+    found.compute.now_has("/os-aggregates", {"aggregates": bodies})
+    return shorthands.isolated(found, "gold", ["CUSTOM_GOLD"]).misplaced["gold"]
 
 
 def test_isolating_says_which_servers_stay_on_either_side():
@@ -261,7 +271,7 @@ def test_isolating_says_which_servers_stay_on_either_side():
         },
         outside=[CMP02],
     )
-    said = isolate(found).servers
+    said = isolate(found)
     assert [each.name for each in said.inside] == ["a"]
     assert [each.name for each in said.outside] == ["c"]
     assert {each["host"] for each in asked_servers(found)} == {
@@ -283,11 +293,10 @@ def test_servers_that_another_aggregate_keeps_for_the_same_are_on_no_wrong_side(
         },
         outside=[CMP02],
     )
-    gold, zone = BODIES["compute"]["/os-aggregates"]["aggregates"]
+    _, zone = BODIES["compute"]["/os-aggregates"]["aggregates"]
     key = f"trait:CUSTOM_{trait}"
     other = {**zone, "hosts": ["cmp02"], "metadata": {key: "required"}}
-    found.compute.now_has("/os-aggregates", {"aggregates": [gold, other]})
-    assert [each.name for each in isolate(found).servers.outside] == told
+    assert [each.name for each in isolate(found, other).outside] == told
 
 
 def test_isolating_counts_what_the_images_of_servers_require():
@@ -310,7 +319,7 @@ def test_isolating_counts_what_the_images_of_servers_require():
             ids=(IMAGE, golden),
         ),
     )
-    said = isolate(found).servers
+    said = isolate(found)
     assert [(each.name, each.host) for each in said.inside] == [("a", "cmp01")]
     assert [(each.name, each.host) for each in said.outside] == [("b", "cmp02")]
     assert [(each.name, each.host) for each in said.without_image] == [
@@ -321,18 +330,13 @@ def test_isolating_counts_what_the_images_of_servers_require():
 
 def test_hosts_outside_that_lack_the_trait_are_not_asked_for_their_servers():
     found = isolated({page("cmp01"): listed(), page("cmp03"): listed()})
-    assert isolate(found).servers.inside == ()
+    assert isolate(found).inside == ()
     assert [each["host"] for each in asked_servers(found)] == ["cmp01", "cmp03"]
 
 
 def test_isolating_goes_on_where_servers_can_t_be_read_and_says_so():
     why = CloudBroke("compute", "no", 403)
-    assert isolate(isolated({page("cmp01"): why})).servers is why
-
-
-def unisolate(found, **options):
-    on = settings.of_cloud(found, SettingsSources())
-    return isolation.plan_unisolate(found, "gold", [], on, **options)
+    assert isolate(isolated({page("cmp01"): why})) is why
 
 
 def test_hosts_of_an_aggregate_keep_a_trait_that_only_they_have_and_a_server_requires():
@@ -340,17 +344,18 @@ def test_hosts_of_an_aggregate_keep_a_trait_that_only_they_have_and_a_server_req
         page("cmp01"): listed(body("a", "cmp01", GOLDEN)),
         page("cmp03"): listed(body("b", "cmp03", {})),
     }
-    with pytest.raises(ServersNeedTraits) as caught:
-        unisolate(isolated(servers), remove_traits=True)
-    assert [each.name for each in caught.value.servers] == ["a"]
-    assert unisolate(isolated({}), remove_traits=True, force=True).plan.has_changes
+    todo, _ = shorthands.opened(isolated(servers), "gold", remove_traits=True)
+    (refusal,) = [r for r in todo.refusals if isinstance(r, ServersNeedTraits)]
+    assert [each.name for each in refusal.servers] == ["a"]
     # On cmp02 the server could be.
-    unisolate(isolated({}, outside=[CMP02]), remove_traits=True)
+    elsewhere = isolated({}, outside=[CMP02])
+    todo, _ = shorthands.opened(elsewhere, "gold", remove_traits=True)
+    assert not any(isinstance(each, ServersNeedTraits) for each in todo.refusals)
 
 
 def test_opening_an_aggregate_takes_no_trait_away_and_reads_no_servers_and_images():
     found = isolated({})
-    plan = unisolate(found).plan
+    plan = shorthands.opened(found, "gold")[0].plan
     assert [(c.object.name, *c.removed) for c in plan.changes] == [
         ("gold", "trait:CUSTOM_GOLD")
     ]

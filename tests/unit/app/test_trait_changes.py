@@ -6,22 +6,24 @@ import functools
 
 import pytest
 
-from osc_traitsched.app import isolation, settings, trait_changes
+from osc_traitsched.app import trait_changes
 from osc_traitsched.app.execute import Execution, execute
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import requirers
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.impact import LeavesNoHost
 from osc_traitsched.core.change.model import State
-from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.change.outcome import Outcome, Status, foreseen_outcomes
 from osc_traitsched.core.change.traits import (
     LastHolder,
     Requirer,
     RoleChanged,
     Selector,
 )
-from osc_traitsched.core.errors import BadConfiguration, CloudBroke
+from osc_traitsched.core.errors import BadConfiguration, CloudBroke, Mistakes
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.wanted.refusals import SaysWhatItIs
+from tests.unit.app import shorthands
 from tests.unit.app.recorded import (
     CMP01,
     CMP02,
@@ -46,6 +48,7 @@ def cloud(flavors=(GOLDEN,), holders=(CMP01, CMP03), known=(), images=(), **comp
     """Return a cloud whose flavor gold has one host: cmp01, as cmp03 has no room."""
     bodies = {FLAVORS: {"flavors": list(flavors)}}
     asked = f"/images?trait:{GOLD}=required&visibility=all&limit=1000&os_hidden="
+    every = "/images?visibility=all&limit=1000&os_hidden="
     return RecordedCloud(
         compute={**bodies, **compute},
         placement={
@@ -61,6 +64,8 @@ def cloud(flavors=(GOLDEN,), holders=(CMP01, CMP03), known=(), images=(), **comp
         image={
             f"{asked}false": {"images": list(images)},
             f"{asked}true": {"images": []},
+            f"{every}false": {"images": list(images)},
+            f"{every}true": {"images": []},
         },
     )
 
@@ -149,12 +154,12 @@ def test_a_trait_that_makes_something_else_of_hosts_is_refused(name):
     found = cloud(known=(name,), flavors=())
     hosts = Selectors(hosts=("cmp01", "cmp03"))
     add = functools.partial(trait_changes.plan_add, found, [name], hosts)
-    on = settings.of_cloud(found, SettingsSources())
-    isolate = functools.partial(isolation.plan_isolate, found, "gold", [name], on)
-    for plan in (add, isolate):
-        with pytest.raises(RoleChanged) as caught:
-            plan()
-        assert caught.value.traits == {name: ("cmp01", "cmp03")}
+    with pytest.raises(RoleChanged) as caught:
+        add()
+    assert caught.value.traits == {name: ("cmp01", "cmp03")}
+    with pytest.raises(Mistakes) as mistakes:
+        shorthands.isolated(found, "gold", [name])
+    assert {type(each.error) for each in mistakes.value.mistakes} == {SaysWhatItIs}
     assert add(force=True).plan.has_changes
 
 
@@ -221,26 +226,26 @@ def unisolate(image, **options):
     empty = "/servers/detail?all_tenants=1&host={}&limit=1000"
     servers = {empty.format(host): {"servers": []} for host in ("cmp01", "cmp03")}
     found = cloud(images=[image], **servers)
-    on = settings.of_cloud(found, SettingsSources())
-    done = isolation.plan_unisolate(
-        found, "gold", [], on, remove_traits=True, **options
-    )
-    (change,) = (c for c in done.plan.changes if c.object.id == image["id"])
-    return change
+    todo, wanted = shorthands.opened(found, "gold", remove_traits=True, **options)
+    rows = wanted.rows(foreseen_outcomes(todo.plan), todo.units)
+    (row,) = (each for each in rows if each.change.object.id == image["id"])
+    return row.change, todo.refusals
 
 
 def test_opening_leaves_an_image_that_any_user_could_make_and_is_not_stopped_by_it():
-    change = unisolate(THEIRS)
+    change, refusals = unisolate(THEIRS)
     assert (change.object.owner, change.is_needed) == (OTHER, False)
-    assert unisolate(THEIRS, all_images=True).is_needed
-    assert unisolate(MINE).is_needed
+    assert refusals == ()
+    assert unisolate(THEIRS, all_images=True)[0].is_needed
+    assert unisolate(MINE)[0].is_needed
 
 
 def test_a_public_image_of_others_is_written_if_told_or_else_in_the_way():
-    with pytest.raises(LeavesNoHost) as caught:
-        unisolate(PUBLIC)
-    assert {each.asked.image for each in caught.value.effects} == {"public"}
-    assert unisolate(PUBLIC, all_images=True).is_needed
+    _, (refusal,) = unisolate(PUBLIC)
+    assert isinstance(refusal, LastHolder)
+    assert [each.name for each in refusal.requirers[GOLD]] == ["public"]
+    change, refusals = unisolate(PUBLIC, all_images=True)
+    assert (change.is_needed, refusals) == (True, ())
 
 
 def checked(found, done, **ended):

@@ -147,5 +147,5 @@ def test_flavors_that_are_hidden_may_get_in(said):
 @pytest.mark.usefixtures("hidden")
 def test_flavors_that_are_hidden_may_get_into_what_isolate_isolates(trait_sched):
     found = trait_sched("isolate", "gold", "CUSTOM_GOLD", "--dry-run", *ISOLATES)
-    line = "no flavor that Nova lists to this user requires CUSTOM_GOLD: none could"
+    line = "no flavor that Nova lists to this user requires CUSTOM_GOLD: no server"
     assert line in found.err

@@ -23,9 +23,8 @@ from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import effects as effect_words
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views import problems
-from osc_traitsched.views.commands import line
-from tests.unit.core.isolated import GOLD, SILVER, aggregate, host, state
 
+GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 INSIDE = frozenset({"a", "b"})
 
 
@@ -229,15 +228,10 @@ def test_it_says_when_nothing_may_be_isolated(setting, said):
     assert found is None if said is None else found.startswith(said)
 
 
-def test_hosts_of_other_isolated_aggregates_are_in_one_line_for_each():
-    found = state(
-        host("h1"),
-        host("h2"),
-        others=(aggregate(2, "h1", "h2", **{SILVER: "required"}),),
-    )
-    assert words.also_isolated(found, [GOLD]) == [
+def test_hosts_of_another_isolated_aggregate_are_in_one_line():
+    assert words.also_isolated("a2", ["h1", "h2"], [SILVER]) == (
         f"h1, h2 are also in aggregate 'a2': a request needs {SILVER}, too"
-    ]
+    )
 
 
 def server(name, host="cmp00"):
@@ -270,33 +264,6 @@ def test_it_says_why_servers_can_t_be_read():
     assert words.misplaced(why) == [
         "which servers exist can't be read (compute: out of order (HTTP 500))"
     ]
-
-
-def test_the_way_back_is_named_with_its_traits_since_nothing_else_knows_them_then():
-    assert line(words.again("my gold", (GOLD, SILVER))) == (
-        f"openstack trait-sched unisolate 'my gold' {GOLD} {SILVER}"
-    )
-
-
-def test_what_goes_on_with_the_way_back_does_what_was_asked_for():
-    assert line(words.again("gold", (GOLD,), remove_traits=True, force=True)) == (
-        f"openstack trait-sched unisolate --remove-traits --force gold {GOLD}"
-    )
-    assert line(words.again("gold", (GOLD,), remove_traits=True, all_images=True)) == (
-        f"openstack trait-sched unisolate --remove-traits --all-images gold {GOLD}"
-    )
-    # Not an option, whatever it looks like.
-    assert line(words.again("--force", (GOLD,), remove_traits=True)) == (
-        f"openstack trait-sched unisolate --remove-traits -- --force {GOLD}"
-    )
-
-
-def test_a_flavor_that_requires_nothing_may_still_have_an_image_that_does():
-    (line,) = words.oddities(state(host("h1")), [GOLD, SILVER], is_closed_to_all=True)
-    assert line == (
-        f"no flavor requires {GOLD}, {SILVER}: none could use these hosts unless its "
-        "image does; name some with --flavor, or images with --image"
-    )
 
 
 def test_who_would_have_no_host_is_named_once_for_each_image():

@@ -4,7 +4,6 @@ import pytest
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import guard, impact, servers, traits
-from osc_traitsched.core.change.isolation import guards, unisolate
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -19,6 +18,7 @@ from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.core.nova import plugin
 from osc_traitsched.core.wanted import refusals as of_wanted
+from osc_traitsched.core.wanted import shorthand
 from osc_traitsched.core.wanted.model import Place, Wrong
 from osc_traitsched.views import isolation as words_of_isolation
 from osc_traitsched.views import problems, refusals
@@ -75,17 +75,16 @@ ERRORS = [
     errors.EmptyAggregate("gold"),
     errors.BadHostFile("hosts", "names no host"),
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
-    guards.Contradiction("f", ("CUSTOM_X",)),
+    shorthand.Contradiction("f", ("CUSTOM_X",)),
     guard.HostsJoined({"h1"}),
     guard.KeysCame({"trait:CUSTOM_A"}),
     ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
-    unisolate.NotIsolated("gold", ("CUSTOM_X",)),
+    shorthand.NotIsolated("gold", ("CUSTOM_X",)),
     impact.LeavesNoHost((impact.Effect(impact.Asked("f", "i"), EMPTIED, EMPTIED),)),
     impact.HostsUnknown(
         (impact.Effect(impact.Asked("f", None), unread=BROKE, may_leave_no_host=True),)
     ),
     impact.FullHostsUnread(30),
-    guards.HostLeft("cmp1"),
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     servers.ComputesUnlisted(("cmp1\n",)),

@@ -1,1 +1,0 @@
-"""Isolating an aggregate by traits, and the way back: plans."""

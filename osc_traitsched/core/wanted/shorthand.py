@@ -1,0 +1,286 @@
+"""What isolate and unisolate want, as the lines of a file would say it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason, State
+from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.snapshot import Nova
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.wanted.claims import Unit
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.lines.claiming import provider_object
+from osc_traitsched.core.wanted.lines.requirements import FORBIDDEN, pairs_of
+from osc_traitsched.core.wanted.model import Part, Wanted
+from osc_traitsched.core.wanted.undo import wish
+
+#: The order of rows.
+CLOSING = (
+    Kind.TRAIT,
+    Kind.PROVIDER_TRAITS,
+    Kind.PROVIDER_AGGREGATES,
+    Kind.FLAVOR,
+    Kind.IMAGE,
+    Kind.AGGREGATE,
+)
+OPENING = (Kind.AGGREGATE, Kind.FLAVOR, Kind.IMAGE, Kind.PROVIDER_TRAITS)
+
+_RELEASED = {
+    Kind.FLAVOR: Part.FLAVOR_REQUIRES,
+    Kind.IMAGE: Part.IMAGE_REQUIRES,
+    Kind.PROVIDER_TRAITS: Part.TRAIT_PROVIDERS,
+}
+
+
+class Contradiction(errors.BadQuestion):
+    """A flavor forbids traits that it has to require."""
+
+    def __init__(self, flavor: str, traits: tuple[str, ...]) -> None:
+        super().__init__(f"{flavor}: {', '.join(traits)}")
+        self.flavor = flavor
+        self.traits = traits
+
+
+class NotIsolated(errors.BadQuestion):
+    """No trait isolates the aggregate, so it is not known which traits to remove.
+
+    :ivar common: the custom traits that all its hosts have
+    """
+
+    def __init__(self, name: str, common: tuple[str, ...]) -> None:
+        super().__init__(name)
+        self.name = name
+        self.common = common
+
+
+@dataclasses.dataclass(frozen=True)
+class Shorthand:
+    """What a command wants.
+
+    :ivar order: the kinds of objects in the order of the rows
+    :ivar named: objects that get a row even if nothing is wanted of them, with the
+        traits that they keep
+    """
+
+    wanted: Wanted
+    order: tuple[Kind, ...]
+    named: tuple[Change, ...] = ()
+
+    def rows(
+        self, outcomes: Iterable[Outcome], units: Iterable[Unit]
+    ) -> tuple[Outcome, ...]:
+        """One outcome an object, unchanged ones too.
+
+        :param outcomes: of the plan
+        :param units: all that the lines want
+        """
+        found = {_mark(outcome.change.object): outcome for outcome in outcomes}
+        for target, _ in units:
+            found.setdefault(_mark(target), _unchanged(Change(target, State({}), {})))
+        for named in self.named:
+            outcome = found.get(_mark(named.object), _unchanged(named))
+            change = dataclasses.replace(
+                outcome.change, object=named.object, kept=named.kept
+            )
+            found[_mark(named.object)] = dataclasses.replace(outcome, change=change)
+
+        def place(outcome: Outcome) -> tuple[int, str]:
+            target = outcome.change.object
+            return self.order.index(target.kind), target.name
+
+        return tuple(sorted(found.values(), key=place))
+
+
+def _mark(target: Object) -> tuple[Kind, str]:
+    return target.kind, target.id or target.name
+
+
+def _unchanged(change: Change) -> Outcome:
+    return Outcome(change, Status.UNCHANGED)
+
+
+def isolate(
+    aggregate: str,
+    traits: Sequence[str],
+    flavors: Iterable[Body] = (),
+    images: Iterable[Body] = (),
+) -> Shorthand:
+    """Isolate an aggregate by traits, and let flavors and images require them.
+
+    :param aggregate: its name
+    :raises Contradiction: for a flavor that forbids one of the traits
+    """
+    wishes = [wish(Part.ISOLATION, aggregate, name) for name in traits]
+    for body in flavors:
+        specs = body.get("extra_specs") or {}
+        forbidden = tuple(n for n in traits if specs.get(key_of(n)) == FORBIDDEN)
+        if forbidden:
+            raise Contradiction(body["name"], forbidden)
+        wishes += (wish(Part.FLAVOR_REQUIRES, body["id"], name) for name in traits)
+    for body in images:
+        wishes += (wish(Part.IMAGE_REQUIRES, body["id"], name) for name in traits)
+    return Shorthand(Wanted(tuple(wishes)), CLOSING)
+
+
+def unisolate(aggregate: Body, traits: Iterable[str]) -> Shorthand:
+    """Let traits no longer isolate an aggregate, and change nothing else."""
+    target = Object(Kind.AGGREGATE, str(aggregate["id"]), aggregate["name"])
+    wishes = (
+        wish(Part.ISOLATION, aggregate["name"], name, absent=True) for name in traits
+    )
+    return Shorthand(Wanted(tuple(wishes)), OPENING, (Change(target, State({}), {}),))
+
+
+def with_removal(
+    opening: Shorthand,
+    traits: Sequence[str],
+    held: Holders,
+    images: Iterable[Body],
+    owners: Mapping[str, str],
+    all_images: bool = False,
+) -> Shorthand:
+    """Also take the traits from flavors, images and hosts, unless they are needed.
+
+    :param images: those that require one of the traits
+    :param owners: of other projects' images the projects, by the images' IDs
+    :param all_images: these images lose the traits, too
+    """
+    kept: Mapping[str, Kept] = held.needed_elsewhere(traits)
+    others = {name: Kept(name, Reason.OTHER_PROJECT) for name in traits}
+    losing: list[_Losing] = list(held.members(traits))
+    for body in held.found.flavors:
+        target = Object(Kind.FLAVOR, body["id"], body["name"])
+        losing.append((target, _required(body.get("extra_specs") or {}, traits), kept))
+    for body in images:
+        owner = owners.get(body["id"], "")
+        name = body["name"] or body["id"]
+        target = Object(Kind.IMAGE, body["id"], name, owner=owner)
+        stay = {**others, **kept} if owner and not all_images else kept
+        losing.append((target, _required(pairs_of(body), traits), stay))
+    wishes = list(opening.wanted.wishes)
+    named = list(opening.named)
+    for target, names, staying in losing:
+        part = _RELEASED[target.kind]
+        is_provider = part is Part.TRAIT_PROVIDERS
+        for name in names:
+            pair = (name, target.id) if is_provider else (target.id, name)
+            if name not in staying:
+                wishes.append(wish(part, *pair, absent=True))
+        # Hosts get a row even if they have none of the traits.
+        if names or is_provider:
+            there = held.traits_of(target) if is_provider else names
+            keeping = tuple(staying[n] for n in names if n in staying and n in there)
+            named.append(Change(target, State({}), {}, kept=keeping))
+    return dataclasses.replace(
+        opening, wanted=Wanted(tuple(wishes)), named=tuple(named)
+    )
+
+
+def _required(pairs: Mapping[str, str], traits: Iterable[str]) -> list[str]:
+    return [name for name in traits if pairs.get(key_of(name)) == REQUIRED]
+
+
+#: An object, traits of it, and why some of them stay.
+_Losing = tuple[Object, Sequence[str], Mapping[str, Kept]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Holders:
+    """The hosts of an aggregate, and what else needs their traits."""
+
+    found: FoundCloud
+    aggregate: Body
+
+    @property
+    def isolating(self) -> tuple[str, ...]:
+        """The traits that isolate the aggregate."""
+        metadata = self.aggregate["metadata"]
+        return tuple(sorted(isolated_by(metadata, self.found.collation)))
+
+    def to_remove(self) -> tuple[str, ...]:
+        """Return the traits that isolate the aggregate, to remove them everywhere.
+
+        :raises NotIsolated: if no trait does, and the hosts have custom traits
+        """
+        roots = [target for target, _ in self._roots]
+        custom = [frozenset(filter(trait.is_custom, self.traits_of(r))) for r in roots]
+        if not self.isolating and any(custom):
+            common = tuple(sorted(frozenset.intersection(*custom)))
+            raise NotIsolated(self.aggregate["name"], common)
+        return self.isolating
+
+    def traits_of(self, target: Object) -> Collection[str]:
+        """Return the traits of a provider."""
+        return self.found.holdings[target.id].traits
+
+    def members(self, traits: Sequence[str]) -> Iterator[_Losing]:
+        """Yield the hosts; a trait stays if another aggregate of theirs needs it."""
+        for target, host in self._roots:
+            kept = {name: self._kept(name, host) for name in traits}
+            yield target, traits, {name: why for name, why in kept.items() if why}
+
+    def needed_elsewhere(self, traits: Iterable[str]) -> dict[str, Kept]:
+        """Return the traits that flavors and images keep, each with the reason."""
+        roots = {target.id for target, _ in self._roots}
+        by_uuid = self.found.snapshot.by_uuid
+        kept = {}
+        for name in traits:
+            outside = self.found.holders.get(name, frozenset()) - roots
+            if why := self._kept(name):
+                kept[name] = why
+            elif outside:
+                names = sorted(by_uuid[uuid].name for uuid in outside)
+                kept[name] = Kept(name, Reason.OTHER_HOSTS, tuple(names))
+        return kept
+
+    def _kept(self, name: str, host: str = "") -> Kept | None:
+        """Return why a trait stays, on a host or anywhere; None if it goes."""
+        if not trait.is_custom(name):
+            return Kept(name, Reason.STANDARD)
+        others = sorted(
+            body["name"]
+            for body in _others(self.aggregate, self.found.aggregates)
+            if name in isolated_by(body["metadata"], self.found.collation)
+            and (not host or host in body["hosts"])
+        )
+        return Kept(name, Reason.OTHER_AGGREGATE, tuple(others)) if others else None
+
+    @property
+    def _roots(self) -> list[tuple[Object, str]]:
+        """The root providers of the aggregate's hosts, each with the service host."""
+        found, snapshot = self.found, self.found.snapshot
+        nodes = (snapshot.nova or Nova()).by_service_host
+        return [
+            (provider_object(found, snapshot.by_uuid[node.uuid]), host)
+            for host in sorted(self.aggregate["hosts"])
+            for node in nodes.get(host, ())
+            if node.uuid in found.holdings
+        ]
+
+
+def _others(aggregate: Body, aggregates: Iterable[Body]) -> Iterator[Body]:
+    return (each for each in aggregates if each["id"] != aggregate["id"])
+
+
+def also_isolated(
+    aggregate: Body,
+    aggregates: Iterable[Body],
+    traits: Iterable[str],
+    collation: Collation,
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield other aggregates with hosts of this one that need more traits.
+
+    :returns: for each its name, these hosts, and the traits that isolate it
+    """
+    wanted, hosts = frozenset(traits), frozenset(aggregate["hosts"])
+    for other in _others(aggregate, aggregates):
+        needed = isolated_by(other["metadata"], collation)
+        common = hosts.intersection(other["hosts"])
+        if common and not wanted.issuperset(needed):
+            yield other["name"], sorted(common), sorted(needed)
