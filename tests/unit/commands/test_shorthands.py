@@ -139,6 +139,17 @@ def test_a_host_keeps_what_isolates_its_other_aggregate(cloud):
     assert details["cmp00"] == f"without {GOLD}"
 
 
+def test_a_standard_trait_stays_on_the_hosts_whatever_the_aggregate_is(cloud):
+    ssd = "STORAGE_DISK_SSD"
+    cloud.gives(ssd, "cmp00", "cmp01")
+    cloud.metadata[f"trait:{ssd}"] = "required"
+    found = run(*UNISOLATE)
+    assert (found.code, cloud.metadata) == (0, {})
+    assert cloud.having(ssd) == {"cmp00", "cmp01"}
+    (detail,) = {row["detail"] for row in found.json if row["step"] == "host"}
+    assert detail == f"{ssd} stays: a standard trait says what a host is"
+
+
 def test_where_no_trait_isolates_the_aggregate_the_traits_have_to_be_named(cloud):
     cloud.known.add("CUSTOM_RACK")
     cloud.gives("CUSTOM_RACK", "cmp00", "cmp01")
