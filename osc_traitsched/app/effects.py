@@ -13,13 +13,12 @@ from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
 from osc_traitsched.core.change.contexts import Fold
+from osc_traitsched.core.change.effects import HostsUnknown, LeavesNoHost
 from osc_traitsched.core.change.impact import (
     Asked,
     Effect,
     Hosts,
-    HostsUnknown,
     Impact,
-    LeavesNoHost,
     Row,
 )
 from osc_traitsched.core.change.model import Plan

@@ -13,7 +13,7 @@ from osc_traitsched.config.places import Places
 from osc_traitsched.core.errors import BadConfiguration, OtherSettings
 from osc_traitsched.core.nova.option import Kind
 from osc_traitsched.core.nova.options import OPTIONS
-from osc_traitsched.core.nova.releases import RELEASES
+from osc_traitsched.core.releases import RELEASES
 
 
 @dataclasses.dataclass(frozen=True)

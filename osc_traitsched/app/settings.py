@@ -11,8 +11,8 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import baseline, joining, rhoso
 from osc_traitsched.config.joining import Named
 from osc_traitsched.config.saved import Saved
+from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke
-from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 #: The trait with which a nova-compute of 2026.2 or later marks its providers.

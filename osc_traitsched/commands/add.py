@@ -7,8 +7,9 @@ import functools
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.commands import arguments, base, host_args, write_args
+from osc_traitsched.core.change import traits
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.views import problems, refusals, results
+from osc_traitsched.views import problems, results
 from osc_traitsched.views.traits import Table
 
 
@@ -48,7 +49,7 @@ class AddTraits(write_args.Writer):
         )
         todo = plan(force=args.force)
         for reverted in todo.reverted:
-            base.LOG.warning("%s", refusals.reverted(reverted, removing=False))
+            base.LOG.warning("%s", traits.reverted(reverted, removing=False))
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
         found = self.execute(cloud, todo.plan, args)

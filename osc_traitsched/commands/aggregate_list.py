@@ -7,7 +7,7 @@ import argparse
 from osc_traitsched.app import aggregates
 from osc_traitsched.commands import base
 from osc_traitsched.views import aggregates as views
-from osc_traitsched.views import left_out, problems
+from osc_traitsched.views import left_out
 from osc_traitsched.views.traits import Table
 
 
@@ -36,6 +36,6 @@ class ListAggregates(base.Lister):
         if found.snapshot.unlisted:
             base.LOG.warning("%s", left_out.unlisted(found.snapshot))
         if found.unread is not None:
-            base.LOG.warning("mirror unknown: %s", problems.word(found.unread))
+            base.LOG.warning("mirror unknown: %s", str(found.unread))
         is_known = found.unread is None
         return views.rows(found.differences, args.long, is_known)

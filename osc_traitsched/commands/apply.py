@@ -22,7 +22,6 @@ from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.config.wanted import reviewed, writer
 from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.wanted.undo import undo_of
-from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 from osc_traitsched.views.wanted import comments, prose
 
@@ -116,7 +115,7 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         if todo.refusals and is_judged and not args.force:
             *others, last = todo.refusals
             for refusal in others:
-                base.LOG.error("%s", problems.word(refusal))
+                base.LOG.error("%s", str(refusal))
             raise last
 
     def _write_undo(self, args: argparse.Namespace, todo: WantedPlan) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.views.text import quoted, visible
+from osc_traitsched.text import quoted, visible
 
 _NO_VALUE = "expected one argument"
 

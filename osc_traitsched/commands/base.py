@@ -15,19 +15,20 @@ from cliff import columns
 from osc_lib import exceptions
 from osc_lib.command import command
 
+from osc_traitsched import paste
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import arguments, exit_code, library_logs
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.commands.naming import name_of
 from osc_traitsched.commands.reading import Reading
+from osc_traitsched.core import errors
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.views import commands, problems
-from osc_traitsched.views.commands import Option
+from osc_traitsched.paste import Option
+from osc_traitsched.text import visible
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.options import settings_line
-from osc_traitsched.views.text import visible
 
 #: What all commands say on standard error, a line each.
 LOG = logging.getLogger(__name__)
@@ -143,7 +144,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         """The line that names the cloud, with its end; empty where nobody named one."""
         cloud, region = self.app.options.cloud, self.app.options.region_name
         regions = [each for each in self.repeated_options if each.name == _REGION]
-        return commands.where(cloud, region) + "\n" if cloud or regions else ""
+        return paste.where(cloud, region) + "\n" if cloud or regions else ""
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Run, and word what goes wrong in one line."""
@@ -161,18 +162,18 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
             return super().run(parsed_args) or ExitCode.DONE
         except Mistakes as exc:
             for each in exc.mistakes:
-                LOG.error("%s", problems.word(each))
+                LOG.error("%s", str(each))
             return ExitCode.ERROR
         except TraitSchedError as exc:
             code = exit_code.of_error(exc)
             if code is ExitCode.ERROR:
                 # cliff exits with 1, and shows where it was with --debug.
-                raise exceptions.CommandError(visible(problems.word(exc))) from exc
-            LOG.error("%s", problems.word(exc))
+                raise exceptions.CommandError(visible(str(exc))) from exc
+            LOG.error("%s", str(exc))
             return code
         except Exception as exc:
             if isinstance(exc, _INTERNAL) or not str(exc).strip():
-                raise exceptions.CommandError(problems.internal(exc)) from exc
+                raise exceptions.CommandError(errors.internal(exc)) from exc
             raise
 
 

@@ -18,7 +18,7 @@ from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.views import candidates as views
-from osc_traitsched.views import left_out, own_filters, problems
+from osc_traitsched.views import left_out, own_filters
 from osc_traitsched.views.explain import filters, weights
 from osc_traitsched.views.traits import Table
 
@@ -69,7 +69,7 @@ class ListCandidates(base.Lister):
             if args.formatter == "table":
                 raise
             # What reads this gets no host, in the same shape as where there is none.
-            base.LOG.error("%s", problems.word(refusal))
+            base.LOG.error("%s", str(refusal))
             self.exit_code = exit_code.of_error(refusal)
             return views.queries() if args.print_query else views.rows((), Filtering())
 

@@ -17,7 +17,6 @@ from osc_traitsched.core.check import AREAS, rule_id
 from osc_traitsched.core.check.finding import Finding, Severity
 from osc_traitsched.core.errors import NothingMatches, PrivateFlavorsHidden
 from osc_traitsched.views import check as views
-from osc_traitsched.views import problems
 from osc_traitsched.views.terminal import painted
 from osc_traitsched.views.traits import Table
 
@@ -28,7 +27,7 @@ def _rule_id(text: str) -> str:
     try:
         return rule_id(text)
     except NothingMatches as exc:
-        raise argparse.ArgumentTypeError(problems.word(exc)) from None
+        raise argparse.ArgumentTypeError(str(exc)) from None
 
 
 class _Text(TableFormatter):  # type: ignore[misc,unused-ignore]
@@ -96,7 +95,7 @@ class Checker(base.Lister):
             self.cloud(), sources, rules, flavors, images, args.ignore, with_servers
         )
         if not found.survey.has_private_flavors:
-            base.LOG.warning("%s", problems.word(PrivateFlavorsHidden()))
+            base.LOG.warning("%s", str(PrivateFlavorsHidden()))
         worst = Severity(args.fail_on).rank
         if any(finding.severity.rank <= worst for finding in found.findings):
             self.exit_code = ExitCode.FINDINGS

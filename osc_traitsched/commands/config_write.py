@@ -8,7 +8,8 @@ from osc_traitsched.app import fragment
 from osc_traitsched.commands import base, scheduler_args
 from osc_traitsched.commands.configuring import Configuring
 from osc_traitsched.config import baseline
-from osc_traitsched.core.nova import releases, switch
+from osc_traitsched.core import releases
+from osc_traitsched.core.nova import switch
 from osc_traitsched.views import config
 
 

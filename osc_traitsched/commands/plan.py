@@ -7,7 +7,6 @@ import argparse
 from osc_traitsched.app.execute import foresee
 from osc_traitsched.commands import base, wanted_args
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 
 
@@ -41,7 +40,7 @@ class PlanWanted(wanted_args.Summed):
             self.assumed = None
         wanted_args.tell(todo)
         for refusal in todo.refusals:
-            base.LOG.error("%s", problems.word(refusal))
+            base.LOG.error("%s", str(refusal))
         outcomes = foresee(todo.plan).outcomes
         if todo.refusals:
             self.exit_code = ExitCode.REFUSED

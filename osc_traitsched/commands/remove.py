@@ -14,9 +14,10 @@ from osc_traitsched.commands import (
     write_args,
 )
 from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.core.change import effects, servers, traits
 from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.views import effects, problems, refusals, results
+from osc_traitsched.views import results
 from osc_traitsched.views.traits import Table
 
 
@@ -78,21 +79,21 @@ class RemoveTraits(write_args.Writer):
         is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
         if args.columns or not is_asked:
             raise refusal
-        base.LOG.error("%s", problems.word(refusal))
+        base.LOG.error("%s", str(refusal))
         self.exit_code = ExitCode.REFUSED
-        return refusals.requirer_rows(refusal.requirers)
+        return results.requirer_rows(refusal.requirers)
 
 
 def _warn(todo: trait_changes.TraitPlan) -> None:
     """Say what is odd about a removal, and what it does to others."""
     for unknown in todo.unknown:
-        base.LOG.warning("%s", problems.word(unknown))
+        base.LOG.warning("%s", str(unknown))
     for reverted in todo.reverted:
-        base.LOG.warning("%s", refusals.reverted(reverted, removing=True))
+        base.LOG.warning("%s", traits.reverted(reverted, removing=True))
     if todo.passed_over:
-        base.LOG.warning("%s", refusals.passed_over(todo.passed_over))
+        base.LOG.warning("%s", traits.passed_over(todo.passed_over))
     if todo.servers:
-        base.LOG.warning("%s", refusals.without_image(todo.servers))
+        base.LOG.warning("%s", servers.image_unseen(todo.servers))
     if todo.unread is not None:
         base.LOG.warning("%s", results.effects_unread(todo.unread))
     for line in effects.losses(todo.effects):

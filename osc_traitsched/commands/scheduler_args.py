@@ -11,10 +11,10 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import arguments
 from osc_traitsched.config import baseline, places
 from osc_traitsched.config.places import Places
+from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova import releases
 from osc_traitsched.core.nova.options import OPTIONS, option_named
-from osc_traitsched.views.commands import Option
+from osc_traitsched.paste import Option
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

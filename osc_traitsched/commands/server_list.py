@@ -12,8 +12,8 @@ from osc_traitsched.commands import arguments, base, host_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.existing.placed import Placements
+from osc_traitsched.text import visible
 from osc_traitsched.views.server import placements as views
-from osc_traitsched.views.text import visible
 from osc_traitsched.views.traits import Table
 
 

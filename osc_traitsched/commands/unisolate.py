@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 
+from osc_traitsched import paste
 from osc_traitsched.app import settings
 from osc_traitsched.app.wanted import shorthand
 from osc_traitsched.commands import base, isolation_args, scheduler_args, write_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.views import commands, problems
+from osc_traitsched.views import problems
 from osc_traitsched.views.traits import Table
 
 
@@ -68,22 +69,22 @@ class UnisolateAggregate(isolation_args.ShorthandWriter):
             args.all_images,
         )
         for unknown in opening.unknown:
-            base.LOG.warning("%s", problems.word(unknown))
+            base.LOG.warning("%s", str(unknown))
         todo = self.plan(args, opening.shorthand, assumed)
-        again = commands.line(self._again(args, opening), self.repeated_options)
+        again = paste.line(self._again(args, opening), self.repeated_options)
         return self.write(args, opening.shorthand, todo, again or problems.AGAIN)
 
     def _again(
         self, args: argparse.Namespace, opening: shorthand.Opening
-    ) -> commands.Command:
+    ) -> paste.Command:
         """Return what goes on, since the aggregate may no longer name its traits."""
         flags = ("remove_traits", "all_images", "force")
         given = (f"--{name.replace('_', '-')}" for name in flags if getattr(args, name))
         identity = str(opening.aggregate["id"])
-        return commands.openstack(
+        return paste.openstack(
             "trait-sched unisolate",
-            *map(commands.Option, given),
-            commands.printable(args.aggregate, identity),
+            *map(paste.Option, given),
+            paste.printable(args.aggregate, identity),
             *opening.traits,
             *scheduler_args.repeated(args),
         )

@@ -16,10 +16,11 @@ from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
 from osc_traitsched.config.wanted import files
 from osc_traitsched.config.wanted import inventory as inventories
+from osc_traitsched.core.change import servers, traits
 from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.steps import Step
-from osc_traitsched.views import left_out, problems, refusals
+from osc_traitsched.views import left_out
 from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.traits import Table
 from osc_traitsched.views.wanted import prose, rows
@@ -72,16 +73,16 @@ def tell(todo: WantedPlan) -> None:
     if todo.misplaced and (idle := without_effect(todo.isolates)) is not None:
         warn("%s", idle)
     for reverted in todo.reverted:
-        warn("%s", refusals.reverted(reverted, removing=False))
+        warn("%s", traits.reverted(reverted, removing=False))
     if not todo.has_private_flavors:
-        warn("%s", problems.word(PrivateFlavorsHidden()))
+        warn("%s", str(PrivateFlavorsHidden()))
     if todo.found.snapshot.unlisted:
         warn("%s", left_out.unlisted(todo.found.snapshot))
     outcomes = foresee(todo.plan).outcomes
     for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)
-    for name, traits in todo.closed_to_all.items():
-        warn("%s", prose.closed_to_all(name, traits, todo.has_private_flavors))
+    for name, required in todo.closed_to_all.items():
+        warn("%s", prose.closed_to_all(name, required, todo.has_private_flavors))
     for hosts in todo.out_of_reach:
         warn("%s", prose.out_of_reach(hosts))
     for line in prose.crossing(todo.crossing):
@@ -89,9 +90,9 @@ def tell(todo: WantedPlan) -> None:
     if todo.empties_default_zone:
         warn("%s", prose.NO_DEFAULT_ZONE)
     if todo.passed_over:
-        warn("%s", refusals.passed_over(todo.passed_over))
+        warn("%s", traits.passed_over(todo.passed_over))
     if todo.unclear:
-        warn("%s", refusals.without_image(todo.unclear))
+        warn("%s", servers.image_unseen(todo.unclear))
 
 
 @dataclasses.dataclass(frozen=True)

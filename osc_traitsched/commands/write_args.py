@@ -90,7 +90,7 @@ def refuse(refusals: Sequence[AnswerIsNo]) -> None:
     if refusals:
         *others, last = refusals
         for refusal in others:
-            base.LOG.error("%s", problems.word(refusal))
+            base.LOG.error("%s", str(refusal))
         raise last
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from cliff import columns
 
-from osc_traitsched.views.text import visible
+from osc_traitsched.text import visible
 
 
 class Cell(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]

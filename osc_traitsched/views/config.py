@@ -10,10 +10,11 @@ from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.options import ENABLED_FILTERS, options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import Switched
+from osc_traitsched.core.releases import release as release_name
+from osc_traitsched.text import visible
 from osc_traitsched.views import options
 from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.explain import words
-from osc_traitsched.views.text import visible
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("option", "value", "source", "status")
@@ -42,7 +43,7 @@ class _Release(Cell):
 
     def lines(self) -> Iterable[str]:
         """Return the number and the name."""
-        return [options.release(int(self._value))]
+        return [release_name(int(self._value))]
 
 
 def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
@@ -122,7 +123,7 @@ def comments(
     :param has_body: there is something to set
     """
     release = turned.assumptions.release
-    lines = [f"Turns on {', '.join(turned.wanted)}: Nova {options.release(release)}"]
+    lines = [f"Turns on {', '.join(turned.wanted)}: Nova {release_name(release)}"]
     if switch.AZ in turned.wanted and switch.az_is_always_on(release):
         lines.append("az is always on in this release; no option is needed")
     lines.append(_WHERE[deployment] if has_body else "Nothing has to be set.")

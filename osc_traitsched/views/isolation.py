@@ -6,19 +6,15 @@ import collections
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.change.guard import HostsJoined, KeysCame
 from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason
 from osc_traitsched.core.change.outcome import Outcome, Status
-from osc_traitsched.core.change.servers import MisplacedServers
+from osc_traitsched.core.change.servers import MisplacedServers, image_unseen, named
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.wanted.shorthand import Contradiction, NotIsolated
-from osc_traitsched.views import problems, refusals
-from osc_traitsched.views.options import option
-from osc_traitsched.views.text import count, listed, quoted
+from osc_traitsched.text import count, listed, option, quoted
 from osc_traitsched.views.traits import Table
 
 #: What each kind of change is called in a row.
@@ -56,7 +52,7 @@ def _name(changed: Object, is_ambiguous: bool) -> str:
 
 def _detail(found: Outcome) -> str:
     if found.problem is not None:
-        return problems.word(found.problem)
+        return str(found.problem)
     change = found.change
     needed = change.is_needed and found.status is not Status.UNCHANGED
     parts = [_what(change)] if needed else []
@@ -104,7 +100,7 @@ def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
     :param found: the servers, or why they can't be read
     """
     if isinstance(found, CloudBroke):
-        return [f"which servers exist can't be read ({problems.word(found)})"]
+        return [f"which servers exist can't be read ({found!s})"]
     traits = listed(found.traits)
     lines = (
         (found.inside, f"in the aggregate not requiring {traits}, left there"),
@@ -112,13 +108,12 @@ def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
         (found.unknown, "with requirements that the compute API does not show"),
     )
     said = [
-        f"{count(len(servers), 'server')} {which}: "
-        + listed(map(refusals.server, servers))
+        f"{count(len(servers), 'server')} {which}: " + listed(map(named, servers))
         for servers, which in lines
         if servers
     ]
     unclear = found.without_image
-    return [*said, refusals.without_image(unclear)] if unclear else said
+    return [*said, image_unseen(unclear)] if unclear else said
 
 
 def no_hosts(aggregate: str) -> str:
@@ -146,40 +141,4 @@ def also_isolated(aggregate: str, hosts: Sequence[str], traits: Sequence[str]) -
     return (
         f"{listed(hosts)} {are} also in aggregate {quoted(aggregate)}: a request needs "
         f"{listed(traits)}, too"
-    )
-
-
-@problems.word.register
-def _(error: Contradiction) -> str:
-    return (
-        f"flavor {quoted(error.flavor)} forbids {listed(error.traits)}; unset that "
-        "first, or leave the flavor out"
-    )
-
-
-@problems.word.register
-def _(error: HostsJoined) -> str:
-    return (
-        f"{listed(error.hosts)} joined the aggregate meanwhile; run the command again"
-    )
-
-
-@problems.word.register
-def _(error: KeysCame) -> str:
-    keys = listed(map(quoted, error.keys))
-    return f"{keys} came to isolate the aggregate meanwhile; run the command again"
-
-
-@problems.word.register
-def _(error: NotIsolated) -> str:
-    custom = ""
-    if error.common:
-        custom = (
-            f"; all of its hosts have {listed(error.common)}, which may have other "
-            "purposes"
-        )
-    return (
-        f"no trait isolates aggregate {quoted(error.name)}, so that it is not known "
-        "what to remove; if an earlier run was stopped half way, name the traits that "
-        f"it was to remove{custom}"
     )

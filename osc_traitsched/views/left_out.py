@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.views.text import listed
+from osc_traitsched.text import listed
 
 
 def without_provider(hosts: Iterable[str]) -> str:

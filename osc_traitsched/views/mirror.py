@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from osc_traitsched.core.change.outcome import Outcome
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
-from osc_traitsched.views import problems
+from osc_traitsched.text import count
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.text import count
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("host", "provider", "added", "removed", "status", "detail")
@@ -25,7 +24,7 @@ def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
             Names(sorted(names[uuid] for uuid in outcome.added)),
             Names(sorted(names[uuid] for uuid in outcome.removed)),
             outcome.status.value,
-            problems.word(outcome.problem) if outcome.problem else "",
+            str(outcome.problem) if outcome.problem else "",
         )
         for outcome in outcomes
     ]

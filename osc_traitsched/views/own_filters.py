@@ -16,14 +16,12 @@ from osc_traitsched.core.nova.filter.answer import (
 )
 from osc_traitsched.core.nova.filter.state import HostState
 from osc_traitsched.core.nova.plugin import (
-    NovaPythonFails,
-    PluginFails,
     PluginJudgment,
     Weighed,
 )
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.text import count, quoted, ranges
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.text import count, quoted, ranges, visible
 from osc_traitsched.views.traits import Table
 
 _FAILS_REQUESTS = "nova-scheduler would fail the whole request"
@@ -158,25 +156,3 @@ def difference_items(
             for each in filtering.differences
         ],
     }
-
-
-def plugin_fails(error: PluginFails) -> str:
-    """Return the line on a plugin that nova-scheduler could not load either."""
-    return visible(f"{quoted(error.plugin)} can't be loaded: {error.reason}")
-
-
-def python_fails(error: NovaPythonFails) -> str:
-    """Return the line on a Python that does not judge, and why."""
-    what = {
-        "not-started": f"can't be started: {error.reason}",
-        "timeout": f"took longer than {error.reason} seconds",
-        "silent": "ended without a word: does the command pass standard input "
-        "on (podman exec -i, and no ssh -n), and does it end in a Python?",
-        "no-answer": f"gave no answer: {error.reason}",
-        "no-nova": f"has no Nova: {error.reason}",
-        "other-release": f"has the filters of Nova {error.reason}: --nova-release "
-        "says it, or leave out --with-nova",
-        "nova-conf": f"can't read the configuration of Nova: {error.reason}",
-        "request": f"makes no request spec of it: {error.reason}",
-    }.get(error.kind, f"failed: {error.reason}")
-    return visible(f"{quoted(error.command)} {what}")

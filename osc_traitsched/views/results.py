@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.outcome import Outcome
-from osc_traitsched.core.change.traits import Selector, TakenByOthers
+from osc_traitsched.core.change.traits import Requirers, Selector, TakenByOthers
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
-from osc_traitsched.views import problems, refusals
+from osc_traitsched.paste import Option, line, openstack
+from osc_traitsched.text import listed
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.commands import Option, line, openstack
-from osc_traitsched.views.text import listed
 from osc_traitsched.views.traits import Table
 
 ADDED = ("host", "provider", "added", "status", "detail")
@@ -47,7 +47,7 @@ def _rows(
 
 def _detail(found: Outcome) -> str:
     if found.problem is not None:
-        return problems.word(found.problem)
+        return str(found.problem)
     # A nested provider is not known by its host's name.
     provider = found.change.object
     return provider.name if provider.name != provider.host else ""
@@ -60,13 +60,13 @@ def left(number: int, total: int) -> str:
 
 def not_compared(why: TraitSchedError) -> str:
     """Return a line on a cloud that can't be compared again after the writes."""
-    said = problems.word(why)
+    said = str(why)
     return f"all is written; whether others have changed it since is not known: {said}"
 
 
 def effects_unread(why: CloudBroke) -> str:
     """Return a line on what becomes of flavors where that can't be read."""
-    return f"whether every flavor keeps a host can't be read ({problems.word(why)})"
+    return f"whether every flavor keeps a host can't be read ({why!s})"
 
 
 def not_read_again(
@@ -79,7 +79,7 @@ def not_read_again(
     :param removed: the traits, and where they were taken from
     :param options: the global ones of the printed commands
     """
-    reason = problems.word(why)
+    reason = str(why)
     return [
         f"whether another host still has {name} can't be read ({reason}); where it is "
         f"still required, {_way_back(name, providers, options)} gives it back"
@@ -112,8 +112,18 @@ def taken_by_others(found: TakenByOthers, options: Sequence[Option] = ()) -> str
     :param options: the global ones of the printed command
     """
     back = _way_back(found.name, found.providers, options)
-    required = refusals.requirers(found.requirers)
+    required = traits.requirers(found.requirers)
     return (
         f"no host has {found.name} any more, and it is required by {required}: others "
         f"changed that meanwhile; {back} gives it back"
     )
+
+
+def requirer_rows(found: Requirers) -> Table:
+    """One row for each that requires a trait, none left out."""
+    rows = [
+        (name, each.kind, each.name, each.key, each.id, each.owner)
+        for name, requiring in found.items()
+        for each in requiring
+    ]
+    return ("trait", "kind", "name", "key", "id", "owner"), rows

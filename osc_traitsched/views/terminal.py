@@ -7,7 +7,7 @@ import enum
 
 import termcolor
 
-from osc_traitsched.views.text import visible
+from osc_traitsched.text import visible
 
 
 class Tone(enum.Enum):

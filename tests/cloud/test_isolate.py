@@ -9,6 +9,8 @@ import threading
 
 import openstack as sdk
 import pytest
+from osc_traitsched.core.change.isolation.isolate import isolate_plan
+from osc_traitsched.core.change.isolation.unisolate import unisolate_plan
 
 from osc_traitsched.app.effects import foresee, looks
 from osc_traitsched.cloud import lookup, write
@@ -16,8 +18,6 @@ from osc_traitsched.cloud.aggregate_state import aggregate_state, holders
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.retry import Patience
 from osc_traitsched.core.change.impact import Impact
-from osc_traitsched.core.change.isolation.isolate import isolate_plan
-from osc_traitsched.core.change.isolation.unisolate import unisolate_plan
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.nova.settings import SchedulerSettings

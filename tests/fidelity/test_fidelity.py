@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.nova.releases import RELEASES
+from osc_traitsched.core.releases import RELEASES
 from tests.fidelity import __main__ as command
 from tests.fidelity import asking, generator, ours, recorded
 from tests.fidelity.comparing import Pair, Tally

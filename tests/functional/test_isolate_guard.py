@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from osc_traitsched.app.isolation import plan_isolate
-from osc_traitsched.core.change.impact import HostsUnknown, LeavesNoHost
+
+from osc_traitsched.core.change import effects
+from osc_traitsched.core.change.effects import HostsUnknown, LeavesNoHost
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.views import effects, problems
 from tests.functional.placement import INVENTORIES, STANDARD
 from tests.services.nova import HalfCloud, MadeUpNova
 from tests.services.pages import after
@@ -126,7 +126,7 @@ def isolate(cloud, **options):
 def refusal(cloud, **options):
     with pytest.raises(LeavesNoHost) as caught:
         isolate(cloud, **options)
-    return problems.word(caught.value)
+    return str(caught.value)
 
 
 def of(*inside, **more):
@@ -356,7 +356,7 @@ def test_a_flavor_that_placement_fails_for_is_named_and_passed_over_by_force(
     failing(found, 7, broken)
     with pytest.raises(HostsUnknown) as caught:
         isolate(found)
-    assert problems.word(caught.value) == (
+    assert str(caught.value) == (
         "nothing written: whether a host would be left is not known of flavor 'odd': "
         "Placement can't be asked for its hosts: placement: it broke (HTTP 500); "
         "--force overrides this"

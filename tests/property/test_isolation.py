@@ -16,6 +16,10 @@ import openstack
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from osc_traitsched.core.change.isolation.guards import Contradiction
+from osc_traitsched.core.change.isolation.isolate import isolate_plan
+from osc_traitsched.core.change.isolation.state import AggregateState, Member
+from osc_traitsched.core.change.isolation.unisolate import open_plan, unisolate_plan
 
 from osc_traitsched.app.effects import foresee, looks
 from osc_traitsched.cloud import allocation_candidates, memberships, read, write
@@ -24,10 +28,6 @@ from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.cloud.retry import Patience
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import Asked, Impact
-from osc_traitsched.core.change.isolation.guards import Contradiction
-from osc_traitsched.core.change.isolation.isolate import isolate_plan
-from osc_traitsched.core.change.isolation.state import AggregateState, Member
-from osc_traitsched.core.change.isolation.unisolate import open_plan, unisolate_plan
 from osc_traitsched.core.change.model import Kind, State
 from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal

@@ -9,6 +9,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import State
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.trait_keys import isolating_keys
+from osc_traitsched.text import listed, quoted
 
 
 class HostsJoined(errors.AnswerIsNo):
@@ -16,7 +17,10 @@ class HostsJoined(errors.AnswerIsNo):
 
     def __init__(self, hosts: Iterable[str]) -> None:
         self.hosts = tuple(sorted(hosts))
-        super().__init__(", ".join(self.hosts))
+
+    def __str__(self) -> str:
+        hosts = listed(self.hosts)
+        return f"{hosts} joined the aggregate meanwhile; run the command again"
 
 
 class KeysCame(errors.AnswerIsNo):
@@ -24,7 +28,10 @@ class KeysCame(errors.AnswerIsNo):
 
     def __init__(self, keys: Iterable[str]) -> None:
         self.keys = tuple(sorted(keys))
-        super().__init__(", ".join(self.keys))
+
+    def __str__(self) -> str:
+        keys = listed(map(quoted, self.keys))
+        return f"{keys} came to isolate the aggregate meanwhile; run the command again"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -34,6 +34,7 @@ from osc_traitsched.core.nova.server.flavor import read
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.alike import matching_all
 from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.text import count
 
 #: What Nova asks Placement for one server, both queries, by their texts; None if Nova
 #: or Placement refuses it.
@@ -173,37 +174,19 @@ class Effect:
         return self.ever.becomes_empty
 
 
-class LeavesNoHost(errors.AnswerIsNo):
-    """Flavors that have a host now would lose their last one.
-
-    :ivar effects: without those that a more general one says, too
-    """
-
-    def __init__(self, effects: Iterable[Effect]) -> None:
-        self.effects = most_general(tuple(effects))
-        super().__init__(", ".join(effect.flavor for effect in self.effects))
-
-
+@dataclasses.dataclass(eq=False)
 class FullHostsUnread(errors.TraitSchedError):
     """No host that was read would be left, and others, all of them full, were not read.
 
     :ivar providers: how many of these
     """
 
-    def __init__(self, providers: int) -> None:
-        super().__init__(str(providers))
-        self.providers = providers
+    providers: int
 
-
-class HostsUnknown(errors.AnswerIsNo):
-    """Flavors of which it can't be known whether they would lose their last host.
-
-    :ivar effects: one of each flavor
-    """
-
-    def __init__(self, effects: Iterable[Effect]) -> None:
-        self.effects = tuple(effects)
-        super().__init__(", ".join(effect.flavor for effect in self.effects))
+    def __str__(self) -> str:
+        unread = count(self.providers, "full provider")
+        were = "was" if self.providers == 1 else "were"
+        return f"none that was read would be, and {unread} {were} not read"
 
 
 def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:

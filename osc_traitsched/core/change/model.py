@@ -28,6 +28,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol, Union
 
 from osc_traitsched.core.errors import AnswerIsNo, TraitSchedError
+from osc_traitsched.text import listed, quoted
 
 Value = Union[str, None]
 
@@ -198,16 +199,22 @@ def _differing(keys: Keys, after: Keys) -> frozenset[str]:
     return frozenset(key for key, value in after.items() if keys.get(key) != value)
 
 
+@dataclasses.dataclass(eq=False)
 class ChangedMeanwhile(AnswerIsNo):
     """Somebody set or removed a key since the change was planned.
 
     :ivar keys: those, with the values that they have now
     """
 
-    def __init__(self, changed: Object, keys: Keys) -> None:
-        super().__init__(f"{changed.name}: {', '.join(keys)}")
-        self.object = changed
-        self.keys = keys
+    object: Object
+    keys: Keys
+
+    def __str__(self) -> str:
+        changed = listed(
+            f"{quoted(key)} is {'gone' if value is None else quoted(str(value))}"
+            for key, value in self.keys.items()
+        )
+        return f"changed meanwhile: {changed} now; run the command again"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,9 +14,10 @@ none that is a trait, in no microversion (nova/api/openstack/compute/views/serve
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
+from osc_traitsched.text import count, listed, quoted, visible
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Server:
         return self.of_flavor is not None and self.of_image is not None
 
 
+@dataclasses.dataclass(eq=False)
 class ServersNeedTraits(errors.AnswerIsNo):
     """Servers would have no other place, or may have none.
 
@@ -57,16 +59,24 @@ class ServersNeedTraits(errors.AnswerIsNo):
     :ivar unknown: those of which the compute API hides what they require
     """
 
-    def __init__(
-        self,
-        traits: tuple[str, ...],
-        servers: tuple[Server, ...],
-        unknown: tuple[Server, ...] = (),
-    ) -> None:
-        super().__init__(", ".join(each.id for each in (*servers, *unknown)))
-        self.traits = traits
-        self.servers = servers
-        self.unknown = unknown
+    traits: tuple[str, ...]
+    servers: tuple[Server, ...]
+    unknown: tuple[Server, ...] = ()
+
+    def __str__(self) -> str:
+        reasons = []
+        if self.servers:
+            reasons.append(f"it is still required by {_servers(self.servers)}")
+        if self.unknown:
+            reasons.append(
+                "the compute API does not show whether it is required by "
+                + _servers(self.unknown)
+            )
+        return (
+            f"nothing written: no host would have {listed(self.traits)} any more, and "
+            f"{'; '.join(reasons)}; a server that requires it could not be migrated, "
+            "evacuated or unshelved; --force overrides this"
+        )
 
 
 class ComputesUnlisted(errors.CloudBroke):
@@ -79,14 +89,27 @@ class ComputesUnlisted(errors.CloudBroke):
         super().__init__("compute", f"does not list {', '.join(hosts)}")
         self.hosts = hosts
 
+    def __str__(self) -> str:
+        return (
+            f"Nova does not list the compute nodes of "
+            f"{listed(map(visible, self.hosts))}, nor their servers: a host may have "
+            "no mapping, or its service was deleted"
+        )
 
+
+@dataclasses.dataclass(eq=False)
 class ServersUnknown(errors.AnswerIsNo):
     """No host would have traits any more, and the servers there can't be read."""
 
-    def __init__(self, traits: tuple[str, ...], why: errors.CloudBroke) -> None:
-        super().__init__(", ".join(traits))
-        self.traits = traits
-        self.why = why
+    traits: tuple[str, ...]
+    why: errors.CloudBroke
+
+    def __str__(self) -> str:
+        return (
+            f"nothing written: no host would have {listed(self.traits)} any more, and "
+            "whether a server still requires it can't be read "
+            f"({self.why!s}); --force overrides this"
+        )
 
 
 def without_place(
@@ -153,3 +176,20 @@ def misplaced(
         without_image=without_image(s for s in free if s.of_flavor is not None),
         traits=names,
     )
+
+
+def _servers(found: Sequence[Server]) -> str:
+    return f"{count(len(found), 'server')}: {listed(map(named, found))}"
+
+
+def image_unseen(found: Sequence[Server]) -> str:
+    """Return a line on servers of which it can't be seen what their image requires."""
+    return (
+        "what the image requires can't be seen, since it was deleted or the server "
+        f"boots from a volume, of {_servers(found)}"
+    )
+
+
+def named(found: Server) -> str:
+    """Return how one server is named: its name can be any project's choice."""
+    return f"{quoted(found.name)} ({found.id}, on {visible(found.host)})"

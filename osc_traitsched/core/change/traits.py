@@ -19,7 +19,9 @@ from osc_traitsched.core.change.providers import (
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.selection import Targets
+from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, requires
+from osc_traitsched.text import is_abridged, listed, quoted
 
 #: What can require a trait.
 _REQUIRING = (Kind.FLAVOR, Kind.IMAGE, Kind.AGGREGATE)
@@ -86,15 +88,21 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
     return tuple(owned)
 
 
+@dataclasses.dataclass(eq=False)
 class RoleChanged(errors.AnswerIsNo):
     """Traits that would make something else of hosts.
 
     :ivar traits: for each trait the names of the hosts that would get or lose it
     """
 
-    def __init__(self, traits: Mapping[str, tuple[str, ...]]) -> None:
-        super().__init__(", ".join(traits))
-        self.traits = traits
+    traits: Mapping[str, tuple[str, ...]]
+
+    def __str__(self) -> str:
+        reasons = "; ".join(
+            f"{name} says what a provider is, here {listed(hosts)}: {_ROLES[name]}"
+            for name, hosts in self.traits.items()
+        )
+        return f"nothing written: {reasons}; --force overrides this"
 
 
 def role_changed(changes: Iterable[Change], hosts: Set[str]) -> RoleChanged | None:
@@ -194,29 +202,47 @@ def _is_required(kind: Kind, value: Value) -> bool:
     return value == REQUIRED
 
 
+@dataclasses.dataclass(eq=False)
 class LastHolder(errors.AnswerIsNo):
     """A trait would be on no provider any more while something requires it."""
 
-    def __init__(self, requirers: Requirers) -> None:
-        super().__init__(", ".join(requirers))
-        self.requirers = requirers
+    requirers: Requirers
+
+    def __str__(self) -> str:
+        reasons = "; ".join(
+            f"no host would have {name} any more, and it is required by "
+            + requirers(found)
+            for name, found in self.requirers.items()
+        )
+        hides = any(is_abridged(found) for found in self.requirers.values())
+        where = "; --dry-run -f json lists them all" if hides else ""
+        return f"nothing removed: {reasons}{where}; --force overrides this"
 
 
+@dataclasses.dataclass(eq=False)
 class RequirersUnknown(errors.AnswerIsNo):
     """A trait would be on no provider, and whether it is required can't be read."""
 
-    def __init__(self, traits: tuple[str, ...], why: errors.CloudBroke) -> None:
-        super().__init__(", ".join(traits))
-        self.traits = traits
-        self.why = why
+    traits: tuple[str, ...]
+    why: errors.CloudBroke
+
+    def __str__(self) -> str:
+        return (
+            f"nothing removed: no host would have {listed(self.traits)} any more, and "
+            "whether a flavor, image or aggregate still requires it can't be read "
+            f"({self.why!s}); --force overrides this"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class OwnedByNova(errors.AnswerIsNo):
     """Traits that nova-compute puts back, and that scheduling needs meanwhile."""
 
-    def __init__(self, reverted: tuple[RevertedByNova, ...]) -> None:
-        super().__init__(", ".join(each.name for each in reverted))
-        self.reverted = reverted
+    reverted: tuple[RevertedByNova, ...]
+
+    def __str__(self) -> str:
+        reasons = "; ".join(reverted(each, removing=True) for each in self.reverted)
+        return f"nothing removed: {reasons}; --force overrides this"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -288,3 +314,47 @@ def orphaned_traits(
         for name in sorted(taken)
         if name not in given and holders[name] <= taken[name]
     }
+
+
+#: What a host is taken for by those that look at these
+_ROLES = {
+    trait.SHARING: "Placement treats it as a pool that others share, not as a host",
+    trait.COMPUTE_NODE: "Nova marks its compute nodes by it",
+    trait.DISABLED: "Nova marks hosts that take no servers with it",
+}
+
+
+def requirers(found: Iterable[Requirer]) -> str:
+    """Return what requires a trait, each by its kind, name and key."""
+    return listed(f"{r.kind} {quoted(r.name)} ({_which(r)})" for r in found)
+
+
+def _which(found: Requirer) -> str:
+    return f"{found.id}, owner {found.owner}, {found.key}" if found.owner else found.key
+
+
+def reverted(found: RevertedByNova, removing: bool) -> str:
+    """Return a line on a trait that nova-compute owns."""
+    where = f" on {listed(found.hosts)}" if found.hosts else ""
+    name = f"{found.name}{where} is nova-compute's own (libvirt): "
+    if found.ownership is Ownership.NOVA_SETS and not removing:
+        return (
+            f"{name}it adds this trait by itself to the hosts it is true of, and "
+            "never takes a wrong one away"
+        )
+    if removing:
+        return (
+            f"{name}where it is true of the host, it puts the trait back at its next "
+            "update, and servers may fail to schedule until then"
+        )
+    return f"{name}it takes the trait away again at its next update"
+
+
+def still_requiring(name: str, found: Iterable[Requirer]) -> str:
+    """Return a line on what goes on to require a trait that no host will have."""
+    return f"no host will have {name}, still required by {requirers(found)}"
+
+
+def passed_over(found: Iterable[Requirer]) -> str:
+    """Return a line on images of other projects that require what no host will have."""
+    return f"no host will be left for images of other projects: {requirers(found)}"

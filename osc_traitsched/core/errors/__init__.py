@@ -1,80 +1,445 @@
-"""What can go wrong, as types; how it is worded is the views' affair.
+"""What can go wrong, as types with their words.
 
-There are three kinds, and a caller can tell them apart: a bad question
-(something was named that is not there or can't be), the answer no (the
-question was good, and what it asks must not be done), and a cloud that broke.
+There are three kinds, and a caller can tell them apart: a bad question (something was
+named that is not there or can't be), the answer no (the question was good, and what it
+asks must not be done), and a cloud that broke. The text of each is one line for the
+user, what is wrong first.
 """
 
 from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
 
 from osc_traitsched.core.errors.base import (
     AnswerIsNo,
     BadQuestion,
     TraitSchedError,
     Unexpected,
+    internal,
 )
-from osc_traitsched.core.errors.questions import (
-    AmbiguousName,
-    BadConfiguration,
-    BadHostFile,
-    BadUsage,
-    EmptyAggregate,
-    MalformedTrait,
-    Mistakes,
-    NoParameter,
-    NoProvider,
-    NoServer,
-    NothingMatches,
-    NotInRelease,
-    UnknownTrait,
-)
-from osc_traitsched.core.errors.refusals import (
+from osc_traitsched.core.errors.nova import (
     FiltersNotInRelease,
-    NotForProject,
-    OtherSettings,
-    PlacementRefuses,
     Refusal,
     WeighersNotInRelease,
 )
-from osc_traitsched.core.errors.services import (
-    CloudBroke,
-    ConcurrentUpdate,
-    ExtraSpecsHidden,
-    Forbidden,
-    NotInCatalog,
-    PrivateFlavorsHidden,
-    TooOld,
-)
+from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.releases import release
+from osc_traitsched.text import did_you_mean, listed, option, quoted, visible
 
 __all__ = [
-    "AmbiguousName",
     "AnswerIsNo",
-    "BadConfiguration",
-    "BadHostFile",
     "BadQuestion",
-    "BadUsage",
-    "CloudBroke",
-    "ConcurrentUpdate",
-    "EmptyAggregate",
-    "ExtraSpecsHidden",
     "FiltersNotInRelease",
-    "Forbidden",
-    "MalformedTrait",
-    "Mistakes",
-    "NoParameter",
-    "NoProvider",
-    "NoServer",
-    "NotForProject",
-    "NotInCatalog",
-    "NotInRelease",
-    "NothingMatches",
-    "OtherSettings",
-    "PlacementRefuses",
-    "PrivateFlavorsHidden",
     "Refusal",
-    "TooOld",
     "TraitSchedError",
     "Unexpected",
-    "UnknownTrait",
     "WeighersNotInRelease",
+    "internal",
 ]
+
+
+class BadUsage(BadQuestion):
+    """Options that do not go together, or one that is missing."""
+
+
+@dataclasses.dataclass(eq=False)
+class NotInRelease(BadUsage):
+    """Something to be turned on whose option this release of Nova does not have.
+
+    :ivar wanted: the name that it was asked for by
+    :ivar option: ``section.option``
+    :ivar release: Nova's major version
+    """
+
+    wanted: str
+    option: str
+    release: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.wanted}: Nova {release(self.release)} has no {option(self.option)}"
+        )
+
+
+@dataclasses.dataclass(eq=False)
+class NoParameter(BadUsage):
+    """A value that no parameter of TripleO can say.
+
+    :ivar option: ``section.option``
+    :ivar value: empty for a list that TripleO would take for none
+    """
+
+    option: str
+    value: object
+
+    def __str__(self) -> str:
+        if self.value == ():
+            return (
+                f"{option(self.option)} would be empty, which TripleO takes for Nova's "
+                "own list; name at least one other filter"
+            )
+        return (
+            f"TripleO has no parameter for {option(self.option)}; it takes hieradata, "
+            "which this command does not write"
+        )
+
+
+@dataclasses.dataclass(eq=False)
+class MalformedTrait(BadQuestion):
+    """A name that no trait can have."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return (
+            f"{quoted(self.name)} can't be a trait: a name has 1 to 255 of A-Z, 0-9 "
+            "and _, and starts with CUSTOM_ unless os-traits defines it"
+        )
+
+
+@dataclasses.dataclass(eq=False)
+class UnknownTrait(BadQuestion):
+    """A well-formed name that this cloud's Placement does not know.
+
+    :ivar standard: os-traits knows the name, so a newer Placement would too
+    :ivar nearest: names like it that this cloud does know, best first
+    :ivar creatable: the command would create it if it was told to
+    """
+
+    name: str
+    standard: bool
+    nearest: tuple[str, ...]
+    creatable: bool = False
+
+    def __str__(self) -> str:
+        near = did_you_mean(self.nearest)
+        if self.standard:
+            return (
+                f"this cloud's Placement is older than the trait {self.name} and does "
+                f"not know it{near}"
+            )
+        if self.name.startswith("CUSTOM_"):
+            way = " (--create creates it)" if self.creatable else ""
+            return f"no trait {self.name} in this cloud{way}{near}"
+        return (
+            f"no trait {self.name} in this cloud{near}; only names that start with "
+            "CUSTOM_ can be created"
+        )
+
+
+@dataclasses.dataclass(eq=False)
+class NothingMatches(BadQuestion):
+    """A selector that matches nothing.
+
+    :ivar selector: its kind: ``host``, ``provider``, ``aggregate`` or ``zone``
+    :ivar nearest: names like it that there are, best first
+    :ivar unasked: why Nova could not be asked for more names, or None
+    """
+
+    selector: str
+    value: str
+    nearest: tuple[str, ...]
+    unasked: str | None = None
+
+    def __str__(self) -> str:
+        unasked = f"; Nova could not be asked: {self.unasked}" if self.unasked else ""
+        near = did_you_mean(self.nearest)
+        return f"no {self.selector} matches {quoted(self.value)}{near}{unasked}"
+
+
+class NoServer(NothingMatches):
+    """A name or an ID that no server has which this user may see.
+
+    :ivar own_only: servers of other projects are hidden from this user
+    """
+
+    def __init__(self, value: str, own_only: bool) -> None:
+        super().__init__("server", value, ())
+        self.own_only = own_only
+
+    def __str__(self) -> str:
+        hidden = "; this user may not list those of other projects"
+        return (
+            f"no server matches {quoted(self.value)}: there is none, or it is deleted"
+            f"{hidden * self.own_only}"
+        )
+
+
+@dataclasses.dataclass(eq=False)
+class NoProvider(BadQuestion):
+    """A host that Nova knows and Placement does not."""
+
+    host: str
+
+    def __str__(self) -> str:
+        return "Placement has no provider for it, as far as Nova lists it"
+
+
+class AmbiguousName(BadQuestion):
+    """A name that several things of a kind have; one of the IDs is needed."""
+
+    def __init__(self, kind: str, name: str, found: Iterable[Namesake]) -> None:
+        self.kind = kind
+        self.name = name
+        self.found = tuple(found)
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.found)} {self.kind}s are named {quoted(self.name)}; "
+            f"name one by its ID: {listed(map(_namesake, self.found))}"
+        )
+
+
+@dataclasses.dataclass(eq=False)
+class EmptyAggregate(BadQuestion):
+    """An aggregate that has no hosts, so that nothing is selected by it."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"aggregate {quoted(self.name)} has no hosts"
+
+
+@dataclasses.dataclass(eq=False)
+class BadHostFile(BadQuestion):
+    """A host file that can't be read, or names no host."""
+
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"host file {self.path}: {self.reason}"
+
+
+@dataclasses.dataclass(eq=False)
+class BadConfiguration(BadQuestion):
+    """A file that can't be read, or something in one that can't be.
+
+    :ivar path: the file as the user named it, or the option that stands for it
+    :ivar line: where in it, counted from 1; None where that can't be said
+    :ivar value: what stands there and can't be, or None
+    """
+
+    path: str
+    line: int | None
+    reason: str
+    value: str | None = None
+
+    def __str__(self) -> str:
+        where = self.path if self.line is None else f"{self.path}:{self.line}"
+        value = "" if self.value is None else f": {quoted(self.value)}"
+        return visible(f"{where}: {self.reason}{value}")
+
+
+class Mistakes(BadQuestion):
+    """All that is wrong in files, in the order of files and lines.
+
+    :ivar mistakes: one or more
+    """
+
+    def __init__(self, mistakes: Iterable[BadQuestion]) -> None:
+        self.mistakes = tuple(mistakes)
+
+    def __str__(self) -> str:
+        return "; ".join(map(str, self.mistakes))
+
+
+def _namesake(found: Namesake) -> str:
+    told = (
+        found.owner and f"owner {found.owner}",
+        found.domain and f"domain {found.domain}",
+        found.visibility,
+        found.created and f"created {found.created}",
+        "hidden" if found.is_hidden else "",
+    )
+    about = ", ".join(filter(None, told))
+    return f"{found.id} ({about})" if about else found.id
+
+
+@dataclasses.dataclass(eq=False)
+class OtherSettings(AnswerIsNo):
+    """A file to keep settings in says something else.
+
+    :ivar path: the file
+    """
+
+    path: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.path} says something else; --force replaces it, and --dry-run with "
+            "--force shows by what"
+        )
+
+
+@dataclasses.dataclass(eq=False)
+class NotForProject(AnswerIsNo):
+    """A flavor or an image that the project may not use: Nova does not find it."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return (
+            f"the project may not use the {self.kind} {quoted(self.name)}, so that "
+            "Nova does not find it"
+        )
+
+
+@dataclasses.dataclass(eq=False)
+class PlacementRefuses(AnswerIsNo):
+    """Placement takes no such request: it names what Placement does not know.
+
+    :ivar reason: Placement's own words, one line
+    """
+
+    reason: str
+
+    def __str__(self) -> str:
+        what = f"Placement refuses the request: {self.reason}"
+        if "No such trait" in self.reason and "CUSTOM_" in self.reason:
+            return f"{what} (trait-sched add --create makes it, and gives it to hosts)"
+        return what
+
+
+@dataclasses.dataclass(eq=False)
+class CloudBroke(TraitSchedError):
+    """A service did not answer, or answered with an error.
+
+    :ivar service: the service type, such as ``placement``
+    :ivar reason: one line, in the service's own words where it had any
+    :ivar status: the HTTP status, or None where no answer came
+    :ivar passing: the same request may succeed when it is sent again
+    """
+
+    service: str
+    reason: str
+    status: int | None = None
+    passing: bool = False
+
+    def __str__(self) -> str:
+        status = f" (HTTP {self.status})" if self.status else ""
+        return f"{self.service}: {self.reason}{status}"
+
+
+class Forbidden(CloudBroke):
+    """The service's policy does not let this user do it.
+
+    :ivar scope: what the user is logged in to: ``project``, ``domain`` or ``system``;
+        empty where it is nothing, or is not known
+    :ivar roles: the user's there; None where they are not known
+    """
+
+    def __init__(
+        self,
+        service: str,
+        reason: str,
+        scope: str = "",
+        roles: tuple[str, ...] | None = None,
+    ) -> None:
+        super().__init__(service, reason, 403)
+        self.scope = scope
+        self.roles = roles
+
+    def __str__(self) -> str:
+        return f"{self.service}: {self.reason} (HTTP {self.status}); {_lacking(self)}"
+
+
+class ConcurrentUpdate(CloudBroke):
+    """A provider changed since its generation was read; nothing was written.
+
+    :ivar times: how many times in one change
+    """
+
+    def __init__(
+        self, service: str, reason: str, status: int | None = None, times: int = 1
+    ) -> None:
+        super().__init__(service, reason, status)
+        self.times = times
+
+    def __str__(self) -> str:
+        when = "during every try" if self.times > 1 else "meanwhile"
+        return f"others changed this provider {when}; run the command again"
+
+
+class TooOld(CloudBroke):
+    """The service does not know the microversion that is needed."""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.service} is older than what this command needs "
+            f"(placement 1.36, compute 2.61: OpenStack Train): {self.reason}"
+        )
+
+
+class ExtraSpecsHidden(CloudBroke):
+    """Nova leaves the extra specs of flavors out for this user.
+
+    nova/api/openstack/compute/flavors.py, ``detail``; the policy is
+    ``os_compute_api:os-flavor-extra-specs:index``.
+
+    :ivar hidden: of how many flavors
+    :ivar total: of how many that were read
+    :ivar flavor: the name of the one that was asked for, if one was
+    """
+
+    def __init__(self, hidden: int, total: int, flavor: str | None = None) -> None:
+        super().__init__("compute", f"no extra specs of {hidden} of {total} flavors")
+        self.hidden = hidden
+        self.total = total
+        self.flavor = flavor
+
+    def __str__(self) -> str:
+        if self.flavor is not None:
+            whose = f"the flavor {quoted(self.flavor)}"
+        else:
+            whose = f"{self.hidden} of {self.total} flavors"
+        return (
+            f"Nova hides the extra specs of {whose} from this user: it takes a role "
+            "that the policy os_compute_api:os-flavor-extra-specs:index names"
+        )
+
+
+class PrivateFlavorsHidden(CloudBroke):
+    """Nova lists to this user the private flavors of the user's own project only."""
+
+    def __init__(self) -> None:
+        super().__init__("compute", "no private flavors")
+
+    def __str__(self) -> str:
+        return (
+            "Nova lists public flavors to this user, and private ones of the user's "
+            "own project only: nothing is known of the others"
+        )
+
+
+class NotInCatalog(CloudBroke):
+    """The cloud's catalog has no such service for this user and region."""
+
+    def __init__(self, service: str) -> None:
+        super().__init__(service, "not in the catalog")
+
+    def __str__(self) -> str:
+        return (
+            f"{self.service} is not in this cloud's catalog, for this user, region "
+            "and interface"
+        )
+
+
+def _lacking(error: Forbidden) -> str:
+    """Return what a login lacks: a project, or roles.
+
+    Whoever is no administrator would have to be one in the project, too.
+    """
+    if error.roles is None:
+        return "this user's roles are not enough"
+    is_elsewhere = error.scope != "project"
+    if is_elsewhere and ("admin" in error.roles or not error.scope):
+        to = {"domain": "a domain", "system": "the system"}.get(error.scope, "nothing")
+        return f"log in to a project; this login is to {to}"
+    where = f" in the {error.scope}" if is_elsewhere else ""
+    found = f"this user's roles{where} are not enough: {listed(error.roles) or 'none'}"
+    if "admin" in error.roles:
+        return found
+    return f"{found} (by default it takes admin{' in a project' * is_elsewhere})"

@@ -6,7 +6,7 @@ import dataclasses
 import enum
 from typing import Union
 
-from osc_traitsched.core.nova.releases import NEWEST, OLDEST
+from osc_traitsched.core.releases import NEWEST, OLDEST
 
 Value = Union[bool, int, float, str, tuple[str, ...], None]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.nova import filter_options, weigher_options
 from osc_traitsched.core.nova.option import Consumer, Kind, Option
-from osc_traitsched.core.nova.releases import NEWEST
+from osc_traitsched.core.releases import NEWEST
 
 ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
 TENANT = "scheduler.limit_tenants_to_placement_aggregate"

@@ -9,6 +9,7 @@ from typing import Union
 from osc_traitsched.core.errors import BadQuestion
 from osc_traitsched.core.nova.filter.answer import Answer, Raises, Unknown
 from osc_traitsched.core.nova.weigher.own import OwnWeigher
+from osc_traitsched.text import quoted, visible
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,6 +108,7 @@ class PluginJudgment:
     logs: Mapping[str, Mapping[str, tuple[str, ...]]]
 
 
+@dataclasses.dataclass(eq=False)
 class PluginFails(BadQuestion):
     """A filter or weigher that nova-scheduler could not load either.
 
@@ -114,12 +116,14 @@ class PluginFails(BadQuestion):
     :ivar reason: one line, most often Python's own
     """
 
-    def __init__(self, plugin: str, reason: str) -> None:
-        super().__init__(f"{plugin}: {reason}")
-        self.plugin = plugin
-        self.reason = reason
+    plugin: str
+    reason: str
+
+    def __str__(self) -> str:
+        return visible(f"{quoted(self.plugin)} can't be loaded: {self.reason}")
 
 
+@dataclasses.dataclass(eq=False)
 class NovaPythonFails(BadQuestion):
     """The Python with Nova in it could not be asked.
 
@@ -130,8 +134,21 @@ class NovaPythonFails(BadQuestion):
     :ivar reason: one line; may be empty
     """
 
-    def __init__(self, command: str, kind: str, reason: str = "") -> None:
-        super().__init__(f"{command}: {kind}: {reason}")
-        self.command = command
-        self.kind = kind
-        self.reason = reason
+    command: str
+    kind: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        what = {
+            "not-started": f"can't be started: {self.reason}",
+            "timeout": f"took longer than {self.reason} seconds",
+            "silent": "ended without a word: does the command pass standard input "
+            "on (podman exec -i, and no ssh -n), and does it end in a Python?",
+            "no-answer": f"gave no answer: {self.reason}",
+            "no-nova": f"has no Nova: {self.reason}",
+            "other-release": f"has the filters of Nova {self.reason}: --nova-release "
+            "says it, or leave out --with-nova",
+            "nova-conf": f"can't read the configuration of Nova: {self.reason}",
+            "request": f"makes no request spec of it: {self.reason}",
+        }.get(self.kind, f"failed: {self.reason}")
+        return visible(f"{quoted(self.command)} {what}")

@@ -9,7 +9,7 @@ from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.options import OPTIONS
-from osc_traitsched.core.nova.releases import NEWEST, RELEASES
+from osc_traitsched.core.releases import NEWEST, RELEASES
 
 
 @dataclasses.dataclass(frozen=True)

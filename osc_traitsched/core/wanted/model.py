@@ -15,6 +15,7 @@ from collections.abc import Iterable
 
 from osc_traitsched.core.errors import BadQuestion, TraitSchedError
 from osc_traitsched.core.inventory.trait import is_wellformed
+from osc_traitsched.text import visible
 
 #: All names of os-traits have an underscore, and so has every custom one. What YAML
 #: takes for a number or for yes and no has none.
@@ -199,6 +200,7 @@ class Wanted:
         return tuple(wish for wish in self.wishes if wish.part in parts)
 
 
+@dataclasses.dataclass(eq=False)
 class Wrong(BadQuestion):
     """What a line names is not there, or can't be wanted.
 
@@ -206,7 +208,11 @@ class Wrong(BadQuestion):
     :ivar error: why
     """
 
-    def __init__(self, place: Place, error: TraitSchedError) -> None:
-        super().__init__(f"{place}: {error}")
-        self.place = place
-        self.error = error
+    place: Place
+    error: TraitSchedError
+
+    def __str__(self) -> str:
+        if not self.place.path:
+            # A command line wants it.
+            return str(self.error)
+        return f"{visible(str(self.place))}: {self.error!s}"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Kind
-from osc_traitsched.core.wanted.model import Place
+from osc_traitsched.core.names import is_pattern
+from osc_traitsched.core.wanted.model import Place, is_name
+from osc_traitsched.paste import Option, line, openstack
+from osc_traitsched.text import count, listed, quoted, visible
 
 
+@dataclasses.dataclass(eq=False)
 class WantedOtherwise(errors.BadQuestion):
     """A line wants a unit to be something else than another line, or itself.
 
@@ -16,37 +21,56 @@ class WantedOtherwise(errors.BadQuestion):
     :ivar other: the other line; None where it is the same one
     """
 
-    def __init__(self, name: str, key: str, other: Place | None) -> None:
-        super().__init__(f"{name} {key}: {other}")
-        self.name = name
-        self.key = key
-        self.other = other
+    name: str
+    key: str
+    other: Place | None
+
+    def __str__(self) -> str:
+        key, name = visible(self.key), quoted(self.name)
+        if self.other is None:
+            return f"this line contradicts itself about {key} of {name}"
+        return f"{_at(self.other)} wants {key} of {name} otherwise"
 
 
+@dataclasses.dataclass(eq=False)
 class NotToTake(errors.BadQuestion):
     """A trait that is never taken away, since nova-compute puts it back."""
 
-    def __init__(self, trait: str) -> None:
-        super().__init__(trait)
-        self.trait = trait
+    trait: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.trait} is nova-compute's own, which puts it back: it is never "
+            "taken away; trait-sched remove --force does, if it must be"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class SaysWhatItIs(errors.BadQuestion):
     """A trait that tells what a provider is; no file may give or take it."""
 
-    def __init__(self, trait: str) -> None:
-        super().__init__(trait)
-        self.trait = trait
+    trait: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.trait} says what a provider is, so no file gives or takes it; "
+            "trait-sched add and remove do, with --force"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class NoCompute(errors.BadQuestion):
     """A provider that is no compute node of Nova's, and so in no aggregate."""
 
-    def __init__(self, provider: str) -> None:
-        super().__init__(provider)
-        self.provider = provider
+    provider: str
+
+    def __str__(self) -> str:
+        return (
+            f"{quoted(self.provider)} is no compute node of Nova's: no aggregate has it"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class NoNewName(errors.BadQuestion):
     """An aggregate that is not there, and can't be made or is not meant to be.
 
@@ -54,36 +78,65 @@ class NoNewName(errors.BadQuestion):
         pattern; none where Nova takes no such name
     """
 
-    def __init__(self, name: str, meant: tuple[str, ...]) -> None:
-        super().__init__(name)
-        self.name = name
-        self.meant = meant
+    name: str
+    meant: tuple[str, ...]
+
+    def __str__(self) -> str:
+        if self.meant:
+            meant = listed(map(quoted, self.meant), "aggregate")
+            are = "it is" if len(self.meant) == 1 else "they are"
+            return (
+                f"{quoted(self.name)} is no name; name {meant} exactly as {are} called"
+            )
+        if is_pattern(self.name) and is_name(self.name):
+            return (
+                f"{quoted(self.name)} looks like a pattern, and aggregates go by their "
+                "names; if this is one, make it first, with openstack aggregate create"
+            )
+        return (
+            f"Nova takes no aggregate {quoted(self.name)}: a name has letters that can "
+            "be printed, no emojis, and neither begins nor ends with a space"
+        )
 
 
 class NoInventory(errors.BadQuestion):
     """A group of an inventory, and no inventory was named."""
 
+    def __str__(self) -> str:
+        return "a group of an inventory needs --inventory FILE"
 
+
+@dataclasses.dataclass(eq=False)
 class NoVariable(errors.BadQuestion):
     """A host of an inventory that has no name in a variable."""
 
-    def __init__(self, host: str, variable: str) -> None:
-        super().__init__(f"{host}: {variable}")
-        self.host = host
-        self.variable = variable
+    host: str
+    variable: str
+
+    def __str__(self) -> str:
+        return (
+            f"{visible(self.host)} has no variable {quoted(self.variable)} in the "
+            "inventory that is a name"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class OnlyNobody(errors.BadQuestion):
     """``only`` where what is named has no host: everybody would lose it.
 
     :ivar name: the trait or the aggregate
     """
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
+    name: str
+
+    def __str__(self) -> str:
+        return (
+            f"only of {visible(self.name)}: what is named has no host; to take it from "
+            "all hosts, name them as absent"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class RequiredInGroup(errors.BadQuestion):
     """A flavor requires a trait by a group's key, which no file takes away.
 
@@ -91,38 +144,50 @@ class RequiredInGroup(errors.BadQuestion):
     :ivar id: as the API takes it
     """
 
-    def __init__(self, flavor: str, identity: str, key: str) -> None:
-        super().__init__(f"{flavor}: {key}")
-        self.flavor = flavor
-        self.id = identity
-        self.key = key
+    flavor: str
+    id: str
+    key: str
+
+    def __str__(self) -> str:
+        command = openstack("flavor unset", Option("--property", self.key), self.id)
+        return (
+            f"flavor {quoted(self.flavor)} requires it by {visible(self.key)}, which "
+            f"no file takes away: {line(command)}"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class IronicNode(errors.AnswerIsNo):
     """Ironic replaces the traits of its nodes' providers by those of the nodes.
 
     :ivar node: its name, which Ironic has as its UUID
     """
 
-    def __init__(self, node: str, trait: str, is_added: bool) -> None:
-        super().__init__(f"{node}: {trait}")
-        self.node = node
-        self.trait = trait
-        self.is_added = is_added
+    node: str
+    trait: str
+    is_added: bool
+
+    def __str__(self) -> str:
+        verb = "add" if self.is_added else "remove"
+        command = openstack(f"baremetal node {verb} trait", self.node, self.trait)
+        return f"an Ironic node has the traits that it has in Ironic: {line(command)}"
 
 
+@dataclasses.dataclass(eq=False)
 class OthersProvider(errors.AnswerIsNo):
     """A provider that Nova or Neutron makes, and gives its traits to.
 
     :ivar owner: ``nova-compute`` or ``Neutron``
     """
 
-    def __init__(self, provider: str, owner: str) -> None:
-        super().__init__(f"{provider}: {owner}")
-        self.provider = provider
-        self.owner = owner
+    provider: str
+    owner: str
+
+    def __str__(self) -> str:
+        return f"{self.owner} makes this provider and its traits: none is taken away"
 
 
+@dataclasses.dataclass(eq=False)
 class ServersWouldMove(errors.AnswerIsNo):
     """Nova lets no host with servers into another zone, or out of one.
 
@@ -131,21 +196,32 @@ class ServersWouldMove(errors.AnswerIsNo):
     :ivar servers: how many there are, by host
     """
 
-    def __init__(
-        self, before: str | None, after: str | None, servers: dict[str, int]
-    ) -> None:
-        super().__init__(f"{before} -> {after}: {servers}")
-        self.before = before
-        self.after = after
-        self.servers = servers
+    before: str | None
+    after: str | None
+    servers: dict[str, int]
+
+    def __str__(self) -> str:
+        there = listed(
+            f"{visible(host)} has {count(number, 'server')}"
+            for host, number in self.servers.items()
+        )
+        return (
+            f"{there}, which can't get from {zone(self.before)} to {zone(self.after)}; "
+            "move them to other hosts first"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class ServersUncounted(errors.AnswerIsNo):
     """Whether hosts that change their zone have servers can't be read."""
 
-    def __init__(self, why: errors.CloudBroke) -> None:
-        super().__init__(str(why))
-        self.why = why
+    why: errors.CloudBroke
+
+    def __str__(self) -> str:
+        return (
+            "whether the host has servers, which can't get into another zone, can't be "
+            f"read ({self.why!s})"
+        )
 
 
 class TwoZones(errors.AnswerIsNo):
@@ -158,7 +234,13 @@ class TwoZones(errors.AnswerIsNo):
     def __init__(self, hosts: Iterable[str], others: Iterable[tuple[str, str]]) -> None:
         self.hosts = tuple(hosts)
         self.others = tuple(others)
-        super().__init__(f"{', '.join(self.hosts)}: {self.others}")
+
+    def __str__(self) -> str:
+        others = listed(
+            f"{quoted(name)} of zone {quoted(z)}" for name, z in self.others
+        )
+        hosts = listed(map(visible, self.hosts))
+        return f"{hosts} would be in two zones: aggregate {others}"
 
 
 class HeldHosts(errors.AnswerIsNo):
@@ -172,24 +254,36 @@ class HeldHosts(errors.AnswerIsNo):
         self, hosts: Iterable[str], before: str | None, after: str | None
     ) -> None:
         self.hosts = tuple(hosts)
-        super().__init__(f"{', '.join(self.hosts)}: {before} -> {after}")
         self.before = before
         self.after = after
 
+    def __str__(self) -> str:
+        hosts = listed(map(visible, self.hosts))
+        return (
+            f"{hosts} on hold would get from {zone(self.before)} to {zone(self.after)}"
+        )
 
+
+@dataclasses.dataclass(eq=False)
 class GoneProject(errors.AnswerIsNo):
     """An aggregate would name a project that Keystone does not have.
 
     :ivar project: its ID
     """
 
-    def __init__(self, place: Place, aggregate: str, project: str) -> None:
-        super().__init__(f"{place}: {aggregate}: {project}")
-        self.place = place
-        self.aggregate = aggregate
-        self.project = project
+    place: Place
+    aggregate: str
+    project: str
+
+    def __str__(self) -> str:
+        where, name = _at(self.place), quoted(self.aggregate)
+        return (
+            f"nothing written: {where}: Keystone has no project {self.project}, which "
+            f"aggregate {name} would name; --force overrides this"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class OtherCloud(errors.AnswerIsNo):
     """A plan that was reviewed is of another cloud.
 
@@ -197,13 +291,19 @@ class OtherCloud(errors.AnswerIsNo):
     :ivar here: what names this one
     """
 
-    def __init__(self, path: str, reviewed: str, here: str) -> None:
-        super().__init__(f"{path}: {reviewed}: {here}")
-        self.path = path
-        self.reviewed = reviewed
-        self.here = here
+    path: str
+    reviewed: str
+    here: str
+
+    def __str__(self) -> str:
+        reviewed, here = visible(self.reviewed), visible(self.here)
+        return (
+            f"nothing written: {visible(self.path)} is a plan of {reviewed}, and this "
+            f"is {here}; review a plan of this cloud"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class TakesMost(errors.AnswerIsNo):
     """``only`` would take something from more than half of those that have it.
 
@@ -211,15 +311,17 @@ class TakesMost(errors.AnswerIsNo):
     :ivar name: the trait, or the aggregate that hosts or projects would leave
     """
 
-    def __init__(
-        self, place: Place, what: Kind, name: str, taken: int, having: int
-    ) -> None:
-        super().__init__(f"{place}: {name}: {taken} of {having}")
-        self.place = place
-        self.what = what
-        self.name = name
-        self.taken = taken
-        self.having = having
+    place: Place
+    what: Kind
+    name: str
+    taken: int
+    having: int
+
+    def __str__(self) -> str:
+        return (
+            f"nothing written: {_at(self.place)}: only would take {_taken(self)}; "
+            "--force overrides this"
+        )
 
 
 class NotReviewed(errors.AnswerIsNo):
@@ -231,4 +333,28 @@ class NotReviewed(errors.AnswerIsNo):
     def __init__(self, path: str, steps: Iterable[str]) -> None:
         self.path = path
         self.steps = tuple(steps)
-        super().__init__(f"{path}: {'; '.join(self.steps)}")
+
+    def __str__(self) -> str:
+        steps = listed(map(visible, self.steps))
+        return (
+            f"nothing written: {visible(self.path)} does not have {steps}; review a "
+            "new plan"
+        )
+
+
+def _at(place: Place) -> str:
+    return visible(str(place))
+
+
+def zone(name: str | None) -> str:
+    """Return a zone as it is named in a sentence; None is the default one."""
+    return "the default zone" if name is None else f"zone {quoted(name)}"
+
+
+def _taken(error: TakesMost) -> str:
+    if error.what is Kind.PROVIDER_TRAITS:
+        number = f"{error.taken} of {error.having}"
+        return f"{visible(error.name)} from {number} that would otherwise keep it"
+    what = "host" if error.what is Kind.AGGREGATE_HOSTS else "project"
+    number = f"{error.taken} of {count(error.having, what)}"
+    return f"{number} that aggregate {quoted(error.name)} would otherwise keep"

@@ -19,6 +19,7 @@ from osc_traitsched.core.wanted.lines.claiming import provider_object
 from osc_traitsched.core.wanted.lines.requirements import FORBIDDEN, pairs_of
 from osc_traitsched.core.wanted.model import Part, Wanted
 from osc_traitsched.core.wanted.undo import wish
+from osc_traitsched.text import listed, quoted
 
 #: The order of rows.
 CLOSING = (
@@ -38,25 +39,42 @@ _RELEASED = {
 }
 
 
+@dataclasses.dataclass(eq=False)
 class Contradiction(errors.BadQuestion):
     """A flavor forbids traits that it has to require."""
 
-    def __init__(self, flavor: str, traits: tuple[str, ...]) -> None:
-        super().__init__(f"{flavor}: {', '.join(traits)}")
-        self.flavor = flavor
-        self.traits = traits
+    flavor: str
+    traits: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (
+            f"flavor {quoted(self.flavor)} forbids {listed(self.traits)}; unset that "
+            "first, or leave the flavor out"
+        )
 
 
+@dataclasses.dataclass(eq=False)
 class NotIsolated(errors.BadQuestion):
     """No trait isolates the aggregate, so it is not known which traits to remove.
 
     :ivar common: the custom traits that all its hosts have
     """
 
-    def __init__(self, name: str, common: tuple[str, ...]) -> None:
-        super().__init__(name)
-        self.name = name
-        self.common = common
+    name: str
+    common: tuple[str, ...]
+
+    def __str__(self) -> str:
+        custom = ""
+        if self.common:
+            custom = (
+                f"; all of its hosts have {listed(self.common)}, which may have other "
+                "purposes"
+            )
+        return (
+            f"no trait isolates aggregate {quoted(self.name)}, so that it is not known "
+            "what to remove; if an earlier run was stopped half way, name the traits "
+            f"that it was to remove{custom}"
+        )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,6 +8,8 @@ from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
+from osc_traitsched.paste import Option
+from osc_traitsched.text import count, option
 
 # Each registers the words of its area's findings.
 from osc_traitsched.views.check import (  # noqa: F401
@@ -26,10 +28,7 @@ from osc_traitsched.views.check import (  # noqa: F401
     weighers,
 )
 from osc_traitsched.views.check.wording import word
-from osc_traitsched.views.commands import Option
-from osc_traitsched.views.options import option
 from osc_traitsched.views.terminal import Line, Tone
-from osc_traitsched.views.text import count
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("id", "severity", "object", "problem", "fix")

@@ -15,11 +15,11 @@ from osc_traitsched.core.check.rules.az import (
 from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.switch import AZ_FILTER
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Option, Placeholder, openstack
+from osc_traitsched.text import listed, option, quoted, ranges
 from osc_traitsched.views.check import mirror
 from osc_traitsched.views.check.wording import Words, off, unset, word
-from osc_traitsched.views.commands import Option, Placeholder, openstack
-from osc_traitsched.views.options import option, release
-from osc_traitsched.views.text import listed, quoted, ranges
 
 _FILTERS = option(options.ENABLED_FILTERS)
 _ENABLE = openstack("trait-sched config nova-conf", Option("--enable", "az"))

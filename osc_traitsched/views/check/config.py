@@ -13,10 +13,10 @@ from osc_traitsched.core.check.rules.config import (
 )
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import options
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Option, openstack
+from osc_traitsched.text import listed, option
 from osc_traitsched.views.check.wording import Words, off, word
-from osc_traitsched.views.commands import Option, openstack
-from osc_traitsched.views.options import option, release
-from osc_traitsched.views.text import listed
 
 
 @word.register

@@ -34,10 +34,10 @@ from osc_traitsched.core.nova.filter import ops
 from osc_traitsched.core.nova.filter.aggregates import SCOPE
 from osc_traitsched.core.nova.filter.capabilities import ADDRESS_BITS
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Option, Placeholder, openstack
+from osc_traitsched.text import did_you_mean, listed, option, quoted, ranges
 from osc_traitsched.views.check.wording import Words, aggregate_set, unset, word
-from osc_traitsched.views.commands import Option, Placeholder, openstack
-from osc_traitsched.views.options import option, release
-from osc_traitsched.views.text import did_you_mean, listed, quoted, ranges
 
 _FILTERS = option(options.ENABLED_FILTERS)
 

@@ -12,9 +12,9 @@ from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import filter_options, options
 from osc_traitsched.core.nova.switch import PROJECT_FILTER
 from osc_traitsched.core.nova.weigher.table import WEIGHERS
+from osc_traitsched.core.releases import release
+from osc_traitsched.text import listed, option, quoted
 from osc_traitsched.views.check.wording import Words, aggregate_set, word
-from osc_traitsched.views.options import option, release
-from osc_traitsched.views.text import listed, quoted
 
 _FILTERS = option(options.ENABLED_FILTERS)
 _NOWHERE = {

@@ -8,9 +8,9 @@ from osc_traitsched.core.check.rules.image_type import (
     ImageTypeNoHost,
     ImageTypeOff,
 )
+from osc_traitsched.paste import Command, Option, Placeholder, openstack
+from osc_traitsched.text import listed, ranges
 from osc_traitsched.views.check.wording import Words, off, word
-from osc_traitsched.views.commands import Command, Option, Placeholder, openstack
-from osc_traitsched.views.text import listed, ranges
 
 _ELSE = "; a server booted from a volume is not concerned"
 

@@ -12,9 +12,9 @@ from osc_traitsched.core.check.rules.isolation import (
 )
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.paste import Option, Placeholder, openstack
+from osc_traitsched.text import listed, ranges
 from osc_traitsched.views.check.wording import Words, off, word
-from osc_traitsched.views.commands import Option, Placeholder, openstack
-from osc_traitsched.views.text import listed, ranges
 
 
 @word.register

@@ -19,9 +19,9 @@ from osc_traitsched.core.check.rules.mirror_providers import (
     Own,
 )
 from osc_traitsched.core.inventory.trait import Ownership, ownership
+from osc_traitsched.paste import Command, Option, openstack
+from osc_traitsched.text import listed, quoted, ranges
 from osc_traitsched.views.check.wording import Words, word
-from osc_traitsched.views.commands import Command, Option, openstack
-from osc_traitsched.views.text import listed, quoted, ranges
 
 _REPAIRS = {
     Repair.MIRROR_REPAIR: openstack("trait-sched mirror repair"),

@@ -6,9 +6,8 @@ import dataclasses
 
 from osc_traitsched.core.check.finding import Kind
 from osc_traitsched.core.check.others import ImagesOfOthers
+from osc_traitsched.text import listed, option
 from osc_traitsched.views.check.wording import Words, word
-from osc_traitsched.views.options import option
-from osc_traitsched.views.text import listed
 
 
 @word.register

@@ -10,10 +10,10 @@ from osc_traitsched.core.check.rules.project import (
     ProjectWithout,
 )
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.paste import Option, Placeholder, openstack
+from osc_traitsched.text import listed
 from osc_traitsched.views.check import mirror
 from osc_traitsched.views.check.wording import Words, aggregate_set, unset, word
-from osc_traitsched.views.commands import Option, Placeholder, openstack
-from osc_traitsched.views.text import listed
 
 
 @word.register

@@ -10,9 +10,9 @@ from osc_traitsched.core.check.rules.resources import (
 )
 from osc_traitsched.core.nova.server import not_evaluated as kinds
 from osc_traitsched.core.nova.server.extra_specs import GROUP_POLICY
+from osc_traitsched.paste import Option, openstack
+from osc_traitsched.text import did_you_mean, listed, quoted
 from osc_traitsched.views.check.wording import Words, unset, word
-from osc_traitsched.views.commands import Option, openstack
-from osc_traitsched.views.text import did_you_mean, listed, quoted
 
 _REASONS = {
     kinds.UNKNOWN_RESOURCE_CLASS: "no resource class",

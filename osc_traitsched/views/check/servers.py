@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from osc_traitsched.core.check.rules.servers import ServersMisplaced, ServersNotKnown
+from osc_traitsched.paste import Option, openstack
+from osc_traitsched.text import count, ranges
 from osc_traitsched.views.check.wording import Words, word
-from osc_traitsched.views.commands import Option, openstack
-from osc_traitsched.views.text import count, ranges
 
 
 @word.register

@@ -16,20 +16,20 @@ from osc_traitsched.core.check.rules.traits_together import (
     TraitsContradiction,
     TraitsNotTogether,
 )
+from osc_traitsched.core.errors import nova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.clause import RootTrait, Trait
-from osc_traitsched.views import nova_refuses
-from osc_traitsched.views.check.wording import Words, unset, word
-from osc_traitsched.views.commands import (
+from osc_traitsched.paste import (
     Command,
     Option,
     Placeholder,
     is_printable,
     openstack,
 )
-from osc_traitsched.views.text import did_you_mean, listed, quoted, ranges
+from osc_traitsched.text import did_you_mean, listed, quoted, ranges
+from osc_traitsched.views.check.wording import Words, unset, word
 
 
 def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
@@ -181,8 +181,8 @@ def _(finding: TraitsContradiction) -> Words:
 
 @word.register
 def _(finding: TraitsRefused) -> Words:
-    wrong = nova_refuses.wrong(finding.refusal)
-    right = nova_refuses.right(finding.refusal)
+    wrong = nova.wrong(finding.refusal)
+    right = nova.right(finding.refusal)
     if not finding.flavors:
         return Words(f"Nova refuses every server of it: {wrong}", right)
     return Words(

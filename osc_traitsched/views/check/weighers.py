@@ -10,10 +10,10 @@ from osc_traitsched.core.check.rules.weighers import (
     WeighersKeyOff,
 )
 from osc_traitsched.core.nova.weigher_options import IMAGE_PROPERTIES
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Placeholder
+from osc_traitsched.text import did_you_mean, option, quoted
 from osc_traitsched.views.check.wording import Words, aggregate_set, unset, word
-from osc_traitsched.views.commands import Placeholder
-from osc_traitsched.views.options import option, release
-from osc_traitsched.views.text import did_you_mean, quoted
 
 
 @word.register

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.check.finding import Finding, Kind
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views.commands import (
+from osc_traitsched.paste import (
     Command,
     Option,
     Placeholder,

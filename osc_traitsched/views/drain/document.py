@@ -8,7 +8,7 @@ from typing import Any
 
 from osc_traitsched.core.existing.drain.bound import Shortage
 from osc_traitsched.core.existing.drain.plan import Drain, Resident, Step, Stuck, Why
-from osc_traitsched.views.commands import Option, line
+from osc_traitsched.paste import Option, line
 from osc_traitsched.views.drain import prose, steps, words
 from osc_traitsched.views.options import settings_from
 from osc_traitsched.views.server import moves

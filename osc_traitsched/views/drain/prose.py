@@ -11,12 +11,13 @@ from osc_traitsched.core.existing.drain.plan import Drain, Stuck, Why
 from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Name
 from osc_traitsched.core.nova.move import Kind
-from osc_traitsched.views.commands import Option, line
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Option, line
+from osc_traitsched.text import count, listed, visible
 from osc_traitsched.views.drain import steps, words
-from osc_traitsched.views.options import release, settings_from
+from osc_traitsched.views.options import settings_from
 from osc_traitsched.views.server import moves, request
 from osc_traitsched.views.terminal import Line, Tone
-from osc_traitsched.views.text import count, listed, visible
 
 _COLUMNS = ("server", "size", "state", "move", "to")
 

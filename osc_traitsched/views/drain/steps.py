@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.existing.drain.plan import Drain, Step, Stuck
 from osc_traitsched.core.nova.move import Kind
-from osc_traitsched.views.commands import Command, Option, line, openstack
+from osc_traitsched.paste import Command, Option, line, openstack
 
 _VERSION = "--os-compute-api-version"
 #: The first versions that take a host and let nova-scheduler judge it. With a later one

@@ -16,11 +16,11 @@ from osc_traitsched.core.nova.filter.hints import SAME_HOST
 from osc_traitsched.core.nova.filter.judging import enabled
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.move import RULES, Kind
+from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.explain import headline
 from osc_traitsched.views.explain import refusal as refused
 from osc_traitsched.views.explain import words as explained
 from osc_traitsched.views.server import moves
-from osc_traitsched.views.text import count, listed, ranges
 
 #: How servers are moved, after their number.
 _HOW = {

@@ -10,11 +10,10 @@ from osc_traitsched.core.explain.comparison import differing, kept_out_by
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.views import problems
+from osc_traitsched.text import listed, option, ranges
 from osc_traitsched.views.explain import refusal, words
-from osc_traitsched.views.options import option, settings_from
+from osc_traitsched.views.options import settings_from
 from osc_traitsched.views.terminal import Line, Tone
-from osc_traitsched.views.text import listed, ranges
 
 
 def lines(explanation: Explanation) -> Iterator[Line]:
@@ -29,7 +28,7 @@ def lines(explanation: Explanation) -> Iterator[Line]:
         yield Line(f"  {_option(name, explanation.question.assumptions, own)}")
     yield Line(f"  {words.verdict(before)}")
     if before.refusal is not None:
-        yield Line(f"  {problems.word(before.refusal)}")
+        yield Line(f"  {before.refusal!s}")
     elif explanation.refusal is None:
         yield from map(Line, _hosts(explanation, before))
         yield from map(Line, _picks(explanation, before))

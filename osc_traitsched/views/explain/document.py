@@ -11,9 +11,9 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.core.nova.server.parts import Network, Port, Volume
-from osc_traitsched.views.commands import Option
+from osc_traitsched.core.releases import RELEASES
+from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import (
     comparison,
     headline,

@@ -18,8 +18,8 @@ from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from osc_traitsched.core.nova.plugin import TOGETHER
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.text import did_you_mean, listed, ranges
 from osc_traitsched.views import own_filters
-from osc_traitsched.views.text import did_you_mean, listed, ranges
 
 _WANTS = {
     "AggregateImagePropertiesIsolation": "image properties as the aggregates have them",

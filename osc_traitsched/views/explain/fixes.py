@@ -18,7 +18,7 @@ from osc_traitsched.core.explain.fix import (
 )
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.views.commands import (
+from osc_traitsched.paste import (
     Command,
     Option,
     Placeholder,
@@ -27,8 +27,8 @@ from osc_traitsched.views.commands import (
     openstack,
     printable,
 )
+from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.explain import words
-from osc_traitsched.views.text import count, listed, ranges
 
 #: So many hosts are named in a command, so that it stays a line that can be read.
 _MOST_NAMED = 8

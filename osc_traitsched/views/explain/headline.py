@@ -10,11 +10,10 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, Resource
+from osc_traitsched.text import count, listed, option, ranges
 from osc_traitsched.views import left_out
 from osc_traitsched.views.explain import filters, reasons, refusal, weights, words
-from osc_traitsched.views.options import option
 from osc_traitsched.views.terminal import Line, Tone
-from osc_traitsched.views.text import count, listed, ranges
 
 _MOST_SHARES = 5
 

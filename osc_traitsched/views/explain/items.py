@@ -22,8 +22,8 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.move import RULES
+from osc_traitsched.paste import Option, line
 from osc_traitsched.views import own_filters
-from osc_traitsched.views.commands import Option, line
 from osc_traitsched.views.explain import filters, fixes, weights, words
 from osc_traitsched.views.own_filters import ANSWERS
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.server import not_evaluated as kinds
 from osc_traitsched.core.nova.server.parts import Parts, Volume
-from osc_traitsched.views import problems
 
 
 def items(explanation: Explanation) -> list[dict[str, str]]:
@@ -23,7 +22,7 @@ def items(explanation: Explanation) -> list[dict[str, str]]:
             )
             found.append({"kind": "resource request", "text": text})
     if parts.profiles_unread is not None:
-        text = f"device profiles: {problems.word(parts.profiles_unread)}"
+        text = f"device profiles: {parts.profiles_unread!s}"
         found.append({"kind": "device profiles", "text": text})
     found += [{"kind": "multiattach", "text": _shared(each)} for each in _many(parts)]
     if explanation.request is not None and explanation.question.is_forced:

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import prettytable
 
+from osc_traitsched.core import releases
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.fix import Fix
 from osc_traitsched.core.explain.verdict import Rejection
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova import releases
-from osc_traitsched.views.commands import Option, line
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Option, line
+from osc_traitsched.text import option, ranges, visible
 from osc_traitsched.views.explain import (
     comparison,
     details,
@@ -23,9 +25,8 @@ from osc_traitsched.views.explain import (
     weights,
     words,
 )
-from osc_traitsched.views.options import option, release, settings_from
+from osc_traitsched.views.options import settings_from
 from osc_traitsched.views.terminal import Line, Tone
-from osc_traitsched.views.text import ranges, visible
 
 _MOST_KINDS = 10
 _MOST_CONFLICTS = 5

@@ -9,8 +9,8 @@ from osc_traitsched.core.errors import (
     PlacementRefuses,
     Refusal,
     TraitSchedError,
+    nova,
 )
-from osc_traitsched.views import nova_refuses, problems
 
 
 def document(
@@ -40,5 +40,5 @@ def text(refusal: TraitSchedError, is_moved: bool) -> str:
     :param is_moved: it is a move's request
     """
     if is_moved and isinstance(refusal, Refusal):
-        return nova_refuses.sentence(refusal, is_moved)
-    return problems.word(refusal)
+        return nova.sentence(refusal, is_moved)
+    return str(refusal)

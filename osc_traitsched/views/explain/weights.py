@@ -11,7 +11,7 @@ from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.weigher import weight
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.nova.weigher.weight import Assumption
-from osc_traitsched.views.text import ranges
+from osc_traitsched.text import ranges
 
 _TAKEN = {
     weight.NONE: "no host has any {missing}",

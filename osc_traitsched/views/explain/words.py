@@ -20,9 +20,9 @@ from osc_traitsched.core.nova.option import Value
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.placement.packing import Room
+from osc_traitsched.core.releases import release
+from osc_traitsched.text import count, ranges
 from osc_traitsched.views.explain import filters
-from osc_traitsched.views.options import release
-from osc_traitsched.views.text import count, ranges
 
 _MEASURED = {"MEMORY_MB": ("MB", "memory"), "DISK_GB": ("GB", "disk")}
 

@@ -8,7 +8,7 @@ from typing import Any
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.rebuild import Can
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.views.commands import Option
+from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import document as explained
 from osc_traitsched.views.explain import prose
 from osc_traitsched.views.server import document as server

@@ -11,8 +11,7 @@ from osc_traitsched.core.existing.changes import Changes
 from osc_traitsched.core.existing.failure import Failure
 from osc_traitsched.core.existing.history import ServerState
 from osc_traitsched.core.existing.parts import Part
-from osc_traitsched.views import problems
-from osc_traitsched.views.commands import Option
+from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import document as explained
 from osc_traitsched.views.server import request, words
 
@@ -45,7 +44,7 @@ def document(
         "changes": answer.changes and _changes(answer.changes),
         "request": [part(each) for each in answer.parts],
         "flavor_changed": answer.is_flavor_changed,
-        "problem": answer.problem and problems.word(answer.problem),
+        "problem": answer.problem and str(answer.problem),
         "now": found and explained.document(found, found.named or found.hosts, options),
     }
 

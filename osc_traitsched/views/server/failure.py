@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from osc_traitsched.core.existing.answer import ServerAnswer
 from osc_traitsched.core.existing.changes import Changes
 from osc_traitsched.core.existing.failure import Failure, Stage
+from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.server import words
-from osc_traitsched.views.text import count, listed, ranges
 
 _SCHEDULER_LOG = (
     "Which filter it was is in nova-scheduler's log only: 'Filtering removed all "

@@ -12,10 +12,10 @@ from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.move import Kind
+from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
 from osc_traitsched.views.explain import reasons as explained
 from osc_traitsched.views.explain import refusal as refused
-from osc_traitsched.views.text import listed
 
 #: Each move as a noun.
 NOUNS = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping
 
+from osc_traitsched.core.errors import nova
 from osc_traitsched.core.existing import doubt, reason
 from osc_traitsched.core.existing.doubt import Doubt
 from osc_traitsched.core.existing.parts import Name
 from osc_traitsched.core.existing.reason import Reason
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, Resource
-from osc_traitsched.views import nova_refuses
+from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
-from osc_traitsched.views.text import listed
 
 _ISOLATION, _ZONE, _PROJECT = (
     "isolate_aggregates",
@@ -37,7 +37,7 @@ def why(found: Reason, aggregates: Mapping[str, str]) -> str:
         return f"{_unmet(found.clause, aggregates)}{together}"
     if isinstance(found, reason.KeptOut):
         return f"{filters.answer(found.answer, found.filter)} ({found.filter})"
-    return f"is refused with all hosts: {nova_refuses.wrong(found.refusal)}"
+    return f"is refused with all hosts: {nova.wrong(found.refusal)}"
 
 
 def _unmet(clause: Clause, aggregates: Mapping[str, str]) -> str:
@@ -96,7 +96,7 @@ def _(found: doubt.MayBeKeptOut) -> str:
 
 @why_unknown.register
 def _(found: doubt.NotAsked) -> str:
-    wrong = nova_refuses.wrong(found.refusal)
+    wrong = nova.wrong(found.refusal)
     return f"nova-api would refuse a new one like it: {wrong}"
 
 

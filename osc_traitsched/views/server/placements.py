@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from osc_traitsched.core.existing.elsewhere import Destination
 from osc_traitsched.core.existing.misplaced import Answer
 from osc_traitsched.core.existing.placed import Placed, Placements
+from osc_traitsched.paste import Option, Placeholder, line, openstack
+from osc_traitsched.text import count, ranges
 from osc_traitsched.views.columns import Names
-from osc_traitsched.views.commands import Option, Placeholder, line, openstack
 from osc_traitsched.views.server import placed as words
-from osc_traitsched.views.text import count, ranges
 from osc_traitsched.views.traits import Table
 
 COLUMNS = ("id", "name", "project", "host", "answer", "reason", "destination")

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.existing.answer import ServerAnswer
-from osc_traitsched.views.commands import Option
+from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import prose
 from osc_traitsched.views.server import failure, request, words
 from osc_traitsched.views.terminal import Line, Tone

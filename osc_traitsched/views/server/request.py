@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.existing.parts import Name, Part, Source
-from osc_traitsched.views import problems
 
 #: The options that say what is not known.
 OPTIONS = {
@@ -88,7 +87,7 @@ def why(part: Part, minor: int) -> str:
     """
     name = part.name.value
     if part.problem is not None:
-        return f"{name}: {problems.word(part.problem)}"
+        return f"{name}: {part.problem!s}"
     if part.name in _ALWAYS_HIDDEN:
         return _ALWAYS_HIDDEN[part.name]
     if part.source is Source.NOT_SHOWN:

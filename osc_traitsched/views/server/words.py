@@ -6,8 +6,8 @@ import datetime
 
 from osc_traitsched.core.existing.answer import ServerAnswer
 from osc_traitsched.core.existing.failure import Failure, Stage
+from osc_traitsched.text import count, ranges
 from osc_traitsched.views.explain import words
-from osc_traitsched.views.text import count, ranges
 
 _ACTIONS = {
     "create": "build",

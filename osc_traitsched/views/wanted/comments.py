@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.wanted import export
 from osc_traitsched.core.wanted.claims import Unit
-from osc_traitsched.views.text import listed, quoted, visible
+from osc_traitsched.text import listed, quoted, visible
 
 
 def not_undone(units: Iterable[Unit]) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from osc_traitsched.core.change import effects
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.change.outcome import Outcome, Status
@@ -13,8 +14,8 @@ from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.closed_to_all import OutOfReach
 from osc_traitsched.core.wanted.steps import Step
-from osc_traitsched.views import effects, isolation, problems
-from osc_traitsched.views.text import listed, quoted, ranges, visible
+from osc_traitsched.text import listed, quoted, ranges, visible
+from osc_traitsched.views import isolation
 
 _SAME = "as wanted"
 _NOT_DONE = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
@@ -44,7 +45,7 @@ def with_undo(path: str) -> str:
 
 def nothing_there(line: TraitSchedError) -> str:
     """Return a line on one that takes from an aggregate that is not there."""
-    return f"nothing to take away: {problems.word(line)}"
+    return f"nothing to take away: {line!s}"
 
 
 def waits(missing: Iterable[TraitSchedError]) -> str:
@@ -55,12 +56,12 @@ def waits(missing: Iterable[TraitSchedError]) -> str:
 def _coming(missing: TraitSchedError) -> str:
     if isinstance(missing, NoProvider):
         return f"{quoted(missing.host)} has no provider in Placement yet"
-    return problems.word(missing)
+    return str(missing)
 
 
 def not_read_again(error: TraitSchedError) -> str:
     """Return a line on a cloud that can't be compared again after it was written."""
-    said = problems.word(error)
+    said = str(error)
     return f"all is written; whether others have changed it since is not known: {said}"
 
 

@@ -13,9 +13,8 @@ from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.lines.tenants import without
 from osc_traitsched.core.wanted.steps import Step
-from osc_traitsched.views import problems
+from osc_traitsched.text import did_you_mean, listed, visible
 from osc_traitsched.views.columns import Cell
-from osc_traitsched.views.text import did_you_mean, listed, visible
 from osc_traitsched.views.traits import Table
 
 COLUMNS = (
@@ -77,7 +76,7 @@ def rows_for_programs(steps: Sequence[Step], found: FoundCloud, cloud: str) -> T
 
 def _detail(step: Step, found: FoundCloud) -> str:
     if step.outcome.problem is not None:
-        return problems.word(step.outcome.problem)
+        return str(step.outcome.problem)
     if step.outcome.status is Status.NOT_DONE and step.outcome.change.blocked:
         return "an earlier row of the same aggregate or trait fails"
     new = (Status.WOULD_CHANGE, Status.CHANGED)

@@ -11,8 +11,8 @@ import pytest
 from osc_lib import exceptions
 
 from osc_traitsched.commands import base
+from osc_traitsched.core import errors
 from osc_traitsched.core.errors import BadUsage, NothingMatches
-from osc_traitsched.views import problems
 from tests.functional import shell
 
 ARGUMENTS = argparse.Namespace(timeout=None)
@@ -77,7 +77,7 @@ def test_a_usage_error_exits_2():
 def test_a_recursion_without_an_end_is_worded_like_any_other_error():
     with pytest.raises(RecursionError) as caught:
         recursion()
-    assert problems.internal(caught.value).startswith("internal error: RecursionError")
+    assert errors.internal(caught.value).startswith("internal error: RecursionError")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import osc_traitsched
 from osc_traitsched.commands import exit_code
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import impact, traits
+from osc_traitsched.core.change import effects, traits
 
 PACKAGE = pathlib.Path(osc_traitsched.__file__).parent
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
@@ -34,7 +34,7 @@ def subclasses(of):
         (errors.WeighersNotInRelease(("a.A",), 27, "nova.conf:3"), ExitCode.NO_HOST),
         (errors.NotForProject("flavor", "gold"), ExitCode.NO_HOST),
         (errors.PlacementRefuses("No such trait(s)"), ExitCode.NO_HOST),
-        (impact.LeavesNoHost(()), ExitCode.REFUSED),
+        (effects.LeavesNoHost(()), ExitCode.REFUSED),
         (traits.LastHolder({}), ExitCode.REFUSED),
         (traits.OwnedByNova(()), ExitCode.REFUSED),
         (

@@ -13,7 +13,7 @@ from openstackclient import shell
 from osc_traitsched.commands.explain import Explain
 from osc_traitsched.core.explain.fix import Action, HostChange, HostFix
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.views.commands import Option
+from osc_traitsched.paste import Option
 from tests.cases.reading import Case
 from tests.unit.views.test_schema import explanation
 

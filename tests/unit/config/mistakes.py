@@ -6,11 +6,10 @@ import pytest
 
 from osc_traitsched.config.wanted import files
 from osc_traitsched.core.errors import Mistakes
-from osc_traitsched.views import problems
 
 
 def said(*paths):
     """Return the lines of all mistakes."""
     with pytest.raises(Mistakes) as caught:
         files.read(paths)
-    return [problems.word(each) for each in caught.value.mistakes]
+    return [str(each) for each in caught.value.mistakes]

@@ -6,8 +6,9 @@ import pytest
 import yaml
 
 from osc_traitsched.config import fragment, joining, rhoso, tripleo
+from osc_traitsched.core import releases
 from osc_traitsched.core.errors import NoParameter
-from osc_traitsched.core.nova import options, releases, switch
+from osc_traitsched.core.nova import options, switch
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 WANTED = [

@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 
 from osc_traitsched.config import baseline, ini, joining, rhoso
+from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import options, releases, weigher_options
+from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.settings import Setting
 
 WALLABY, ANTELOPE, BOBCAT = 23, 27, 28

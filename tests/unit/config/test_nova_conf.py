@@ -6,8 +6,9 @@ import threading
 import pytest
 
 from osc_traitsched.config import nova_conf
+from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import options, releases
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 
 WALLABY, XENA, NEWEST = 23, 24, releases.NEWEST

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.nova.releases import NEWEST
+from osc_traitsched.core.releases import NEWEST
 from tests.fidelity import destinations, ours
 
 CASES = destinations.read()

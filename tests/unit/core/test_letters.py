@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.nova.releases import NEWEST
+from osc_traitsched.core.releases import NEWEST
 from tests.fidelity import letters, ours
 
 CASES = letters.read()

@@ -20,9 +20,9 @@ from osc_traitsched.core.nova.filter import reasons
 from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Unknown
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.move import Kind, Move, hypervisor, source
-from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.releases import RELEASES
 from tests.property.building import identity
 from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD, computes, matched

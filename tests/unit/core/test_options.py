@@ -5,8 +5,8 @@ import pytest
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.option import Kind
 from osc_traitsched.core.nova.options import OPTIONS, options_in
-from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.releases import RELEASES
 
 TYPES = {
     Kind.BOOLEAN: bool,

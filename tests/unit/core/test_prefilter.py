@@ -4,9 +4,9 @@ import pytest
 
 from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait, Trait
 from osc_traitsched.core.nova.prefilter import PREFILTERS
-from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.core.nova.request import NotEvaluated, Refusal, build
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.releases import RELEASES
 
 FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1, "swap": "", "extra_specs": {}}
 IMAGE = {"status": "active", "disk_format": "qcow2"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.nova.releases import RELEASES
+from osc_traitsched.core.releases import RELEASES
 from tests.fidelity import ours, recorded
 
 CASES = recorded.read()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.nova.prefilter import PREFILTERS
-from osc_traitsched.core.nova.releases import RELEASES
+from osc_traitsched.core.releases import RELEASES
 from tests.fidelity import recorded, rules, with_parts
 
 RULES = rules.read()

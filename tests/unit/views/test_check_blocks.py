@@ -14,8 +14,8 @@ from osc_traitsched.core.check.rules.isolation import (
 from osc_traitsched.core.check.rules.mirror_providers import MirrorNoHypervisor, Own
 from osc_traitsched.core.check.rules.project import ProjectUnknown
 from osc_traitsched.core.check.rules.traits import TraitsUnknown, TraitsUnused
+from osc_traitsched.paste import Option
 from osc_traitsched.views import check
-from osc_traitsched.views.commands import Option
 from osc_traitsched.views.terminal import Tone, painted
 
 GOLD = "CUSTOM_GOLD"

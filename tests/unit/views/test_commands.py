@@ -12,11 +12,11 @@ import types
 import pytest
 from openstackclient import shell
 
+from osc_traitsched import paste
 from osc_traitsched.commands.add import AddTraits
 from osc_traitsched.commands.unisolate import UnisolateAggregate
-from osc_traitsched.views import commands
-from osc_traitsched.views.commands import Option, line, openstack, printable
-from osc_traitsched.views.text import visible
+from osc_traitsched.paste import Option, line, openstack, printable
+from osc_traitsched.text import visible
 
 NAMES = 10_000
 ALPHABET = [
@@ -64,7 +64,7 @@ def of_cloud(name, other):
 def printed():
     for name, other in PAIRS:
         lines = [line(adding(name)), line(opening(name, other))]
-        assert all(lines) or not all(map(commands.is_printable, (name, other)))
+        assert all(lines) or not all(map(paste.is_printable, (name, other)))
         yield from filter(None, lines)
 
 
@@ -145,7 +145,7 @@ def test_what_can_not_be_printed_is_meant_by_its_id():
 
 
 def test_another_program_does_not_get_the_options_of_openstack():
-    command = commands.Command("placement sync_aggregates", program="nova-manage")
+    command = paste.Command("placement sync_aggregates", program="nova-manage")
     assert line(command, [Option("--os-cloud", "prod")]) == (
         "nova-manage placement sync_aggregates"
     )
@@ -160,4 +160,4 @@ def test_another_program_does_not_get_the_options_of_openstack():
     ],
 )
 def test_an_answer_names_what_it_is_of(cloud, region, said):
-    assert commands.where(cloud, region) == said
+    assert paste.where(cloud, region) == said

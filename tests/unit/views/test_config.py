@@ -2,10 +2,11 @@
 
 import pytest
 
-from osc_traitsched.core.nova import options, releases, switch
+from osc_traitsched.core import releases
+from osc_traitsched.core.nova import options, switch
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.text import option
 from osc_traitsched.views import config
-from osc_traitsched.views import options as words
 
 GIVEN = Setting(("A", "AvailabilityZoneFilter"), "nova.conf:3", given=True)
 
@@ -22,7 +23,7 @@ def cautions(*wanted, release=23, settings=None, named=False, replaces=False):
 
 @pytest.mark.parametrize("release", releases.RELEASES)
 def test_one_row_for_release_and_settings_and_one_for_each_option(release):
-    names = [option.name for option in options.options_in(release)]
+    names = [each.name for each in options.options_in(release)]
     assert list(rows(release)) == ["release", "settings", *names]
 
 
@@ -92,5 +93,5 @@ def test_nothing_to_set_is_said():
 
 
 def test_what_stands_in_no_file_is_named_in_words():
-    assert words.option(options.ISOLATION).startswith("[scheduler]enable_isolated")
-    assert words.option(options.COLLATION) == "database collation"
+    assert option(options.ISOLATION).startswith("[scheduler]enable_isolated")
+    assert option(options.COLLATION) == "database collation"

@@ -20,7 +20,7 @@ from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.move import Kind
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.views.commands import Option
+from osc_traitsched.paste import Option
 from osc_traitsched.views.drain import document, prose
 from tests.drain_schema import CLOSED
 from tests.unit.core.weigher import host

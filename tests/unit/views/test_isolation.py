@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import impact
+from osc_traitsched.core.change import effects as effect_words
 from osc_traitsched.core.change.contexts import Context
 from osc_traitsched.core.change.impact import Asked, Effect, HostSets
 from osc_traitsched.core.change.model import (
@@ -20,9 +20,7 @@ from osc_traitsched.core.change.model import (
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.views import effects as effect_words
 from osc_traitsched.views import isolation as words
-from osc_traitsched.views import problems
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 INSIDE = frozenset({"a", "b"})
@@ -103,7 +101,7 @@ def test_the_refusal_names_zone_and_project_and_hosts_that_are_full():
         effect("full", "", "", ever=("abc", "")),
         effect("last", "a", "", ever=("abc", "bc")),
     ]
-    assert problems.word(impact.LeavesNoHost(stranded)) == (
+    assert str(effect_words.LeavesNoHost(stranded)) == (
         "nothing written: no host would be left for flavors 'f', 'g' in zone 'az2'; "
         "flavor 'f' for project 'p1'; flavor 'full' (3 hosts could ever take one, none "
         "now); no host that can take one now would be left for flavor 'last' (3 hosts "
@@ -268,7 +266,7 @@ def test_it_says_why_servers_can_t_be_read():
 
 def test_who_would_have_no_host_is_named_once_for_each_image():
     stranded = [effect("f", "a", ""), effect("g", "b", ""), effect("f", "a", "", "i")]
-    assert problems.word(impact.LeavesNoHost(stranded)) == (
+    assert str(effect_words.LeavesNoHost(stranded)) == (
         "nothing written: no host would be left for flavors 'f', 'g'; flavor 'f' with "
         "image 'i'; --force overrides this"
     )

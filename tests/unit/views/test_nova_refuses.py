@@ -10,9 +10,9 @@ import pytest
 import osc_traitsched
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.check.rules.traits_refused import TraitsRefused
-from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.errors import Refusal, nova
 from osc_traitsched.core.nova.request import check_zone
-from osc_traitsched.views import check, nova_refuses, problems
+from osc_traitsched.views import check
 from tests.unit.core.check.surveys import assumed, findings, flavor, host, image, survey
 
 _NOVA = pathlib.Path(osc_traitsched.__file__).parent / "core" / "nova"
@@ -33,18 +33,18 @@ def test_each_reason_has_words():
     assert len(found) > 30
     for reason in sorted(found):
         refusal = Refusal("ValueError", reason, ("a_key",))
-        assert nova_refuses.wrong(refusal).endswith(" (ValueError)")
-        assert "{}" not in nova_refuses.wrong(refusal) + nova_refuses.right(refusal)
+        assert nova.wrong(refusal).endswith(" (ValueError)")
+        assert "{}" not in nova.wrong(refusal) + nova.right(refusal)
 
 
 def test_explain_says_what_is_wrong_and_what_would_be_right():
     refusal = Refusal("ValueError", "no-name-and-count", ("k",), "api", 500)
-    assert problems.word(refusal) == (
+    assert str(refusal) == (
         "nova-api refuses it (HTTP 500): k is no list of NAME:NUMBER (ValueError); "
         "correct k"
     )
     refusal = check_zone.zone_refusal("zone-9", {"zone-8": True})
-    assert problems.word(refusal) == (
+    assert str(refusal) == (
         "nova-api refuses it (HTTP 400): no enabled nova-compute is in the zone zone-9 "
         "(InvalidRequest); name another zone, or enable a nova-compute of this one; "
         "did you mean zone-8?"

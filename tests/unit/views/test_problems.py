@@ -3,7 +3,7 @@
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import guard, impact, servers, traits
+from osc_traitsched.core.change import effects, guard, impact, servers, traits
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -20,13 +20,10 @@ from osc_traitsched.core.nova import plugin
 from osc_traitsched.core.wanted import refusals as of_wanted
 from osc_traitsched.core.wanted import shorthand
 from osc_traitsched.core.wanted.model import Place, Wrong
-from osc_traitsched.views import isolation as words_of_isolation
-from osc_traitsched.views import problems, refusals
+from osc_traitsched.views import problems
 from osc_traitsched.views.explain.refusal import text
-from osc_traitsched.views.wanted import refusals as words_of_wanted
 
 #: What has words of errors beside those of problems.py.
-WORDED = (refusals, words_of_isolation, words_of_wanted)
 BROKE = errors.CloudBroke("compute", "no rights", 400)
 EMPTIED = impact.HostSets(frozenset("a"), frozenset())
 SERVER = servers.Server("id1", "db\x1b", "cmp1", "project", None)
@@ -80,8 +77,8 @@ ERRORS = [
     guard.KeysCame({"trait:CUSTOM_A"}),
     ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
     shorthand.NotIsolated("gold", ("CUSTOM_X",)),
-    impact.LeavesNoHost((impact.Effect(impact.Asked("f", "i"), EMPTIED, EMPTIED),)),
-    impact.HostsUnknown(
+    effects.LeavesNoHost((impact.Effect(impact.Asked("f", "i"), EMPTIED, EMPTIED),)),
+    effects.HostsUnknown(
         (impact.Effect(impact.Asked("f", None), unread=BROKE, may_leave_no_host=True),)
     ),
     impact.FullHostsUnread(30),
@@ -121,7 +118,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_the_words_are_one_printable_line(error):
-    words = problems.word(error)
+    words = str(error)
     assert words.isprintable()
     assert words
 
@@ -137,21 +134,21 @@ def test_every_type_of_error_has_been_tried():
 def test_namesakes_are_listed_with_what_tells_them_apart():
     old = Namesake("u1", "p1", "private", "2025-01-31T10:00:00Z", True)
     new = Namesake("u2", "p2", "public", "2026-01-31T10:00:00Z")
-    assert problems.word(errors.AmbiguousName("image", "rocky", [old, new])) == (
+    assert str(errors.AmbiguousName("image", "rocky", [old, new])) == (
         "2 images are named 'rocky'; name one by its ID: "
         "u1 (owner p1, private, created 2025-01-31T10:00:00Z, hidden), "
         "u2 (owner p2, public, created 2026-01-31T10:00:00Z)"
     )
     there = Namesake("p1", domain="default")
-    assert "p1 (domain default)" in problems.word(
+    assert "p1 (domain default)" in str(
         errors.AmbiguousName("project", "red", [there, there])
     )
 
 
 def test_hidden_extra_specs_are_counted_or_named_with_the_right_that_is_missing():
     policy = "os_compute_api:os-flavor-extra-specs:index"
-    every = problems.word(errors.ExtraSpecsHidden(3, 5))
-    one = problems.word(errors.ExtraSpecsHidden(1, 1, "gold"))
+    every = str(errors.ExtraSpecsHidden(3, 5))
+    one = str(errors.ExtraSpecsHidden(1, 1, "gold"))
     assert every.startswith("Nova hides the extra specs of 3 of 5 flavors from")
     assert one.startswith("Nova hides the extra specs of the flavor 'gold' from")
     assert policy in every
@@ -167,7 +164,7 @@ def test_hidden_extra_specs_are_counted_or_named_with_the_right_that_is_missing(
     ],
 )
 def test_roles_that_are_not_enough_are_named(scope, roles, why):
-    words = problems.word(errors.Forbidden("placement", "no", scope, roles))
+    words = str(errors.Forbidden("placement", "no", scope, roles))
     assert words == (
         f"placement: no (HTTP 403); this user's roles are not enough: {why}"
     )
@@ -178,13 +175,13 @@ def test_roles_that_are_not_enough_are_named(scope, roles, why):
     [("system", "the system"), ("domain", "a domain"), ("", "nothing")],
 )
 def test_who_is_in_no_project_is_told_to_log_in_to_one(scope, what):
-    words = problems.word(errors.Forbidden("placement", "no", scope, ("admin",)))
+    words = str(errors.Forbidden("placement", "no", scope, ("admin",)))
     assert words.endswith(f"; log in to a project; this login is to {what}")
 
 
 @pytest.mark.parametrize("scope", ["system", "domain"])
 def test_a_reader_in_no_project_is_not_sent_to_one_without_the_role(scope):
-    words = problems.word(errors.Forbidden("placement", "no", scope, ("reader",)))
+    words = str(errors.Forbidden("placement", "no", scope, ("reader",)))
     assert words.endswith(
         f"; this user's roles in the {scope} are not enough: reader (by default it "
         "takes admin in a project)"
@@ -192,12 +189,12 @@ def test_a_reader_in_no_project_is_not_sent_to_one_without_the_role(scope):
 
 
 def test_where_roles_are_not_known_nothing_is_said_of_them():
-    words = problems.word(errors.Forbidden("placement", "no"))
+    words = str(errors.Forbidden("placement", "no"))
     assert words == "placement: no (HTTP 403); this user's roles are not enough"
 
 
 def test_a_refusal_names_what_still_requires_the_trait():
-    words = problems.word(ERRORS[-4])
+    words = str(ERRORS[-4])
     assert "flavor 'f' (trait:CUSTOM_X)" in words
     assert "--force" in words
 
@@ -211,29 +208,29 @@ def test_a_refusal_names_what_still_requires_the_trait():
     ],
 )
 def test_only_a_custom_trait_that_is_not_there_can_be_made(reason, helps):
-    text = problems.word(errors.PlacementRefuses(reason))
+    text = str(errors.PlacementRefuses(reason))
     assert ("add --create" in text) is helps
 
 
 def test_a_server_in_the_way_is_named_with_its_id_and_its_host():
-    words = problems.word(ERRORS[-1])
+    words = str(ERRORS[-1])
     assert "1 server: 'db\\x1b' (id1, on cmp1)" in words
     assert "--force" in words
 
 
 def test_a_provider_that_others_changed_once_was_not_changed_during_every_try():
     once, often = (errors.ConcurrentUpdate("placement", "no", 409, n) for n in (1, 10))
-    assert problems.word(once) == (
+    assert str(once) == (
         "others changed this provider meanwhile; run the command again"
     )
-    assert problems.word(often) == (
+    assert str(often) == (
         "others changed this provider during every try; run the command again"
     )
 
 
 def test_a_key_that_somebody_removed_is_gone():
     error = ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"a": None, "b": "2"})
-    assert problems.word(error) == (
+    assert str(error) == (
         "changed meanwhile: 'a' is gone, 'b' is '2' now; run the command again"
     )
 

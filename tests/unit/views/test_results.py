@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.change.impact import Asked, Effect, HostSets
 from osc_traitsched.core.change.traits import Requirer, Selector, TakenByOthers
-from osc_traitsched.views import effects, refusals, results
+from osc_traitsched.views import results
 
 
 def test_a_trait_that_others_took_comes_with_the_command_that_gives_it_back():
@@ -20,7 +21,7 @@ def test_a_trait_that_others_took_comes_with_the_command_that_gives_it_back():
 
 def test_images_of_other_projects_are_named_with_id_and_owner():
     found = Requirer("image", "win\x1b", "trait:CUSTOM_GOLD", "i1", "p1")
-    assert refusals.passed_over([found]) == (
+    assert traits.passed_over([found]) == (
         "no host will be left for images of other projects: image 'win\\x1b' (i1, "
         "owner p1, trait:CUSTOM_GOLD)"
     )

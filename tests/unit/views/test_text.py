@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from osc_traitsched.views import text
+from osc_traitsched import text
 
 
 def test_long_lists_are_counted_and_not_printed():

@@ -15,8 +15,8 @@ from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.existing.moves.refusal import MoveRefusal, Why
 from osc_traitsched.core.nova.move import Kind
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.nova.releases import NEWEST, OLDEST
 from osc_traitsched.core.nova.server import features, numa
+from osc_traitsched.core.releases import NEWEST, OLDEST
 
 
 def refusals(planned: Planned) -> tuple[MoveRefusal, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 
@@ -108,15 +109,14 @@ def _address(report: NodeReport) -> object:
         return None
 
 
+@dataclasses.dataclass(eq=False)
 class NotVisible(Exception):
     """A filter reads what can't be seen from outside.
 
     :ivar name: under Nova's name
     """
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
+    name: str
 
 
 def exists(name: str) -> bool:

@@ -21,8 +21,8 @@ from osc_traitsched.core.nova.filter import (
 )
 from osc_traitsched.core.nova.filter.answer import Answer
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
-from osc_traitsched.core.nova.releases import NEWEST, OLDEST
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.releases import NEWEST, OLDEST
 
 #: What a filter reads of a host.
 AGGREGATES, REPORT, SERVICE, HOST = "aggregates", "report", "service", "host"

@@ -17,11 +17,11 @@ from osc_traitsched.core.nova.prefilter import (
     networks,
     roots,
 )
-from osc_traitsched.core.nova.releases import OLDEST
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.releases import OLDEST
 
 
 @dataclasses.dataclass(frozen=True)

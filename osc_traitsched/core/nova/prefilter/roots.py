@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.clause import Clause, Origin, RootTrait, Trait
-from osc_traitsched.core.nova.releases import OLDEST
 from osc_traitsched.core.nova.server import device_profile, features, not_evaluated, pci
 from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Server, Switch
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.releases import OLDEST
 
 #: The disk formats that os-traits has a trait for, each with the release of Nova
 #: that came with such an os-traits.

@@ -9,10 +9,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 
-from osc_traitsched.core.nova.releases import NEWEST, OLDEST
 from osc_traitsched.core.nova.request import check_cpu, check_image, check_numa
 from osc_traitsched.core.nova.server import cpu, features, numa, outside, pci
 from osc_traitsched.core.nova.server.server import Server
+from osc_traitsched.core.releases import NEWEST, OLDEST
 
 _STATUS: Mapping[str, int] = {
     "BootFromVolumeRequiredForZeroDiskFlavor": 403,

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
-from osc_traitsched.core.nova.releases import OLDEST
 from osc_traitsched.core.nova.server import properties, reading
 from osc_traitsched.core.nova.server.cpu_set import CpuSet
 from osc_traitsched.core.nova.server.image import Image
+from osc_traitsched.core.releases import OLDEST
 
 TRAITS = "traits_required"
 _DEVICES, _MAPPINGS = "img_block_device_mapping", "img_mappings"

@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Mapping
 
 from osc_traitsched.core.nova import architectures
-from osc_traitsched.core.nova.releases import OLDEST
+from osc_traitsched.core.releases import OLDEST
 
 #: The kinds of properties.
 CHOICE, SWITCH, NUMBER, TEXT, VERSIONS = (

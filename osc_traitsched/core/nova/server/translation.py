@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.nova.clause import Origin, Resource, Trait
-from osc_traitsched.core.nova.releases import OLDEST
 from osc_traitsched.core.nova.server import (
     cpu,
     extra_specs,
@@ -24,6 +23,7 @@ from osc_traitsched.core.nova.server.adding import Found, SoFar
 from osc_traitsched.core.nova.server.flavor import EPHEMERAL
 from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
 from osc_traitsched.core.nova.server.server import Choice, Server
+from osc_traitsched.core.releases import OLDEST
 
 _HYPERTHREADING = "HW_CPU_HYPERTHREADING"
 _MB_A_GB = 1024

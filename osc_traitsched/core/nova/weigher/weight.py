@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
-from osc_traitsched.core.nova.releases import NEWEST, OLDEST
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.releases import NEWEST, OLDEST
 
 #: What is taken to be so: no host has any of it,
 NONE = "none"

@@ -18,8 +18,8 @@ from osc_traitsched.core.nova.filter.answer import (
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import OPTIONS
-from osc_traitsched.core.nova.releases import RELEASES
 from osc_traitsched.core.nova.removed_filters import REMOVED_FILTERS
+from osc_traitsched.core.releases import RELEASES
 from tests.unit.core.filter.asked import host, says, settings, spec
 
 ON = "filter_scheduler__enabled_filters"

@@ -15,7 +15,6 @@ from osc_traitsched.core.wanted.lines.claiming import claims_of
 from osc_traitsched.core.wanted.lines.hosts import Hosts
 from osc_traitsched.core.wanted.model import Only, Part, Place, Text, Wanted, Wish
 from osc_traitsched.core.wanted.planner import draft
-from osc_traitsched.views.problems import word
 
 GOLD = Object(Kind.AGGREGATE_HOSTS, "1", "gold")
 #: Of each aggregate of a large cloud.
@@ -43,7 +42,7 @@ def claimed(inside, *lines, held=(), only=False):
     onlys = [Only("aggregates", text("gold"))] if only else []
     hosts = Hosts(snapshot(["a1", "a2", "b1", "b2"]))
     found = members.claim(claims, GOLD, frozenset(inside), wishes, onlys, hosts)
-    said = [word(each) for each in (*found, *claims.mistakes, *hosts.mistakes)]
+    said = [str(each) for each in (*found, *claims.mistakes, *hosts.mistakes)]
     return {host: c.value for (_, host), c in claims.units.items()}, claims, said
 
 

@@ -19,7 +19,6 @@ from osc_traitsched.core.inventory.snapshot import (
 from osc_traitsched.core.wanted.export import OfIronic, export_of
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.problems import with_problem
-from osc_traitsched.views.wanted.refusals import problems
 
 GOLD = "CUSTOM_GOLD"
 ROOT = Provider("r", "node-1", 1, "r")
@@ -52,7 +51,7 @@ def found(hypervisor="QEMU"):
 
 def said(change, cloud):
     marked = with_problem(change, cloud)
-    return problems.word(marked.problem) if marked.problem else ""
+    return str(marked.problem) if marked.problem else ""
 
 
 def change(provider, after, *traits):

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from osc_traitsched.core import errors
 from osc_traitsched.core.change.impact import (
     Effect,
     FullHostsUnread,
     HostSets,
-    HostsUnknown,
-    LeavesNoHost,
     most_general,
 )
 from osc_traitsched.core.nova.switch import PROJECT_FILTER
-from osc_traitsched.views import problems
-from osc_traitsched.views.text import count, listed, quoted
+from osc_traitsched.text import count, listed, quoted
 
 
 def losses(
@@ -58,7 +56,7 @@ def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
 
 
 def _unread(effect: Effect) -> str:
-    why = problems.word(effect.unread) if effect.unread else ""
+    why = str(effect.unread) if effect.unread else ""
     if not isinstance(effect.unread, FullHostsUnread):
         why = f"Placement can't be asked for its hosts: {why}"
     return f"{_flavors([effect])}: {why}"
@@ -142,12 +140,6 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
         yield f"for {listed(map(quoted, effect.projects), 'project')}"
 
 
-@problems.word.register
-def _(error: LeavesNoHost) -> str:
-    why = _left_without(error.effects, "would")
-    return f"nothing written: {why}; --force overrides this"
-
-
 def _left_without(effects: Sequence[Effect], will: str) -> str:
     """Return which flavors have no host, when all is done or for a moment."""
     kinds = {
@@ -157,22 +149,6 @@ def _left_without(effects: Sequence[Effect], will: str) -> str:
         ],
     }
     return "; ".join(f"{what} for {_stranded(of)}" for what, of in kinds.items() if of)
-
-
-@problems.word.register
-def _(error: FullHostsUnread) -> str:
-    unread = count(error.providers, "full provider")
-    were = "was" if error.providers == 1 else "were"
-    return f"none that was read would be, and {unread} {were} not read"
-
-
-@problems.word.register
-def _(error: HostsUnknown) -> str:
-    reasons = "; ".join(map(_unread, error.effects))
-    return (
-        "nothing written: whether a host would be left is not known of "
-        f"{reasons}; --force overrides this"
-    )
 
 
 def _stranded(effects: Iterable[Effect]) -> str:
@@ -188,3 +164,34 @@ def _of_those(effect: Effect) -> str:
     left = len((effect.ever.now & effect.ever.then) - effect.room.now)
     others = f"; {left} full or disabled would be left" if left else ""
     return f" ({count(ever, 'host')} could ever take one, {room or 'none'} now{others})"
+
+
+class LeavesNoHost(errors.AnswerIsNo):
+    """Flavors that have a host now would lose their last one.
+
+    :ivar effects: without those that a more general one says, too
+    """
+
+    def __init__(self, effects: Iterable[Effect]) -> None:
+        self.effects = most_general(tuple(effects))
+
+    def __str__(self) -> str:
+        why = _left_without(self.effects, "would")
+        return f"nothing written: {why}; --force overrides this"
+
+
+class HostsUnknown(errors.AnswerIsNo):
+    """Flavors of which it can't be known whether they would lose their last host.
+
+    :ivar effects: one of each flavor
+    """
+
+    def __init__(self, effects: Iterable[Effect]) -> None:
+        self.effects = tuple(effects)
+
+    def __str__(self) -> str:
+        reasons = "; ".join(map(_unread, self.effects))
+        return (
+            "nothing written: whether a host would be left is not known of "
+            f"{reasons}; --force overrides this"
+        )

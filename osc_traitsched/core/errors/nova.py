@@ -7,9 +7,11 @@ of this command. So each rule that is failed has a sentence.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
-from osc_traitsched.core.errors import Refusal
-from osc_traitsched.views.text import did_you_mean, listed
+from osc_traitsched.core.errors.base import AnswerIsNo
+from osc_traitsched.core.releases import release
+from osc_traitsched.text import did_you_mean, listed
 
 _MOST_VALUES = 10
 
@@ -260,6 +262,86 @@ _RULES = {
         "take {} out of [filter_scheduler]weight_classes",
     ),
 }
+
+
+class Refusal(AnswerIsNo):
+    """Nova refuses the flavor and the image together, before or instead of placing.
+
+    :ivar exception: the class of Nova's exception
+    :ivar reason: a short id of the rule that it fails; the views word it
+    :ivar keys: the flavor's keys and the image's properties that it is about
+    :ivar stage: ``api`` (refused at once), ``scheduler`` (the server goes to ERROR
+        with that exception) or ``no valid host`` (it goes to ERROR like one that no
+        host has room for); empty until the request is built
+    :ivar http: the status of the API's answer; None at the other stages
+    :ivar nearest: for a name that Nova does not know names like it, best first
+    :ivar allowed: the values that the keys can have, where those are few; else empty
+    """
+
+    def __init__(
+        self,
+        exception: str,
+        reason: str,
+        keys: tuple[str, ...] = (),
+        stage: str = "",
+        http: int | None = None,
+        nearest: tuple[str, ...] = (),
+        allowed: Iterable[str] = (),
+    ) -> None:
+        self.exception = exception
+        self.reason = reason
+        self.keys = keys
+        self.stage = stage
+        self.http = http
+        self.nearest = nearest
+        self.allowed = tuple(allowed)
+
+    def __str__(self) -> str:
+        return sentence(self)
+
+
+class FiltersNotInRelease(Refusal):
+    """Host filters are on that the release does not have: nova-scheduler won't start.
+
+    :ivar keys: the filters
+    :ivar release: Nova's major version
+    :ivar source: where ``enabled_filters`` was read, in one line
+    """
+
+    def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
+        super().__init__(
+            "SchedulerHostFilterNotFound", "filter-not-in-release", names, "scheduler"
+        )
+        self.release = release
+        self.source = source
+
+    def __str__(self) -> str:
+        return (
+            f"nova-scheduler of {release(self.release)} does not start with "
+            f"{listed(self.keys)} in enabled_filters ({self.source}): it has no such "
+            "filter"
+        )
+
+
+class WeighersNotInRelease(Refusal):
+    """Weighers are on that the release does not have: nova-scheduler won't start.
+
+    :ivar keys: the weighers, as ``weight_classes`` names them
+    :ivar release: Nova's major version
+    :ivar source: where ``weight_classes`` was read, in one line
+    """
+
+    def __init__(self, names: tuple[str, ...], release: int, source: str) -> None:
+        super().__init__("ImportError", "weigher-not-in-release", names, "scheduler")
+        self.release = release
+        self.source = source
+
+    def __str__(self) -> str:
+        return (
+            f"nova-scheduler of {release(self.release)} does not start with "
+            f"{listed(self.keys)} in weight_classes ({self.source}): it has no such "
+            "weigher"
+        )
 
 
 def wrong(refusal: Refusal) -> str:

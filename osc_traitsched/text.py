@@ -115,3 +115,12 @@ def did_you_mean(nearest: Iterable[str]) -> str:
     """Return the question that ends a line on an unknown name; nothing without any."""
     names = " or ".join(nearest)
     return f"; did you mean {names}?" if names else ""
+
+
+def option(name: str) -> str:
+    """Return an option as nova.conf has it: ``[section]name``.
+
+    One that has no section is in no file, and is words: ``database collation``.
+    """
+    section, _, key = name.rpartition(".")
+    return f"[{section}]{key}" if section else key.replace("_", " ")

@@ -112,3 +112,8 @@ def others_behind(microversion: str, release: int) -> tuple[int, ...]:
     number = int(microversion.partition(".")[2])
     alike = (each for each, most in MICROVERSIONS.items() if most == number)
     return tuple(each for each in alike if each != release)
+
+
+def release(number: int) -> str:
+    """Return a release with its name: ``34 (2026.2)``."""
+    return f"{number} ({RELEASES[number]})"

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Union
 
-from osc_traitsched.views.text import visible
+from osc_traitsched.text import visible
 
 
 @dataclasses.dataclass(frozen=True)
