@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.effects import check_effects, refusals
-from osc_traitsched.app.execute import Execution
 from osc_traitsched.app.requirers import check_requirers
 from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.targets import targets
-from osc_traitsched.cloud import lookup, read, requirers
+from osc_traitsched.cloud import lookup, read
 from osc_traitsched.cloud.aggregate_state import cloud_state
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
@@ -136,64 +135,6 @@ def plan_remove(
         return dataclasses.replace(todo, unread=exc)
     unread = None if shows_all else errors.PrivateFlavorsHidden()
     return dataclasses.replace(todo, effects=effects, unread=unread)
-
-
-@dataclasses.dataclass(frozen=True)
-class Removal:
-    """What became of a removal, and of what requires the traits.
-
-    :ivar taken: traits that something requires and that no provider has any more, since
-        others took them from the rest, or came to require them, meanwhile
-    :ivar unread: why that can't be read, if it can't
-    :ivar unchecked: traits that were or may have been removed, and of which that was
-        not read, since the removal was stopped
-    """
-
-    execution: Execution
-    taken: tuple[traits.TakenByOthers, ...] = ()
-    unread: errors.CloudBroke | None = None
-    unchecked: tuple[str, ...] = ()
-
-    @property
-    def removed(self) -> dict[str, tuple[traits.Selector, ...]]:
-        """The traits that were or may have been removed, and where."""
-        return traits.removed_from(self.execution.outcomes)
-
-
-def check_removal(
-    cloud: Cloud,
-    execution: Execution,
-    is_forced: bool,
-) -> Removal:
-    """Read again whether each trait that was removed is left where it is required.
-
-    Two runs that remove it from different hosts at the same time see each other's
-    holders before they write. Of a removal that was stopped nothing is read: whoever
-    stopped it does not want to wait, and a service that is dead does not answer.
-
-    :param is_forced: a trait may go though something requires it: nothing is read
-    """
-    removed = traits.removed_from(execution.outcomes)
-    if is_forced or not removed:
-        return Removal(execution)
-    if execution.stopped:
-        return Removal(execution, unchecked=tuple(removed))
-    try:
-        return Removal(execution, taken=_taken(cloud, removed))
-    except errors.CloudBroke as exc:
-        return Removal(execution, unread=exc)
-
-
-def _taken(
-    cloud: Cloud,
-    removed: Mapping[str, tuple[traits.Selector, ...]],
-) -> tuple[traits.TakenByOthers, ...]:
-    orphaned = [n for n in removed if not read.holders(cloud.placement, n)]
-    found = requirers.requirers(cloud, orphaned) if orphaned else {}
-    return tuple(
-        traits.TakenByOthers(name, removed[name], requiring)
-        for name, requiring in traits.blocking(found).items()
-    )
 
 
 def _check_roles(plan: Plan, snapshot: Snapshot) -> None:

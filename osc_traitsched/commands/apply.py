@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.app import trait_changes
 from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.app.wanted.planning import is_begun, unreviewed
 from osc_traitsched.commands import (
@@ -86,11 +84,8 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         rows_of = tuple(step.outcome for step in steps)
         counted = dataclasses.replace(found, outcomes=rows_of)
         self.conclude(counted, args, f"{self.then(found)}{self._more}")
-        removal = functools.partial(
-            trait_changes.check_removal, cloud, found, args.force
-        )
         if todo.plan.has_changes:
-            self.afterwards = lambda: self._look_again(planning, removal)
+            self.afterwards = lambda: self._compare(planning)
         return self.summed(args, todo, steps, here)
 
     def _check(
@@ -125,17 +120,10 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
             writer.write_new(args.undo, writer.text(back.wanted, lines))
             self._more = prose.with_undo(args.undo)
 
-    def _look_again(
-        self,
-        planning: wanted_args.Planning,
-        removal: Callable[[], trait_changes.Removal],
-    ) -> None:
-        """Say what others changed while it was written; the rows are printed by now."""
-        if self.exit_code is ExitCode.DONE:
-            self._compare(planning)
-        self.tell_removal(removal())
-
     def _compare(self, planning: wanted_args.Planning) -> None:
+        """Say what others changed while it was written; the rows are printed by now."""
+        if self.exit_code is not ExitCode.DONE:
+            return
         try:
             left = planning.differing()
             if left:

@@ -86,7 +86,5 @@ class ShorthandWriter(write_args.Writer):
             units = differing(cloud, shorthand.wanted, assumed)
             return len(units), len(todo.units)
 
-        self.look_again(
-            todo.plan, args, left, lambda: self.check_removal(cloud, found, args)
-        )
+        self.look_again(todo.plan, args, left)
         return words.rows(outcomes)

@@ -70,7 +70,6 @@ class RemoveTraits(write_args.Writer):
             todo.plan,
             args,
             lambda: write_args.needed(plan(force=True).plan),
-            lambda: self.check_removal(cloud, found, args),
         )
         return results.removed(self.conclude(found, args, self.then(found)))
 

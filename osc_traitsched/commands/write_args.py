@@ -12,7 +12,6 @@ from typing import Any
 
 import tqdm
 
-from osc_traitsched.app import trait_changes
 from osc_traitsched.app.execute import Execution, execute, foresee
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
@@ -157,20 +156,13 @@ class Writer(base.Lister):
         plan: Plan,
         args: argparse.Namespace,
         left: Callable[[], tuple[int, int]],
-        also: Callable[[], None] = lambda: None,
     ) -> None:
         """Have the cloud compared again, after the rows, if anything was written.
 
         :param left: reads the cloud and returns how much is not as wanted, of how much
-        :param also: what else is read then
         """
         if not args.dry_run and plan.has_changes:
-
-            def look() -> None:
-                self.compare(left)
-                also()
-
-            self.afterwards = look
+            self.afterwards = lambda: self.compare(left)
 
     def compare(self, left: Callable[[], tuple[int, int]]) -> None:
         """Say whether anything is not as wanted, unless the run failed anyway."""
@@ -188,25 +180,6 @@ class Writer(base.Lister):
         if number:
             base.LOG.error("%s", results.left(number, total))
             self.exit_code = ExitCode.ERROR
-
-    def check_removal(
-        self, cloud: Cloud, found: Execution, args: argparse.Namespace
-    ) -> None:
-        """Read again whether removed traits are still required."""
-        self.tell_removal(trait_changes.check_removal(cloud, found, args.force))
-
-    def tell_removal(self, found: trait_changes.Removal) -> None:
-        """Say which traits others left without a host, or came to require."""
-        options = self.repeated_options
-        if found.unread is not None:
-            for said in results.not_read_again(found.unread, found.removed, options):
-                base.LOG.error("%s", said)
-            self.exit_code = self.exit_code or ExitCode.ERROR
-        if found.unchecked:
-            base.LOG.warning("%s", results.unchecked(found.unchecked, options))
-        for taken in found.taken:
-            base.LOG.error("%s", results.taken_by_others(taken, options))
-            self.exit_code = self.exit_code or ExitCode.ERROR
 
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any

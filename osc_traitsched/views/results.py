@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import Any
 
-from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.outcome import Outcome
-from osc_traitsched.core.change.traits import Requirers, Selector, TakenByOthers
+from osc_traitsched.core.change.traits import Requirers
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
-from osc_traitsched.paste import Option, line, openstack
-from osc_traitsched.text import listed
 from osc_traitsched.views.columns import Names
 from osc_traitsched.views.traits import Table
 
@@ -67,56 +64,6 @@ def not_compared(why: TraitSchedError) -> str:
 def effects_unread(why: CloudBroke) -> str:
     """Return a line on what becomes of flavors where that can't be read."""
     return f"whether every flavor keeps a host can't be read ({why!s})"
-
-
-def not_read_again(
-    why: CloudBroke,
-    removed: Mapping[str, Sequence[Selector]],
-    options: Sequence[Option] = (),
-) -> list[str]:
-    """Return lines on removed traits whose other holders can't be read again.
-
-    :param removed: the traits, and where they were taken from
-    :param options: the global ones of the printed commands
-    """
-    reason = str(why)
-    return [
-        f"whether another host still has {name} can't be read ({reason}); where it is "
-        f"still required, {_way_back(name, providers, options)} gives it back"
-        for name, providers in removed.items()
-    ]
-
-
-def _way_back(
-    name: str, providers: Iterable[Selector], options: Sequence[Option]
-) -> str:
-    hosts = (Option(f"--{each.kind}", each.name) for each in providers)
-    return line(openstack("trait-sched add", name, *hosts), options)
-
-
-def unchecked(traits: Sequence[str], options: Sequence[Option] = ()) -> str:
-    """Return a line on traits whose other holders were not read again.
-
-    :param options: the global ones of the printed command
-    """
-    look = openstack("trait-sched list", Option("--by-trait"))
-    return (
-        f"stopped: whether another host still has {listed(traits)} was not read again; "
-        f"{line(look, options)} shows it"
-    )
-
-
-def taken_by_others(found: TakenByOthers, options: Sequence[Option] = ()) -> str:
-    """Return a line on a trait that no host has for others' sake, and the way back.
-
-    :param options: the global ones of the printed command
-    """
-    back = _way_back(found.name, found.providers, options)
-    required = traits.requirers(found.requirers)
-    return (
-        f"no host has {found.name} any more, and it is required by {required}: others "
-        f"changed that meanwhile; {back} gives it back"
-    )
 
 
 def requirer_rows(found: Requirers) -> Table:

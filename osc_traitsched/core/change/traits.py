@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Change, Keys, Kind, Plan, Value
-from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.change.outcome import Outcome
 from osc_traitsched.core.change.phases import plan_of
 from osc_traitsched.core.change.providers import (
     gone,
@@ -243,50 +243,6 @@ class OwnedByNova(errors.AnswerIsNo):
     def __str__(self) -> str:
         reasons = "; ".join(reverted(each, removing=True) for each in self.reverted)
         return f"nothing removed: {reasons}; --force overrides this"
-
-
-@dataclasses.dataclass(frozen=True)
-class Selector:
-    """What selects a provider on a command line.
-
-    :ivar kind: ``host`` or ``provider``
-    """
-
-    kind: str
-    name: str
-
-
-@dataclasses.dataclass(frozen=True)
-class TakenByOthers:
-    """A trait that something requires, and that no provider has any more.
-
-    Others took it from the providers that were to keep it, or came to require it.
-
-    :ivar providers: those that this run took it from
-    :ivar requirers: those that were not known when it was planned
-    """
-
-    name: str
-    providers: tuple[Selector, ...]
-    requirers: tuple[Requirer, ...]
-
-
-def removed_from(outcomes: Iterable[Outcome]) -> dict[str, tuple[Selector, ...]]:
-    """Return the traits that were or may have been removed, and where."""
-    found: dict[str, list[Selector]] = {}
-    for outcome in outcomes:
-        is_of_provider = outcome.change.object.kind is Kind.PROVIDER_TRAITS
-        if is_of_provider and outcome.status in (Status.CHANGED, Status.UNKNOWN):
-            for name in sorted(outcome.written.removed):
-                found.setdefault(name, []).append(_selector(outcome.change))
-    return {name: tuple(providers) for name, providers in found.items()}
-
-
-def _selector(change: Change) -> Selector:
-    """Return what selects a provider: a root that others share may be no host."""
-    found = change.object
-    is_host = found.name == found.host and trait.SHARING not in change.found.keys
-    return Selector("host" if is_host else "provider", found.name)
 
 
 def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:

@@ -7,18 +7,15 @@ import functools
 import pytest
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.app.execute import Execution, execute
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import requirers
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.effects import LeavesNoHost
-from osc_traitsched.core.change.model import State
-from osc_traitsched.core.change.outcome import Outcome, Status, foreseen_outcomes
+from osc_traitsched.core.change.outcome import foreseen_outcomes
 from osc_traitsched.core.change.traits import (
     LastHolder,
     Requirer,
     RoleChanged,
-    Selector,
 )
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke, Mistakes
 from osc_traitsched.core.inventory.selection import Selectors
@@ -28,7 +25,6 @@ from tests.unit.app.recorded import (
     CMP01,
     CMP02,
     CMP03,
-    GPU,
     OTHER,
     OWN,
     ROCKY,
@@ -215,13 +211,6 @@ def test_a_public_image_and_one_s_own_are_in_the_way(blocking):
     assert [each.name for each in requirers] == [blocking["name"]]
 
 
-def test_an_image_that_any_user_could_make_is_not_asked_for_afterwards():
-    done = outcomes(cloud())
-    for image, wanted in ((THEIRS, 0), (PUBLIC, 1)):
-        found = without_aggregates(image, holders=())
-        assert len(checked(found, done).taken) == wanted
-
-
 def unisolate(image, **options):
     empty = "/servers/detail?all_tenants=1&host={}&limit=1000"
     servers = {empty.format(host): {"servers": []} for host in ("cmp01", "cmp03")}
@@ -246,86 +235,3 @@ def test_a_public_image_of_others_is_written_if_told_or_else_in_the_way():
     assert [each.name for each in refusal.requirers[GOLD]] == ["public"]
     change, refusals = unisolate(PUBLIC, all_images=True)
     assert (change.is_needed, refusals) == (True, ())
-
-
-def checked(found, done, **ended):
-    """Return what is found once a removal has ended so."""
-    execution = Execution(tuple(done), **ended)
-    return trait_changes.check_removal(found, execution, is_forced=False)
-
-
-def outcomes(found, status=Status.CHANGED):
-    (change,) = remove(found, force=True).plan.changes
-    return [Outcome(change, status, overwritten=State(change.found.keys))]
-
-
-def test_a_required_trait_that_others_took_from_the_other_hosts_is_found_afterwards():
-    found = cloud(holders=())
-    (taken,) = checked(found, outcomes(found)).taken
-    assert (taken.name, taken.providers) == (GOLD, (Selector("host", "cmp01"),))
-    assert [(each.kind, each.name) for each in taken.requirers] == [
-        ("flavor", "gold"),
-        ("aggregate", "gold"),
-    ]
-
-
-def test_of_a_trait_that_may_have_been_removed_it_is_found_too():
-    found = cloud(holders=())
-    for done in (outcomes(found, Status.UNKNOWN), not_known(found)):
-        (taken,) = checked(found, done).taken
-        assert (taken.name, taken.providers) == (GOLD, (Selector("host", "cmp01"),))
-
-
-def not_known(found):
-    """Return an outcome of a change that was under way when all was ended."""
-    (change,) = remove(found, force=True).plan.changes
-    return [Outcome(change, Status.UNKNOWN)]
-
-
-def test_what_can_t_be_read_again_is_said():
-    found = cloud(holders=(), **{FLAVORS: CloudBroke("compute", "no", 403)})
-    assert isinstance(checked(found, outcomes(found)).unread, CloudBroke)
-
-
-@pytest.mark.parametrize("holders", [(CMP03,), (GPU,)])
-def test_a_trait_that_some_provider_still_has_is_left(holders):
-    found = cloud(holders=holders)
-    assert checked(found, outcomes(found)).taken == ()
-    assert not found.compute.asked
-
-
-def test_of_what_was_not_removed_nothing_is_read_again():
-    found = cloud(holders=())
-    unchanged = outcomes(found, Status.UNCHANGED)
-    asked = len(found.placement.asked)
-    assert checked(found, unchanged).taken == ()
-    assert len(found.placement.asked) == asked
-
-
-def test_of_a_removal_that_was_stopped_nothing_is_read_again():
-    found = cloud(holders=())
-    done = outcomes(found)
-    asked = len(found.placement.asked)
-    seen = checked(found, done, stopped=True)
-    assert (seen.unchecked, seen.taken, seen.unread) == ((GOLD,), (), None)
-    assert len(found.placement.asked) == asked
-
-
-def test_what_others_take_while_it_is_carried_out_is_found():
-    found = cloud(holders=(CMP01, CMP03))
-    todo = remove(found, host="cmp03")
-    found.placement.when_put = lambda path: found.placement.now_has(HAVING, providers())
-    execution = execute(found, todo.plan)
-    assert execution.done == 1
-    seen = trait_changes.check_removal(found, execution, is_forced=False)
-    assert [(each.name, each.providers) for each in seen.taken] == [
-        (GOLD, (Selector("host", "cmp03"),))
-    ]
-
-
-def test_of_a_removal_by_force_nothing_is_read_again():
-    found = cloud(holders=())
-    execution = execute(found, remove(found, force=True).plan)
-    seen = trait_changes.check_removal(found, execution, is_forced=True)
-    assert (execution.done, seen.taken, seen.unchecked) == (1, (), ())
-    assert not found.compute.asked

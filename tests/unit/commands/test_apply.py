@@ -114,23 +114,6 @@ def test_an_aggregate_that_is_not_written_is_not_said_to_change(
     assert cloud.metadata == {}
 
 
-def test_others_that_take_the_last_holder_meanwhile_are_told(apply, cloud):
-    cloud.gives(SILVER, "cmp00", "cmp01")
-
-    def rival():
-        cloud.takes(SILVER, "cmp01")
-        cloud.flavor("late", CUSTOM_SILVER="required")
-
-    cloud.rivals[HOSTS["cmp00"]] = rival
-    done = apply("traits: {CUSTOM_SILVER: {absent: {hosts: [cmp00]}}}")
-    assert (done.code, list(statuses(done).values())) == (1, ["changed"])
-    assert done.err.splitlines()[-1] == (
-        "no host has CUSTOM_SILVER any more, and it is required by flavor 'late' "
-        "(trait:CUSTOM_SILVER): others changed that meanwhile; openstack trait-sched "
-        "add CUSTOM_SILVER --host cmp00 gives it back"
-    )
-
-
 def test_servers_are_on_the_side_where_their_hosts_go(apply, cloud, monkeypatch):
     golden, plain = {f"trait:{GOLD}": "required"}, {}
     with_servers(

@@ -96,15 +96,6 @@ def test_that_the_cloud_can_t_be_compared_again_is_said(cloud):
     assert "whether others have changed it since is not known" in last(found)
 
 
-def test_a_flavor_that_comes_to_require_a_trait_while_it_is_removed_is_named(cloud):
-    assert run(*ISOLATE).code == 0
-    rival(cloud, "action", (lambda: cloud.flavor("late", **{GOLD: "required"}),))
-    found = run(*UNISOLATE)
-    assert (found.code, cloud.having(GOLD)) == (1, set())
-    assert f"no host has {GOLD} any more" in found.err
-    assert "flavor 'late'" in found.err
-
-
 def test_a_trait_that_another_aggregate_requires_keeps_its_last_host(cloud):
     assert run("isolate", "gold", GOLD).code == 0
     another(cloud)

@@ -11,8 +11,7 @@ import pytest
 from osc_traitsched.commands import base
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
-from tests.unit.app.recorded import CMP02, CMP03, ZONE1, RecordedCloud, providers
-from tests.unit.app.test_trait_changes import HAVING
+from tests.unit.app.recorded import CMP02, CMP03, ZONE1, RecordedCloud
 from tests.unit.app.test_trait_changes import cloud as cloud_with_trait
 
 ADD = ("add", "CUSTOM_SILVER", "--all", "-f", "json")
@@ -93,49 +92,6 @@ def test_rows_of_a_removal_are_there_whatever_becomes_of_the_second_look(removin
     removing.placement.when_put = lost(removing.placement)
     found = run(*REMOVE)
     assert (found.code, found.statuses) == (130, {"cmp03": "changed"})
-
-
-def test_what_others_took_is_said_after_the_rows(removing):
-    def take(path):
-        removing.placement.now_has(HAVING, providers())
-
-    removing.placement.when_put = take
-    found = run(*REMOVE)
-    assert (found.code, found.statuses) == (1, {"cmp03": "changed"})
-    assert "no host has CUSTOM_GOLD any more" in found.err
-
-
-def test_a_removal_that_can_t_look_again_fails_and_says_what_gives_it_back(removing):
-    def fail(path):
-        removing.placement.now_has(HAVING, CloudBroke("placement", "down", 503))
-
-    removing.placement.when_put = fail
-    found = run(*REMOVE)
-    assert (found.code, found.statuses) == (1, {"cmp03": "changed"})
-    *_, line = found.err.splitlines()
-    assert line == (
-        "whether another host still has CUSTOM_GOLD can't be read (placement: down "
-        "(HTTP 503)); where it is still required, openstack trait-sched add "
-        "CUSTOM_GOLD --host cmp03 gives it back"
-    )
-
-
-@pytest.mark.parametrize("trouble", ["interrupted", "exception"])
-def test_a_removal_that_was_stopped_says_that_it_did_not_look_again(removing, trouble):
-    def stop(path):
-        removing.placement.get = interrupted_read
-        if trouble == "exception":
-            raise KeyError("traits")
-        INTERRUPT()
-
-    removing.placement.when_put = stop
-    found = run(*REMOVE)
-    assert found.code == (130 if trouble == "interrupted" else 1)
-    assert list(found.statuses) == ["cmp03"]
-    assert (
-        "stopped: whether another host still has CUSTOM_GOLD was not read again; "
-        "openstack trait-sched list --by-trait shows it"
-    ) in found.err.splitlines()
 
 
 def test_rows_of_a_repair_are_there_whatever_becomes_of_the_second_look(repairing):
