@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from osc_traitsched.cloud import lists, lookup, read, rest
@@ -11,11 +12,14 @@ from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
 
 _PAGE = "1000"
+#: Of more hosts the servers are read with all others.
+_FEW_HOSTS = 20
+_HOST = "OS-EXT-SRV-ATTR:host"
 _NODE = "OS-EXT-SRV-ATTR:hypervisor_hostname"
 _SERVER: dict[str, rest.Shape] = {
     "name": str,
     "tenant_id": str,
-    "OS-EXT-SRV-ATTR:host": str,
+    _HOST: rest.OPTIONAL_TEXT,
     _NODE: rest.OPTIONAL_TEXT,
     "flavor": {},
     "image": (str, dict),
@@ -25,9 +29,9 @@ _SERVER: dict[str, rest.Shape] = {
 def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
     """Return the servers of all projects that are on some compute nodes.
 
-    One request for each host, and one for each thousand of its servers, and a few for
-    each hundred of their images: the cost does not grow with the cloud. A server that
-    is shelved and offloaded is on no host, and not among them.
+    One request for each host, or for each thousand servers of the cloud if there are
+    many hosts, and a few for each hundred images. A server that is shelved and
+    offloaded is on no host, and not among them.
 
     :param nodes: UUIDs, which are those of the nodes' root providers; those that Nova
         does not list are :func:`unlisted`
@@ -41,20 +45,20 @@ def on_nodes(cloud: Cloud, nodes: Iterable[str]) -> tuple[Server, ...]:
             names.setdefault(compute.service_host, set()).add(compute.node)
     bodies = [
         found
-        for host in sorted(names)
-        for found in _on_host(cloud, host)
-        if found[_NODE] in (None, *names[host])
+        for found in _on_hosts(cloud, names)
+        if found[_NODE] in (None, *names[found[_HOST]])
     ]
     images = lookup.images_of_ids(cloud, filter(None, map(_image_id, bodies)))
     return tuple(_server(found, images) for found in bodies)
 
 
-def counted(cloud: Cloud, hosts: Iterable[str]) -> dict[str, int]:
+def counted(cloud: Cloud, hosts: Collection[str]) -> dict[str, int]:
     """Return how many servers of all projects are on each of some service hosts.
 
     :raises CloudBroke: when the user may not list all projects' servers
     """
-    return {host: sum(1 for _ in _on_host(cloud, host)) for host in sorted({*hosts})}
+    found = Counter(body[_HOST] for body in _on_hosts(cloud, hosts))
+    return {host: found[host] for host in hosts}
 
 
 def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
@@ -70,19 +74,17 @@ def unlisted(cloud: Cloud, roots: Iterable[str]) -> frozenset[str]:
     return left & read.compute_nodes(cloud.placement) if left else left
 
 
-def _on_host(cloud: Cloud, host: str, **params: str) -> Iterator[Any]:
-    return _all(cloud, _SERVER, {"host": host, "limit": _PAGE, **params})
+def _on_hosts(cloud: Cloud, hosts: Collection[str]) -> Iterator[Any]:
+    if len(hosts) <= _FEW_HOSTS:
+        for host in sorted(hosts):
+            yield from _all(cloud, host=host)
+    else:
+        yield from (body for body in _all(cloud) if body[_HOST] in hosts)
 
 
-def _all(
-    cloud: Cloud,
-    shape: Mapping[str, rest.Shape],
-    query: Mapping[str, str],
-    version: str | None = None,
-) -> Iterator[Any]:
-    every = {"all_tenants": "1", **query}
-    path = "/servers/detail"
-    return lists.pages(cloud.compute, path, "servers", shape, every, version)
+def _all(cloud: Cloud, **params: str) -> Iterator[Any]:
+    query = {"all_tenants": "1", **params, "limit": _PAGE}
+    return lists.pages(cloud.compute, "/servers/detail", "servers", _SERVER, query)
 
 
 def _image_id(body: Any) -> str | None:
@@ -96,7 +98,7 @@ def _server(body: Any, images: Mapping[str, lookup.Body]) -> Server:
     return Server(
         id=body["id"],
         name=body["name"],
-        host=body["OS-EXT-SRV-ATTR:host"],
+        host=body[_HOST],
         project=body["tenant_id"],
         of_flavor=None if specs is None else required_by(specs),
         of_image=None if image is None else required_by_image(image),
