@@ -1,14 +1,9 @@
 """The check rules, by area, in the order in which they are run and documented.
 
-To add a rule, two files are changed, both named like its area:
-
-``rules/AREA.py``, what is wrong
-    A frozen dataclass derived from ``Finding``, which has the rule's ID and a field
-    for all that the wording needs, and below it a function that yields such findings.
-    ``RULES`` at the end of the file ties the two together.
-
-``osc_traitsched/views/check/AREA.py``, how it is said
-    One function that makes words of that dataclass, registered with ``word``.
+To add a rule, one file is changed, ``rules/AREA.py``: a frozen dataclass derived from
+``Finding``, with the rule's ID, a field for all that its words need, and the words;
+below it a function that yields such findings. ``RULES`` at the end of the file ties the
+two together.
 
 A test tells what is missing, a section in the reference included.
 """

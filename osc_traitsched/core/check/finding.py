@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import typing
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+
+from osc_traitsched.paste import Command, Option, line
 
 
 class Severity(enum.Enum):
@@ -39,8 +42,45 @@ class Kind(enum.Enum):
     SERVERS = "servers"
 
 
+@dataclasses.dataclass(frozen=True)
+class Words:
+    """A finding in words.
+
+    :ivar problem: what is wrong, one line
+    :ivar fix: a command to paste where one exists, else what to do; may be empty
+    :ivar when: what has to be so before the command is run, or what it is for
+    """
+
+    problem: str
+    fix: str | Command = ""
+    when: str = ""
+
+    def fix_line(self, options: Sequence[Option]) -> str:
+        """Return what to do.
+
+        :param options: the global ones of printed commands
+        """
+        return ": ".join(filter(None, (self.when, self._done(options))))
+
+    def fix_lines(self, options: Sequence[Option]) -> Iterator[str]:
+        """Yield what to do; a command has a line of its own, further in.
+
+        :param options: the global ones of printed commands
+        """
+        done = self._done(options)
+        if isinstance(self.fix, str) or not done:
+            yield from filter(None, (self.fix_line(options),))
+            return
+        if self.when:
+            yield f"{self.when}:"
+        yield f"  {done}"
+
+    def _done(self, options: Sequence[Option]) -> str:
+        return self.fix if isinstance(self.fix, str) else line(self.fix, options)
+
+
 class Finding:
-    """One thing that is wrong, as values; a view words it.
+    """One thing that is wrong, as values and in words.
 
     Each rule has a subclass, a frozen dataclass. What is the same in all its findings
     is set in the class, as ``rule`` always is; what differs, and all that the wording
@@ -58,6 +98,10 @@ class Finding:
     severity: Severity
     kind: Kind
     name: str
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        raise NotImplementedError
 
     @property
     def due_to_images(self) -> tuple[str, ...]:

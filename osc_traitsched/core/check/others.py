@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable
 
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.text import listed, option
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,6 +28,20 @@ class ImagesOfOthers(Finding):
     name: str
     images: tuple[str, ...]
     found: tuple[Finding, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        first = self.found[0]
+        words = first.words()
+        more = "".join((_alike(self), _other_images(self)))
+        if first.kind is Kind.OPTION:
+            problem = f"{option(first.name)}: {words.problem}{more}"
+            return dataclasses.replace(words, problem=problem)
+        about = "" if first.kind is Kind.IMAGE else f"{first.kind.value} {first.name}: "
+        return Words(
+            f"{about}{words.problem}{more}",
+            "leave it to the project that owns the image",
+        )
 
 
 def folded(findings: Iterable[Finding], others: Collection[str]) -> tuple[Finding, ...]:
@@ -48,3 +63,20 @@ def folded(findings: Iterable[Finding], others: Collection[str]) -> tuple[Findin
 def _note(rule: str, found: list[Finding]) -> ImagesOfOthers:
     images = tuple(dict.fromkeys(name for each in found for name in each.due_to_images))
     return ImagesOfOthers(rule, images[0], images, tuple(found))
+
+
+def _alike(finding: ImagesOfOthers) -> str:
+    first, *rest = finding.found
+    if not rest:
+        return ""
+    names = dict.fromkeys(each.name for each in rest if each.name != first.name)
+    which = f": {listed(names, first.kind.value)}" if names else ""
+    return f"; {len(rest)} more like it{which}"
+
+
+def _other_images(finding: ImagesOfOthers) -> str:
+    """Return the images that the words of the first finding do not name."""
+    first = finding.found[0]
+    if first.kind is Kind.IMAGE or finding.images == first.due_to_images:
+        return ""
+    return f"; all by the {listed(finding.images, 'image')}"

@@ -7,14 +7,22 @@ import enum
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
+from osc_traitsched.core.check.words import off_by, unset
 from osc_traitsched.core.inventory.zones import ZONE_KEY, zone_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on, az_is_on
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Option, Placeholder, openstack
+from osc_traitsched.text import listed, option, quoted, ranges
+
+_FILTERS = option(options.ENABLED_FILTERS)
+
+_ENABLE = openstack("trait-sched config nova-conf", Option("--enable", "az"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +38,14 @@ class AzMirror(Finding):
     name: str
     out_of_step: OutOfStep
     is_filtered: bool
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        extra = "requests for the zone can land there"
+        if self.is_filtered:
+            extra = f"only {AZ_FILTER} keeps requests for the zone away"
+        missing = "no request for the zone gets there"
+        return mirror.out_of_step_words(self.out_of_step, missing, extra)
 
 
 def differing(analysis: Analysis) -> Iterator[AzMirror]:
@@ -54,6 +70,16 @@ class AzSeveral(Finding):
     name: str
     zones: tuple[str, ...]
     aggregates: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        zones = " and ".join(map(quoted, self.zones))
+        return Words(
+            f"in the zones {zones} at once, by the "
+            f"{listed(self.aggregates, 'aggregate')}",
+            openstack("aggregate remove host", Placeholder("AGGREGATE"), self.name),
+            "take the host out of all but one zone's aggregates",
+        )
 
 
 def several(analysis: Analysis) -> Iterator[AzSeveral]:
@@ -86,6 +112,13 @@ class DefaultZone(enum.Enum):
     FILTERED = "filtered"
 
 
+_GIVEN = {
+    DefaultZone.ANY: "a request for it can get any host: no aggregate has its name",
+    DefaultZone.OTHERS: "a request for it does not get them: an aggregate has its name",
+    DefaultZone.FILTERED: f"a request for it gets them, as long as {AZ_FILTER} is on",
+}
+
+
 @dataclasses.dataclass(frozen=True)
 class AzDefaultZone(Finding):
     """A zone that hosts are in by default, in a cloud that has zones' aggregates.
@@ -99,6 +132,17 @@ class AzDefaultZone(Finding):
     name: str
     hosts: tuple[str, ...]
     given: DefaultZone
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"in it by default, for want of a zone's aggregate: the "
+            f"{ranges(self.hosts, 'host')}; {_GIVEN[self.given]}",
+            openstack(
+                "aggregate add host", Placeholder("AGGREGATE"), Placeholder("HOST")
+            ),
+            "put them into a zone's aggregate",
+        )
 
 
 def default_zone(analysis: Analysis) -> Iterator[AzDefaultZone]:
@@ -149,6 +193,18 @@ class AzFilter(Finding):
     setting: Setting
     stops: bool
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        if self.stops:
+            nova = f"Nova {release(self.release)}"
+            then = f"{nova} has no {AZ_FILTER}, and nova-scheduler does not start"
+        else:
+            then = (
+                f"{AZ_FILTER} does again what Placement did, and Nova 28 (2023.2) does "
+                "not start with it"
+            )
+        return Words(f"{then} ({self.setting.source})", _ENABLE)
+
 
 def filtered(analysis: Analysis) -> Iterator[AzFilter]:
     """Find AvailabilityZoneFilter, where Placement looks at zones.
@@ -174,6 +230,14 @@ class AzIgnored(Finding):
     name = options.AZ_QUERY
     zones: tuple[str, ...]
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{off_by(self.setting)}, and {_FILTERS} has no {AZ_FILTER}: a request "
+            f"for the {listed(self.zones, 'zone')} gets any host",
+            _ENABLE,
+        )
 
 
 def ignored(analysis: Analysis) -> Iterator[AzIgnored]:
@@ -208,6 +272,17 @@ class AzKey(Finding):
     value: str
     hosts: tuple[str, ...]
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{quoted(self.key)} is {ZONE_KEY} to a database that is "
+            f"{self.setting.value} ({self.setting.source}), and not to Nova, which "
+            f"raises KeyError whenever it looks for the zone of the "
+            f"{ranges(self.hosts, 'host')}: to show a server there, or to build one",
+            unset(Kind.AGGREGATE, [self.key], str(self.id)),
+            f"set {ZONE_KEY} instead, once this key is off",
+        )
 
 
 def key(analysis: Analysis) -> Iterator[AzKey]:

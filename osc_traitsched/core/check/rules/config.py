@@ -10,14 +10,42 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.words import off_by
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
 from osc_traitsched.core.nova.removed_filters import is_removed
 from osc_traitsched.core.nova.server import not_evaluated
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import AZ_FILTER, PROJECT_FILTER
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Option, openstack
+from osc_traitsched.text import listed, option
+
+_RATIOS = "the allocation ratios of Placement's inventories do its work"
+
+_BARE_METAL = "resource classes of bare metal nodes do its work"
+
+_AMOUNTS = "Placement does its work"
+
+#: What became of the filters that Nova does not have any more.
+_SUCCESSORS = {
+    "TrustedFilter": "traits can do its work",
+    "TypeAffinityFilter": "nothing does its work",
+    "ExactCoreFilter": _BARE_METAL,
+    "ExactDiskFilter": _BARE_METAL,
+    "ExactRamFilter": _BARE_METAL,
+    "CoreFilter": _AMOUNTS,
+    "DiskFilter": _AMOUNTS,
+    "RamFilter": _AMOUNTS,
+    "AggregateCoreFilter": _RATIOS,
+    "AggregateDiskFilter": _RATIOS,
+    "AggregateRamFilter": _RATIOS,
+    "RetryFilter": "the alternate hosts that Nova chooses at once do its work",
+}
+
 
 #: The property that a host filter looks at, too (ImagePropertiesFilter), and its old
 #: name.
@@ -38,6 +66,14 @@ class ConfigIgnored(Finding):
     name: str
     source: str
     release: int
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"set ({self.source}), and Nova {release(self.release)} does not look "
+            "at it",
+            "take it out, or name the release by --nova-release",
+        )
 
 
 def ignored(analysis: Analysis) -> Iterator[ConfigIgnored]:
@@ -62,6 +98,14 @@ class ConfigFilterGone(Finding):
     filter: str
     release: int
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"Nova {release(self.release)} has no {self.filter}, and nova-scheduler "
+            f"does not start ({self.setting.source})",
+            f"take it out of the list: {_SUCCESSORS[self.filter]}",
+        )
 
 
 def filter_gone(analysis: Analysis) -> Iterator[ConfigFilterGone]:
@@ -93,6 +137,15 @@ class ConfigMaxResults(Finding):
     total: int
     setting: Setting
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{self.limit} ({self.setting.source}), and there are "
+            f"{self.total} hosts: where more can take a request, the "
+            "scheduler weighs a part of them only",
+            f"set {option(self.name)} to {self.total} or more",
+        )
+
 
 def max_results(analysis: Analysis) -> Iterator[ConfigMaxResults]:
     """Find that there are more hosts than Placement is asked for.
@@ -116,6 +169,15 @@ class ConfigProjectOff(Finding):
     severity: Severity
     aggregates: tuple[str, ...]
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{off_by(self.setting)}, and no host filter looks at "
+            f"{TENANT_KEY}: all projects get into "
+            f"{listed(self.aggregates, 'aggregate')}, and those named get anywhere",
+            openstack("trait-sched config nova-conf", Option("--enable", "projects")),
+        )
 
 
 def project_off(analysis: Analysis) -> Iterator[ConfigProjectOff]:
@@ -144,6 +206,16 @@ class ConfigProjectRequired(Finding):
     name = options.TENANT_REQUIRED
     setting: Setting
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"on ({self.setting.source}), and without effect as long as "
+            f"{option(options.TENANT)} is off",
+            openstack(
+                "trait-sched config nova-conf", Option("--enable", "projects-required")
+            ),
+        )
+
 
 def project_required(analysis: Analysis) -> Iterator[ConfigProjectRequired]:
     """Find that projects are to have an aggregate, by an option without effect.
@@ -170,6 +242,18 @@ class ConfigImageMetadataOff(Finding):
     traits: tuple[str, ...]
     images: tuple[str, ...]
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{off_by(self.setting)}, and not every host has "
+            f"{', '.join(self.traits)}: servers of the "
+            f"{listed(self.images, 'image')} can land where their devices can't "
+            "be made",
+            openstack(
+                "trait-sched config nova-conf", Option("--enable", "image-metadata")
+            ),
+        )
 
 
 def image_metadata_off(analysis: Analysis) -> Iterator[ConfigImageMetadataOff]:
@@ -227,6 +311,14 @@ class ConfigImageMetadataNoTrait(Finding):
     key: str
     value: str
     id: str
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"no trait stands for {self.key}={self.value}, so that "
+            "image_metadata_prefilter looks at none of the image's properties",
+            openstack("image unset", Option("--property", self.key), self.id),
+        )
 
 
 def image_metadata_no_trait(analysis: Analysis) -> Iterator[ConfigImageMetadataNoTrait]:

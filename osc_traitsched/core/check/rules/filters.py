@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import (
     filters_flavors,
@@ -23,6 +23,7 @@ from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.text import did_you_mean, quoted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +41,15 @@ class FiltersMisnamed(Finding):
     filter: str
     nearest: tuple[str, ...]
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{quoted(self.filter)} is no name of a class, and nova-scheduler does not "
+            f"start ({self.setting.source}){did_you_mean(self.nearest)}",
+            "name the class alone; [filter_scheduler]available_filters says where its "
+            "module is",
+        )
 
 
 def misnamed(analysis: Analysis) -> Iterator[FiltersMisnamed]:

@@ -8,14 +8,20 @@ from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.filtering import CAPABILITIES, EXTRA_SPECS
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.filtering import (
+    CAPABILITIES,
+    EXTRA_SPECS,
+)
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.filter import attributes, ops
-from osc_traitsched.core.nova.filter.aggregates import metadata_key
+from osc_traitsched.core.nova.filter.aggregates import SCOPE, metadata_key
 from osc_traitsched.core.nova.filter.answer import Fails
 from osc_traitsched.core.nova.filter.judging import judge
 from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.paste import Option, Placeholder, openstack
+from osc_traitsched.text import listed
 
 Pair = tuple[str, str]
 
@@ -39,6 +45,34 @@ class FiltersNoAggregate(Finding):
     wanted: tuple[Pair, ...]
     key: str
     values: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        pairs = [f"{key}={value}" for key, value in self.wanted]
+        if not self.key:
+            return Words(
+                f"{EXTRA_SPECS} keeps it out of all hosts: no host is in aggregates "
+                f"that match all of {listed(pairs)}",
+                "give one aggregate with hosts all that they want",
+            )
+        ((key, value),) = self.wanted
+        values = [each or "''" for each in self.values]
+        there = f"; there is {listed(values)}" if values else ""
+        problem = (
+            f"{EXTRA_SPECS} keeps it out of all hosts: none is in an aggregate whose "
+            f"{self.key} matches {pairs[0]}{there}"
+        )
+        if not ops.can_match(value):
+            return _of_no_value(problem, key, value, self.id)
+        pair = f"{self.key}={value}"
+        wanted = pair if ops.is_plain(value) else Placeholder(f"{self.key}=VALUE")
+        return Words(
+            problem,
+            openstack(
+                "aggregate set", Option("--property", wanted), Placeholder("AGGREGATE")
+            ),
+            f"give it to an aggregate with hosts, or take {key} off the flavor",
+        )
 
 
 def no_aggregate(analysis: Analysis) -> Iterator[FiltersNoAggregate]:
@@ -112,6 +146,29 @@ class FiltersUnscoped(Finding):
     is_object: bool
     of_aggregates: bool
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        pair = f"{self.key}={self.value}"
+        scoped = f"{SCOPE}:{self.key}={self.value}"
+        if self.is_object:
+            problem = (
+                f"{CAPABILITIES} compares {pair} with an object of the scheduler's own "
+                "of this name, which equals no text: it keeps all hosts out"
+            )
+        else:
+            problem = (
+                f"{pair} has no scope, and a host has to match it twice: by an "
+                f"aggregate ({EXTRA_SPECS}), and by what it has under this name itself "
+                f"({CAPABILITIES})"
+            )
+        if not self.of_aggregates:
+            return Words(problem, unset(Kind.FLAVOR, [self.key], self.id))
+        return Words(
+            problem,
+            openstack("flavor set", Option("--property", scoped), self.id),
+            f"say that aggregates are meant, and take {self.key} off",
+        )
+
 
 def unscoped(analysis: Analysis) -> Iterator[FiltersUnscoped]:
     """Find extra specs that are compared with an attribute that nobody had in mind.
@@ -131,3 +188,24 @@ def unscoped(analysis: Analysis) -> Iterator[FiltersUnscoped]:
                 yield FiltersUnscoped(
                     flavor.name, identity, key, value, is_object, of_aggregates
                 )
+
+
+def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
+    """Return the words on what no value of any aggregate matches."""
+    if ops.is_plain(value) and "," in value:
+        parts = [each.strip() for each in value.split(",")]
+        one_of = f"{key}=<or> {' <or> '.join(filter(None, parts))}"
+        return Words(
+            f"{problem}; an aggregate's value is split at commas, so that none equals "
+            "one with a comma",
+            openstack("flavor set", Option("--property", one_of), flavor),
+            "to take any of them",
+        )
+    if ops.is_plain(value) and value.strip():
+        pair = f"{key}={value.strip()}"
+        return Words(
+            f"{problem}; an aggregate's value is taken without the spaces around it, "
+            "so that none equals one with such spaces",
+            openstack("flavor set", Option("--property", pair), flavor),
+        )
+    return Words(f"{problem}; no value does", unset(Kind.FLAVOR, [key], flavor))

@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.nova import options, weigher_options
 from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.nova.weigher.table import WEIGHERS
+from osc_traitsched.text import listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +33,15 @@ class FiltersGroupPolicy(Finding):
     groups: tuple[str, ...]
     setting: Setting
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{self.needed} is not on ({self.setting.source}): Nova refuses every "
+            f"server of {listed(self.groups, 'server group')}, whose policy is "
+            f"{self.policy}",
+            f"add {_loaded(self)} to the list",
+        )
+
 
 def group_policy(analysis: Analysis) -> Iterator[FiltersGroupPolicy]:
     """Find policies of server groups that Nova refuses, before it looks at any host.
@@ -48,3 +59,8 @@ def group_policy(analysis: Analysis) -> Iterator[FiltersGroupPolicy]:
             )
             setting = settings.setting(option)
             yield FiltersGroupPolicy(option, policy, needed, groups, setting)
+
+
+def _loaded(finding: FiltersGroupPolicy) -> str:
+    known = WEIGHERS.get(finding.needed)
+    return known.path if known else finding.needed

@@ -9,14 +9,18 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.filtering import IMAGE_ISOLATION
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.filtering import (
+    IMAGE_ISOLATION,
+)
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.words import aggregate_set
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.nova import filter_options
 from osc_traitsched.core.nova.filter.image import compared_start
 from osc_traitsched.core.nova.question import NO_PROPERTIES
 from osc_traitsched.core.nova.server import image_text
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.text import listed, quoted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +38,17 @@ class FiltersNamespace(Finding):
     aggregates: tuple[str, ...]
     keys: tuple[str, ...]
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{quoted(self.namespace)} begins no property of an image that Nova knows "
+            f"({self.setting.source}): {IMAGE_ISOLATION} compares nothing, and "
+            f"{listed(self.keys)} of {listed(self.aggregates, 'aggregate')} keeps no "
+            "image out",
+            f"take the option out, and {self.namespace} off the keys; Nova compares "
+            "its own properties only",
+        )
 
 
 def namespace(analysis: Analysis) -> Iterator[FiltersNamespace]:
@@ -74,6 +89,23 @@ class FiltersImageKey(Finding):
     value: str
     current: str
     images: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        having = listed(self.images, "image")
+        if self.current:
+            return Words(
+                f"{self.key} is the old name of {self.current}, and "
+                f"{IMAGE_ISOLATION} does not compare it, whatever {having} has",
+                aggregate_set(self.id, f"{self.current}={self.value}"),
+                f"name the property by its name of today, and take {self.key} off",
+            )
+        return Words(
+            f"{self.key} is a property that Nova does not know, and {IMAGE_ISOLATION} "
+            f"does not compare it, whatever {having} has",
+            "isolate the aggregate by a trait that the images require: "
+            "openstack trait-sched isolate",
+        )
 
 
 def image_key(analysis: Analysis) -> Iterator[FiltersImageKey]:
@@ -118,6 +150,17 @@ class FiltersImageValue(Finding):
     value: str
     odd: str
     meant: str
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        values = [each.strip() for each in self.value.split(",")]
+        mended = (self.meant if each == self.odd else each for each in values)
+        return Words(
+            f"{self.key}={self.value}: {IMAGE_ISOLATION} compares {self.meant}, "
+            f"and {self.odd} equals no image's property: images that have it are kept "
+            "out",
+            aggregate_set(self.id, f"{self.key}={','.join(mended)}"),
+        )
 
 
 def image_value(analysis: Analysis) -> Iterator[FiltersImageValue]:

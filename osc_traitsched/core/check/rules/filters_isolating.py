@@ -8,13 +8,21 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.filtering import ISOLATED_HOSTS
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.words import aggregate_set
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.tenant_keys import found_in, own_keys, projects_of
 from osc_traitsched.core.nova import filter_options, options
 from osc_traitsched.core.nova.filter.aggregates import TENANT_SUFFIXES
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import PROJECT_FILTER
+from osc_traitsched.core.releases import release
+from osc_traitsched.text import listed, quoted
+
+_NOWHERE = {
+    filter_options.ISOLATED_HOSTS: "no service host has this name",
+    filter_options.ISOLATED_IMAGES: "no active image has this ID",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +49,23 @@ class FiltersTenantSuffix(Finding):
     release: int
     is_asked: bool
     own: tuple[tuple[str, str], ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        nova = f"{PROJECT_FILTER} of Nova {release(self.release)}"
+        projects = listed(self.projects, "project")
+        named = " that no aggregate names" if self.is_asked else ""
+        then = f"lets all projects{named} in"
+        if self.listed:
+            then = f"keeps out the {projects}"
+        problem = f"{nova} does not read {listed(self.keys)}, and {then}"
+        ids = ",".join((*self.listed, *self.projects))
+        keys = (f"{key}={project}" for key, project in self.own)
+        return Words(
+            problem,
+            aggregate_set(self.id, f"{TENANT_KEY}={ids}", *keys),
+            "a value has 255 characters at most",
+        )
 
 
 def tenant_suffix(analysis: Analysis) -> Iterator[FiltersTenantSuffix]:
@@ -106,6 +131,22 @@ class FiltersIsolated(Finding):
     stray: Stray
     meant: tuple[str, ...]
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        meant = listed(self.meant)
+        what = {
+            Stray.LETTERS: f"the service host is {meant}, and letters count",
+            Stray.NODE: "this is a node, and the filter compares its service host "
+            + meant,
+            Stray.IMAGE_NAME: f"this is a name, and the filter compares the ID {meant}",
+            Stray.NOTHING: _NOWHERE[self.name],
+        }[self.stray]
+        source = self.setting.source
+        return Words(
+            f"{quoted(self.value)} isolates nothing ({source}): {what}",
+            f"write {meant} instead" if self.meant else "take it off the list",
+        )
 
 
 def isolated(analysis: Analysis) -> Iterator[FiltersIsolated]:

@@ -6,13 +6,22 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.filtering import EXTRA_SPECS
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.filtering import (
+    EXTRA_SPECS,
+)
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.words import aggregate_set, unset
 from osc_traitsched.core.nova import filter_options, options
 from osc_traitsched.core.nova.filter import numbers
 from osc_traitsched.core.nova.filter.aggregates import FLAVOR_KEY, SCOPE
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Placeholder
+from osc_traitsched.text import listed, option
+
+_FILTERS = option(options.ENABLED_FILTERS)
+
 
 #: The keys of aggregates that one filter alone looks at. ``filter_tenant_id`` is the
 #: matter of ``config-project-off``.
@@ -46,6 +55,24 @@ class FiltersKeyOff(Finding):
     filter: str
     gone: int | None
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        remove = unset(Kind.AGGREGATE, [self.key], str(self.id))
+        pair = f"{self.key}={self.value}"
+        if self.gone is not None:
+            return Words(
+                f"{pair} has no effect: Nova {release(self.gone)} has no "
+                f"{self.filter} any more",
+                remove,
+                "set the ratio in the inventories of the aggregate's hosts, and take "
+                "the key off",
+            )
+        return Words(
+            f"{pair} has no effect: {_not_on(self.filter, self.setting)}",
+            remove,
+            f"add {self.filter} to {_FILTERS}, or take the key off",
+        )
 
 
 def key_off(analysis: Analysis) -> Iterator[FiltersKeyOff]:
@@ -94,6 +121,15 @@ class FiltersExtraSpecsOff(Finding):
     filters: tuple[str, ...]
     setting: Setting
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{_not_on(EXTRA_SPECS, self.setting)}: "
+            f"{listed(self.flavors, 'flavor')} can land on any host, whatever "
+            f"{listed(self.keys)} says",
+            f"set {_FILTERS} to {','.join((*self.filters, EXTRA_SPECS))}",
+        )
+
 
 def extra_specs_off(analysis: Analysis) -> Iterator[FiltersExtraSpecsOff]:
     """Find flavors that want something of aggregates which nothing compares.
@@ -141,6 +177,16 @@ class FiltersBadLimit(Finding):
     filter: str
     option: tuple[str, Setting] | None
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        pair = f"{self.key}={self.value}"
+        number = "number" if self.option is None else "whole number"
+        return Words(
+            f"{pair} is no {number}: {self.filter} logs a warning, and goes by "
+            f"{_instead(self)} for the hosts of the aggregate",
+            aggregate_set(self.id, Placeholder(f"{self.key}=NUMBER")),
+        )
+
 
 def bad_limit(analysis: Analysis) -> Iterator[FiltersBadLimit]:
     """Find values that are no numbers, so that what is set for all hosts counts.
@@ -178,6 +224,17 @@ class FiltersOptionOff(Finding):
     setting: Setting
     enabled: Setting
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        by = " and ".join(self.filters)
+        verb = "are" if len(self.filters) > 1 else "is"
+        state = "not on" if self.enabled.given else "assumed not to be on"
+        return Words(
+            f"set ({self.setting.source}), and without effect: {by} {verb} {state} "
+            f"({self.enabled.source})",
+            f"add {self.filters[-1]} to {_FILTERS}, or take the option out",
+        )
+
 
 def option_off(analysis: Analysis) -> Iterator[FiltersOptionOff]:
     """Find options that only filters look at, none of which is on.
@@ -186,16 +243,28 @@ def option_off(analysis: Analysis) -> Iterator[FiltersOptionOff]:
     """
     filtering, release = analysis.filtering, analysis.survey.assumptions.release
     severity = filtering.severity(Severity.WARNING, Severity.NOTE)
-    for option in filter_options.FILTER_SCHEDULER_ROWS:
-        setting = analysis.setting(option.name)
+    for row in filter_options.FILTER_SCHEDULER_ROWS:
+        setting = analysis.setting(row.name)
         readers = [
             name
             for name, each in FILTERS.items()
-            if option.name in each.options and each.is_in(release)
+            if row.name in each.options and each.is_in(release)
         ]
         is_read = filtering.has_own or any(map(filtering.is_on, readers))
-        is_set = setting.given and setting.value != option.default_in(release)
+        is_set = setting.given and setting.value != row.default_in(release)
         if is_set and not is_read:
             yield FiltersOptionOff(
-                severity, option.name, tuple(readers), setting, filtering.setting
+                severity, row.name, tuple(readers), setting, filtering.setting
             )
+
+
+def _instead(finding: FiltersBadLimit) -> str:
+    if finding.option is None:
+        return "each host's own ratio"
+    name, setting = finding.option
+    return f"{option(name)}, {setting.value} ({setting.source}),"
+
+
+def _not_on(name: str, setting: Setting) -> str:
+    state = "is not on" if setting.given else "is assumed not to be on"
+    return f"{name} {state} ({setting.source})"

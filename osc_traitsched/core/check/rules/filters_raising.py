@@ -14,16 +14,19 @@ from osc_traitsched.core.check.filtering import (
     EXTRA_SPECS,
     IMAGE_PROPERTIES,
 )
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.filter import image as image_filter
 from osc_traitsched.core.nova.filter import ops
 from osc_traitsched.core.nova.filter.aggregates import metadata_key
 from osc_traitsched.core.nova.filter.answer import Fails, Raises, Unknown
-from osc_traitsched.core.nova.filter.capabilities import wanted_of
+from osc_traitsched.core.nova.filter.capabilities import ADDRESS_BITS, wanted_of
 from osc_traitsched.core.nova.filter.judging import judge
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
 from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.paste import Option, Placeholder, openstack
+from osc_traitsched.text import listed, ranges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +55,24 @@ class FiltersRaises(Finding):
     is_malformed: bool
     metadata_key: str
     aggregates: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        pair = f"{self.key}={self.value}"
+        problem = (
+            f"{self.filter} raises {self.exception} at {pair}, and the request fails "
+            f"for all hosts, as soon as it comes to {ranges(self.hosts, 'host')}"
+        )
+        if self.is_malformed or not self.metadata_key:
+            return Words(problem, unset(Kind.FLAVOR, [self.key], self.id))
+        return Words(
+            f"{problem}: what {listed(self.aggregates, 'aggregate')} has is no number",
+            openstack(
+                "aggregate set",
+                Option("--property", Placeholder(f"{self.metadata_key}=NUMBER")),
+                *_only(self.aggregates),
+            ),
+        )
 
 
 def raising(analysis: Analysis) -> Iterator[FiltersRaises]:
@@ -150,6 +171,16 @@ class FiltersImageRaises(Finding):
     value: str
     asked: tuple[str, ...]
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{IMAGE_PROPERTIES} raises AttributeError at {self.key}={self.value} on "
+            f"each host that runs {', '.join(self.asked)}, and the request fails",
+            unset(Kind.IMAGE, [self.key], self.id),
+            f"a flavor's {ADDRESS_BITS} is compared by {CAPABILITIES}; take it off "
+            "here",
+        )
+
 
 def image_raising(analysis: Analysis) -> Iterator[FiltersImageRaises]:
     """Find images whose address bits raise at every host that can run them.
@@ -191,3 +222,7 @@ def _raises_where_it_fits(
         isinstance(each, Raises) or (isinstance(each, Unknown) and each.may_raise)
         for each in left
     )
+
+
+def _only(aggregates: tuple[str, ...]) -> tuple[str | Placeholder]:
+    return (aggregates[0] if len(aggregates) == 1 else Placeholder("AGGREGATE"),)

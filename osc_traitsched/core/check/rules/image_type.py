@@ -10,11 +10,16 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.words import off_by
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.paste import Command, Option, Placeholder, openstack
+from osc_traitsched.text import listed, ranges
+
+_ELSE = "; a server booted from a volume is not concerned"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +35,24 @@ class ImageTypeNoHost(Finding):
     name: str
     trait: str
     images: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"no host has {self.trait}, so that none can take a server of the "
+            f"{listed(self.images, 'image')} with its disk on the host",
+            Command(
+                "convert",
+                (
+                    Option("-f", self.name),
+                    Option("-O", "raw"),
+                    Placeholder("FROM"),
+                    Placeholder("TO"),
+                ),
+                program="qemu-img",
+            ),
+            "convert the image to raw, or any other format that a host supports",
+        )
 
 
 def no_host(analysis: Analysis) -> Iterator[ImageTypeNoHost]:
@@ -58,6 +81,14 @@ class ImageTypeFewHosts(Finding):
     images: tuple[str, ...]
     hosts: tuple[str, ...]
     total: int
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{len(self.hosts)} of {self.total} hosts lack "
+            f"{self.trait} and are left out for the "
+            f"{listed(self.images, 'image')}: {ranges(self.hosts, 'host')}"
+        )
 
 
 def few_hosts(analysis: Analysis) -> Iterator[ImageTypeFewHosts]:
@@ -97,6 +128,15 @@ class ImageTypeFlavorNoHost(Finding):
         """The images of the format, whichever flavors they meet."""
         return self.images
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"no host that can take the {listed(self.flavors, 'flavor')} has "
+            f"{self.trait}, which the {listed(self.images, 'image')} "
+            f"asks for{_ELSE}",
+            "offer the image in a format of those hosts, or do not combine the two",
+        )
+
 
 def flavor_no_host(analysis: Analysis) -> Iterator[ImageTypeFlavorNoHost]:
     """Find flavors whose hosts do not support a format that others do.
@@ -127,6 +167,16 @@ class ImageTypeOff(Finding):
     total: int
     images: tuple[str, ...]
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        supported = ", ".join(f"{name} by {number}" for name, number in self.formats)
+        return Words(
+            f"{off_by(self.setting)}, and of {self.total} hosts not all "
+            f"support the formats in use: {supported}; servers of the "
+            f"{listed(self.images, 'image')} can land on one that does not",
+            openstack("trait-sched config nova-conf", Option("--enable", "image-type")),
+        )
 
 
 def off(analysis: Analysis) -> Iterator[ImageTypeOff]:

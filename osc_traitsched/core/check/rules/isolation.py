@@ -11,12 +11,17 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.isolated import Isolated
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.words import off_by
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.inventory.trait_keys import trait_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.paste import Option, Placeholder, openstack
+from osc_traitsched.text import listed, ranges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +40,19 @@ class IsolationMemberLacksTrait(Finding):
     hosts: tuple[str, ...]
     members: int
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        name, hosts = self.trait, self.hosts
+        if trait.ownership(name) is Ownership.OPERATOR:
+            fix = openstack("trait-sched add", name, Option("--aggregate", self.name))
+        else:
+            fix = openstack("trait-sched unisolate", self.name, name)
+        return Words(
+            f"isolated by {name}, and {len(hosts)} of {self.members} members "
+            f"lack it, so that no server at all gets there: {ranges(hosts, 'host')}",
+            fix,
+        )
+
 
 def member_lacks_trait(analysis: Analysis) -> Iterator[IsolationMemberLacksTrait]:
     """Find hosts of an isolated aggregate that lack one of its traits.
@@ -44,12 +62,12 @@ def member_lacks_trait(analysis: Analysis) -> Iterator[IsolationMemberLacksTrait
     severity = _severity(analysis, Severity.ERROR, Severity.WARNING)
     for each in analysis.isolated:
         inside = analysis.inside(each.uuid)
-        for trait in sorted(each.traits & analysis.survey.known_traits):
-            having = analysis.hosts.having(trait)
+        for name in sorted(each.traits & analysis.survey.known_traits):
+            having = analysis.hosts.having(name)
             if having and inside - having:
                 lacking = analysis.host_names(inside - having)
                 yield IsolationMemberLacksTrait(
-                    severity, each.name, trait, lacking, len(inside)
+                    severity, each.name, name, lacking, len(inside)
                 )
 
 
@@ -71,6 +89,22 @@ class IsolationOverlap(Finding):
     traits: tuple[str, ...]
     hosts: tuple[str, ...]
     is_open: bool
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        names, hosts = " and ".join(self.traits), self.hosts
+        then = (
+            "some flavor and image require all of them"
+            if self.is_open
+            else "no flavor and image require all of them, so that no server can be "
+            "placed there"
+        )
+        return Words(
+            f"{ranges(hosts, 'host')} {'is' if len(hosts) == 1 else 'are'} in the "
+            f"isolated aggregate {self.other}, too: there a request needs {names}; "
+            f"{then}",
+            openstack("aggregate remove host", self.name, Placeholder("HOST")),
+        )
 
 
 def overlap(analysis: Analysis) -> Iterator[IsolationOverlap]:
@@ -104,6 +138,15 @@ class IsolationOff(Finding):
     aggregates: tuple[str, ...]
     setting: Setting
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{off_by(self.setting)}, so that {listed(self.aggregates, 'aggregate')} "
+            f"{'is' if len(self.aggregates) == 1 else 'are'} open to all, "
+            "against what the metadata says",
+            openstack("trait-sched config nova-conf", Option("--enable", "isolation")),
+        )
+
 
 def off(analysis: Analysis) -> Iterator[IsolationOff]:
     """Find that aggregates say that they are isolated, and the option is off."""
@@ -133,6 +176,25 @@ class IsolationNotRequired(Finding):
     traits: tuple[str, ...]
     is_each_required: bool
     hosts: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        names = self.traits
+        what = " and ".join(f"{key}=required" for key in self.keys)
+        problem = (
+            f"no flavor and image require {' and '.join(names)} together"
+            if self.is_each_required
+            else f"no flavor or image requires {' and '.join(names)}"
+        )
+        return Words(
+            f"{what}, and {problem}: nobody gets in",
+            openstack(
+                "trait-sched isolate",
+                self.name,
+                *names,
+                Option("--flavor", Placeholder("FLAVOR")),
+            ),
+        )
 
 
 def not_required(analysis: Analysis) -> Iterator[IsolationNotRequired]:
@@ -178,6 +240,20 @@ class IsolationTraitOutside(Finding):
     aggregates: tuple[str, ...]
     hosts: tuple[str, ...]
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        hosts = self.hosts
+        chosen = (Option("--host", host) for host in hosts)
+        return Words(
+            f"{ranges(hosts, 'host')} ha{'s' if len(hosts) == 1 else 've'} it and "
+            f"{'is' if len(hosts) == 1 else 'are'} outside the "
+            f"{listed(self.aggregates, 'aggregate')}, which it isolates: servers that "
+            "require it may land there",
+            openstack("trait-sched remove", self.name, *chosen)
+            if trait.ownership(self.name) is Ownership.OPERATOR
+            else "add the hosts to the aggregate, or isolate by a custom trait",
+        )
+
 
 def trait_outside(analysis: Analysis) -> Iterator[IsolationTraitOutside]:
     """Find hosts outside an isolated aggregate that have its trait.
@@ -218,6 +294,19 @@ class IsolationShutsOut(Finding):
     aggregates: tuple[str, ...]
     hosts: tuple[str, ...]
     id: str
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            "each host that could take it is in the isolated "
+            f"{listed(self.aggregates, 'aggregate')}, and with no image does it "
+            "require the traits",
+            openstack(
+                "flavor set",
+                Option("--property", Placeholder("trait:TRAIT=required")),
+                self.id,
+            ),
+        )
 
 
 def shuts_out(analysis: Analysis) -> Iterator[IsolationShutsOut]:

@@ -11,14 +11,19 @@ import enum
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror_providers
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
+from osc_traitsched.core.inventory.trait import Ownership, ownership
 from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.switch import az_is_on
+from osc_traitsched.paste import Command, openstack
+from osc_traitsched.text import listed, ranges
+
+_UNUSED = "no prefilter that is on looks there now"
 
 
 class Use(enum.Enum):
@@ -37,6 +42,12 @@ class Repair(enum.Enum):
     MIRROR_REPAIR = "mirror repair"
     #: ``nova-manage placement sync_aggregates``, where that is enough.
     SYNC_AGGREGATES = "sync_aggregates"
+
+
+_REPAIRS = {
+    Repair.MIRROR_REPAIR: openstack("trait-sched mirror repair"),
+    Repair.SYNC_AGGREGATES: Command("placement sync_aggregates", program="nova-manage"),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,6 +104,25 @@ class MirrorMissing(Finding):
     repair: Repair
     lacking: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        isolated = self.use is Use.ISOLATION
+        then = "not isolated by it" if isolated else _UNUSED
+        parts = [_lacks(self.hosts, then)]
+        for trait, hosts in self.lacking:
+            lack = "lack" if len(hosts) > 1 else "lacks"
+            parts.append(
+                f"the {ranges(hosts, 'host')} also {lack} {trait}, so that no server "
+                "gets there once Placement has it right"
+            )
+        names = [trait for trait, _ in self.lacking]
+        if names and all(ownership(name) is Ownership.OPERATOR for name in names):
+            # It gives the trait before the place, so that they are never closed to all.
+            return Words(
+                "; ".join(parts), openstack("trait-sched isolate", self.name, *names)
+            )
+        return Words("; ".join(parts), _REPAIRS[self.repair])
+
 
 def missing(analysis: Analysis) -> Iterator[MirrorMissing]:
     """Find hosts of an aggregate that Placement does not have in it."""
@@ -139,6 +169,14 @@ class MirrorExtra(Finding):
     hosts: tuple[str, ...]
     use: Use
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        isolated = self.use is Use.ISOLATION
+        then = (
+            "closed to servers that do not require its traits" if isolated else _UNUSED
+        )
+        return Words(_has(self.hosts, then), _REPAIRS[Repair.MIRROR_REPAIR])
+
 
 def extra(analysis: Analysis) -> Iterator[MirrorExtra]:
     """Find hosts that only Placement has in an aggregate."""
@@ -171,6 +209,15 @@ class MirrorNodeMissing(Finding):
     name: str
     nodes: tuple[str, ...]
     aggregates: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"Placement lacks the {ranges(self.nodes, 'node')} in the "
+            f"{listed(self.aggregates, 'aggregate')}: Nova mirrors one node of a "
+            "host, and sync_aggregates stops at a host with several",
+            _REPAIRS[Repair.MIRROR_REPAIR],
+        )
 
 
 def node_missing(analysis: Analysis) -> Iterator[MirrorNodeMissing]:
@@ -205,6 +252,14 @@ class MirrorHostNoHypervisor(Finding):
     kind = Kind.HOST
     name: str
     aggregates: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"in the {listed(self.aggregates, 'aggregate')}, and Nova has no "
+            "hypervisor on it: there is nothing to mirror",
+            "start its nova-compute, or take the host out of the aggregates",
+        )
 
 
 def host_no_hypervisor(analysis: Analysis) -> Iterator[MirrorHostNoHypervisor]:
@@ -249,3 +304,27 @@ RULES = (
     *mirror_providers.RULES,
     Rule(MirrorHostNoHypervisor, "mirror", host_no_hypervisor, Kind.AGGREGATE),
 )
+
+
+def out_of_step_words(found: OutOfStep, missing: str, extra: str) -> Words:
+    """Word an aggregate that differs either way.
+
+    :param missing: what follows for hosts that Placement lacks
+    :param extra: what follows for hosts that only Placement has in it
+    """
+    parts = []
+    if found.missing:
+        parts.append(_lacks(found.missing, missing))
+    if found.extra:
+        parts.append(_has(found.extra, extra))
+    return Words("; ".join(parts), _REPAIRS[found.repair])
+
+
+def _lacks(hosts: tuple[str, ...], then: str) -> str:
+    return f"Placement lacks the {ranges(hosts, 'host')} in it: {then}"
+
+
+def _has(hosts: tuple[str, ...], then: str) -> str:
+    return (
+        f"Placement has in it the {ranges(hosts, 'host')}, which Nova has not: {then}"
+    )

@@ -6,11 +6,13 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Compute, Provider, Snapshot
+from osc_traitsched.paste import Command, Option, openstack
+from osc_traitsched.text import listed, quoted
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +28,15 @@ class MirrorNoProvider(Finding):
     name: str
     service: str
     uuid: str
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"Placement has no provider {self.uuid} for this hypervisor: no "
+            "server can be placed on it",
+            f"nova-compute on {self.service} makes it by itself: its log says "
+            "why it did not",
+        )
 
 
 def no_provider(analysis: Analysis) -> Iterator[MirrorNoProvider]:
@@ -77,6 +88,16 @@ class MirrorOtherUuid(Finding):
     provider: str
     own: Own = Own()
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"Placement has a provider of this name with the UUID {self.provider}, and "
+            f"the hypervisor's is {self.uuid}: nova-compute can't make its own, and "
+            "no server can be placed on it",
+            _show(self.provider),
+            f"{_note(self.own)}delete the old one if this shows no allocations",
+        )
+
 
 def other_uuid(analysis: Analysis) -> Iterator[MirrorOtherUuid]:
     """Find hypervisors whose name is taken by a provider of another UUID."""
@@ -102,6 +123,14 @@ class MirrorOtherName(Finding):
     name: str
     uuid: str
     provider: str
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"its provider {self.uuid} is named {quoted(self.provider)}: "
+            "nova-api looks for it by name and mirrors no aggregate",
+            openstack("resource provider set", self.uuid, Option("--name", self.name)),
+        )
 
 
 def other_name(analysis: Analysis) -> Iterator[MirrorOtherName]:
@@ -130,6 +159,25 @@ class MirrorNoHypervisor(Finding):
     uuid: str
     own: Own = Own()
     unlisted: Unlisted | None = None
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        if self.unlisted is not None:
+            return Words(
+                f"Nova lists {self.unlisted.listed} of the {self.unlisted.total} "
+                f"compute nodes that Placement has, and not this one ({self.uuid}): "
+                "its list may be incomplete, so no provider is called orphaned",
+                _show(self.uuid),
+                "see whether its host has a mapping (nova-manage cell_v2 list_hosts) "
+                "and a nova-compute service; what is allocated from it",
+            )
+        return Words(
+            f"Nova has no hypervisor for the provider {self.uuid}: Placement "
+            "may give it for a server, and the scheduler then drops it",
+            _show(self.uuid),
+            f"{_note(self.own)}delete it if the host is gone and this shows no "
+            "allocations",
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,3 +227,14 @@ RULES = (
     Rule(MirrorOtherName, "mirror", other_name, Kind.HOST),
     Rule(MirrorNoHypervisor, "mirror", no_hypervisor, Kind.HOST),
 )
+
+
+def _note(own: Own) -> str:
+    """Say what goes with a provider and does not come back by itself."""
+    lost = (listed(own.traits, "trait"), listed(own.aggregates, "aggregate"))
+    also = " and the ".join(filter(None, lost))
+    return f"note the {also}, and " if also else ""
+
+
+def _show(provider: str) -> Command:
+    return openstack("resource provider show", Option("--allocations"), provider)

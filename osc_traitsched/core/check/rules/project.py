@@ -6,15 +6,18 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
-from osc_traitsched.core.inventory.snapshot import Aggregate
+from osc_traitsched.core.check.words import aggregate_set, unset
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Aggregate
 from osc_traitsched.core.inventory.tenant_keys import projects_of
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import PROJECT_FILTER
+from osc_traitsched.paste import Option, Placeholder, openstack
+from osc_traitsched.text import listed
 
 #: The host filter that the prefilter took over from; it does split lists
 #: (nova/scheduler/filters/utils.py, ``aggregate_metadata_get_by_host``).
@@ -29,6 +32,14 @@ class ProjectMirror(Finding):
     kind = Kind.AGGREGATE
     name: str
     out_of_step: OutOfStep
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return mirror.out_of_step_words(
+            self.out_of_step,
+            "its projects' servers do not get there",
+            "its projects' servers can land there",
+        )
 
 
 def differing(analysis: Analysis) -> Iterator[ProjectMirror]:
@@ -53,6 +64,16 @@ class ProjectList(Finding):
     id: int
     key: str
     projects: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        key, (first, *others) = self.key, self.projects
+        pairs = [f"{key}={first}", *(f"{TENANT_KEY}_{each}={each}" for each in others)]
+        return Words(
+            f"{key} is a list: Nova compares it as a whole, and it equals no project's "
+            "ID",
+            aggregate_set(self.id, *pairs),
+        )
 
 
 def lists(analysis: Analysis) -> Iterator[ProjectList]:
@@ -91,6 +112,20 @@ class ProjectUnknown(Finding):
     value: str
     named: tuple[str, ...]
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        pair = f"{self.key}={self.value}"
+        if not self.named:
+            return Words(
+                f"{pair}: no project has this ID",
+                unset(Kind.AGGREGATE, [self.key], str(self.id)),
+            )
+        meant = f"{self.key}={self.named[0]}"
+        return Words(
+            f"{pair}: this is the name of a project, and Nova looks for its ID",
+            aggregate_set(self.id, meant) if len(self.named) == 1 else "",
+        )
+
 
 def unknown(analysis: Analysis) -> Iterator[ProjectUnknown]:
     """Find values that are the ID of no project; a name is no ID."""
@@ -122,6 +157,18 @@ class ProjectWithout(Finding):
     severity: Severity
     projects: tuple[str, ...]
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"on ({self.setting.source}), and no aggregate is for the "
+            f"{listed(self.projects, 'project')}: their servers find no valid host",
+            openstack(
+                "aggregate set",
+                Placeholder("AGGREGATE"),
+                Option("--property", Placeholder(f"{TENANT_KEY}SUFFIX=PROJECT_ID")),
+            ),
+        )
 
 
 def without(analysis: Analysis) -> Iterator[ProjectWithout]:

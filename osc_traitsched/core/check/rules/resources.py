@@ -8,14 +8,25 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.request import NotEvaluated
 from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.core.nova.server import not_evaluated as kinds
 from osc_traitsched.core.nova.server.extra_specs import GROUP_POLICY
+from osc_traitsched.paste import Option, openstack
+from osc_traitsched.text import did_you_mean, listed, quoted
+
+_REASONS = {
+    kinds.UNKNOWN_RESOURCE_CLASS: "no resource class",
+    kinds.BAD_AMOUNT: "no amount",
+    kinds.BAD_SUFFIX: "no suffix of a group",
+}
+
 
 #: What Nova leaves out of a flavor's amounts and groups.
 _IGNORED = frozenset(
@@ -40,6 +51,14 @@ class ResourcesUnknown(Finding):
     name: str
     flavors: tuple[str, ...]
     nearest: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            "Placement does not know it, and refuses every request of the "
+            f"{listed(self.flavors, 'flavor')}{did_you_mean(self.nearest)}",
+            "correct the flavor's key, or give providers an inventory of the class",
+        )
 
 
 def unknown(analysis: Analysis) -> Iterator[ResourcesUnknown]:
@@ -80,6 +99,14 @@ class ResourcesIgnored(Finding):
     ignored: tuple[NotEvaluated, ...]
     id: str
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        keys = (f"{e.key}={e.value} ({_REASONS[e.kind]})" for e in self.ignored)
+        return Words(
+            f"Nova ignores {', '.join(keys)}",
+            unset(self.kind, (each.key for each in self.ignored), self.id),
+        )
+
 
 def ignored(analysis: Analysis) -> Iterator[ResourcesIgnored]:
     """Find keys for amounts or groups that Nova ignores.
@@ -109,6 +136,17 @@ class ResourcesNoPolicy(Finding):
     given: str
     id: str
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        unknown = f" (Nova ignores {quoted(self.given)})" if self.given else ""
+        policy = Option("--property", f"{GROUP_POLICY}=none")
+        return Words(
+            f"{listed(self.groups, 'group')} and no {GROUP_POLICY}{unknown}: Placement "
+            "refuses every request of it",
+            openstack("flavor set", policy, self.id),
+            "isolate instead of none gives each group a provider of its own",
+        )
+
 
 def no_policy(analysis: Analysis) -> Iterator[ResourcesNoPolicy]:
     """Find flavors with several groups and no group policy: Placement refuses them."""
@@ -132,6 +170,21 @@ class ResourcesNone(Finding):
     kind = Kind.FLAVOR
     name: str
     groups: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        if self.groups == ("",):
+            return Words(
+                "asks for no amount outside of groups: Placement refuses every request "
+                "of it",
+                "ask for an amount of some class by resources:CLASS=AMOUNT",
+            )
+        suffixes = [each for each in self.groups if each]
+        return Words(
+            f"{listed(suffixes, 'group')}: traits and no amount, and Placement refuses "
+            "every request of it",
+            f"ask for an amount of some class by resources{suffixes[0]}:CLASS=AMOUNT",
+        )
 
 
 def none(analysis: Analysis) -> Iterator[ResourcesNone]:

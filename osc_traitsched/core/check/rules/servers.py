@@ -6,8 +6,10 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.paste import Option, openstack
+from osc_traitsched.text import count, ranges
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +28,16 @@ class ServersMisplaced(Finding):
     misplaced: int
     looked_at: int
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        their = "its host" if self.misplaced == 1 else "their hosts"
+        return Words(
+            f"{count(self.misplaced, 'server')} could not be given {their} today: "
+            f"{ranges(self.hosts, 'host')}",
+            openstack("trait-sched server list", Option("--misplaced")),
+            "to list them, with why",
+        )
+
 
 @dataclasses.dataclass(frozen=True)
 class ServersNotKnown(Finding):
@@ -43,6 +55,26 @@ class ServersNotKnown(Finding):
     hosts: tuple[str, ...]
     unknown: int
     looked_at: int
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        found = []
+        if self.unknown:
+            their = "its host" if self.unknown == 1 else "their hosts"
+            servers = count(self.unknown, "server")
+            found.append(
+                f"not known of {servers} if {their} could be given to a new one"
+            )
+        if self.hosts:
+            hosts = ranges(self.hosts, "host")
+            found.append(
+                f"not read: the servers of {hosts}, whose cell does not answer"
+            )
+        return Words(
+            "; ".join(found),
+            openstack("trait-sched server list", Option("--misplaced")),
+            "to list why",
+        )
 
 
 def misplaced(analysis: Analysis) -> Iterator[ServersMisplaced]:

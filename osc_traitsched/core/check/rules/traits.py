@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import (
     traits_malformed,
     traits_refused,
     traits_together,
 )
+from osc_traitsched.core.check.words import give, together, unset
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Aggregate
@@ -21,6 +22,8 @@ from osc_traitsched.core.inventory.trait_keys import REQUIRED, names_trait
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.paste import Command, Option, Placeholder, is_printable, openstack
+from osc_traitsched.text import did_you_mean, listed, ranges
 
 _LOOSE = Collation.CASE_INSENSITIVE
 
@@ -40,6 +43,19 @@ class TraitsUnknown(Finding):
     images: tuple[str, ...]
     aggregates: tuple[str, ...]
     nearest: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        fix: str | Command = "take the key off"
+        if trait.is_custom(self.name):
+            fix = give(self.name, create=True)
+        then = (
+            "Placement refuses every request that names it"
+            if self.flavors or self.images
+            else "no request can require it, and so get in"
+        )
+        meant = did_you_mean(self.nearest)
+        return Words(f"{then}; named by {_namers(self)}{meant}", fix)
 
 
 def unknown(analysis: Analysis) -> Iterator[TraitsUnknown]:
@@ -83,6 +99,31 @@ class TraitsBadValue(Finding):
     pairs: tuple[tuple[str, str], ...]
     id: str
     by_database: bool = False
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        pairs = listed(f"{key}={value}" for key, value in self.pairs)
+        if self.by_database:
+            given = dict.fromkeys(
+                Option(
+                    "--property",
+                    f"{key}={REQUIRED}"
+                    if is_printable(key)
+                    else Placeholder(f"KEY={REQUIRED}"),
+                )
+                for key, _ in self.pairs
+            )
+            return Words(
+                f"MariaDB and MySQL take {pairs} for {REQUIRED}, other databases "
+                "ignore it",
+                openstack("aggregate set", *given, self.id),
+            )
+        is_flavor = self.kind is Kind.FLAVOR
+        values = "required or forbidden" if is_flavor else "required"
+        return Words(
+            f"Nova ignores {pairs}: the value can only be {values}",
+            unset(self.kind, (key for key, _ in self.pairs), self.id),
+        )
 
 
 def bad_value(analysis: Analysis) -> Iterator[TraitsBadValue]:
@@ -139,6 +180,14 @@ class TraitsNoHost(Finding):
     images: tuple[str, ...]
     aggregates: tuple[str, ...]
     at_root: bool
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        where = "the root of no host" if self.at_root else "no host"
+        return Words(
+            f"{where} has it, and it is required by {_namers(self)}",
+            give(self.name),
+        )
 
 
 def no_host(analysis: Analysis) -> Iterator[TraitsNoHost]:
@@ -213,6 +262,22 @@ class TraitsFewHosts(Finding):
     large_enough: int
     id: str
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        names, large_enough = together(self.traits), self.large_enough
+        if self.hosts:
+            return Words(
+                f"{names}: leaves {len(self.hosts)} of the {large_enough} hosts that "
+                f"are large enough: {ranges(self.hosts)}"
+            )
+        first = self.traits[0]
+        return Words(
+            f"{names}: leaves none of the {large_enough} hosts that are large enough",
+            openstack("flavor unset", Option("--property", Placeholder("KEY")), self.id)
+            if first.forbidden
+            else give(first.name),
+        )
+
 
 def few_hosts(analysis: Analysis) -> Iterator[TraitsFewHosts]:
     """Find flavors that a trait leaves fewer hosts than all else of them does.
@@ -247,6 +312,21 @@ class TraitsUnused(Finding):
     kind = Kind.TRAIT
     name: str
     hosts: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        hosts = self.hosts
+        if not hosts:
+            return Words(
+                "no host has it, and no flavor, image or aggregate names it",
+                openstack("trait delete", self.name),
+            )
+        return Words(
+            f"no flavor, image or aggregate names it; {ranges(hosts, 'host')} "
+            f"ha{'s' if len(hosts) == 1 else 've'} it; remove refuses while a server "
+            "that exists requires it",
+            openstack("trait-sched remove", self.name, Option("--all")),
+        )
 
 
 def unused(analysis: Analysis) -> Iterator[TraitsUnused]:
@@ -292,3 +372,13 @@ RULES = (
     *traits_refused.RULES,
     Rule(TraitsUnused, "traits", unused, Kind.TRAIT),
 )
+
+
+def _namers(finding: TraitsUnknown | TraitsNoHost) -> str:
+    """Return the flavors, images and aggregates of a finding."""
+    parts = (
+        listed(finding.flavors, "flavor"),
+        listed(finding.images, "image"),
+        listed(finding.aggregates, "aggregate"),
+    )
+    return ", ".join(filter(None, parts))

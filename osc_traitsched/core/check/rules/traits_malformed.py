@@ -8,12 +8,17 @@ from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.isolated import Isolated
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait_keys import trait_in
 from osc_traitsched.core.nova import options
+from osc_traitsched.text import did_you_mean, listed, quoted
+
+#: What is no part of a name in Placement's queries: lists, ``in:`` and ``!``.
+_READ_BY_PLACEMENT = frozenset(",:!")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +39,21 @@ class TraitsMalformed(Finding):
     names: tuple[str, ...]
     nearest: tuple[str, ...]
     id: str
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        names = listed(map(quoted, self.names))
+        is_aggregate = self.kind is Kind.AGGREGATE
+        then = "no request can require it, and so get in"
+        if not is_aggregate:
+            read = any(set(name) & _READ_BY_PLACEMENT for name in self.names)
+            then = "Placement refuses every request that names it"
+            then += ", or takes it for something else" if read else ""
+        return Words(
+            f"no trait can be named {names}: {then}{did_you_mean(self.nearest)}",
+            unset(self.kind, self.keys, self.id),
+            "take the key off" + ", once the right one is set" * is_aggregate,
+        )
 
 
 def malformed(analysis: Analysis) -> Iterator[TraitsMalformed]:

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.errors import Refusal, nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import read as read_image
+from osc_traitsched.text import listed
 
 #: The keys that no check of nova-api looks at.
 _UNCHECKED = re.compile(r"(trait|resources)(?!.*(HYPERTHREADING|VCPU|PCPU))")
@@ -36,6 +37,18 @@ class TraitsRefused(Finding):
     name: str
     refusal: Refusal
     flavors: tuple[str, ...] = ()
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        wrong = nova.wrong(self.refusal)
+        right = nova.right(self.refusal)
+        if not self.flavors:
+            return Words(f"Nova refuses every server of it: {wrong}", right)
+        return Words(
+            "Nova refuses every server of it with the "
+            f"{listed(self.flavors, 'flavor')}: {wrong}",
+            f"do not combine them, or {right}",
+        )
 
 
 def refused(analysis: Analysis) -> Iterator[TraitsRefused]:

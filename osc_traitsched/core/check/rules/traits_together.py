@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.demand import Demand, is_certain
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.words import give, together
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.paste import Option, openstack
+from osc_traitsched.text import listed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,6 +105,21 @@ class TraitsNotTogether(Finding):
     traits: tuple[Trait | RootTrait, ...]
     flavors: tuple[str, ...] = ()
 
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        names = together(self.traits)
+        if self.flavors:
+            return Words(
+                f"no host has {names} together with the traits of the "
+                f"{listed(self.flavors, 'flavor')}",
+                "do not combine them, or give some host the traits of both",
+            )
+        required = [each.name for each in self.traits if not each.forbidden]
+        fix = give(*required) if required else "forbid less"
+        if any(each.forbidden and each.name in required for each in self.traits):
+            fix = "require it or forbid it in one group, not both in two"
+        return Words(f"hosts meet each by itself, and none all together: {names}", fix)
+
 
 def not_together(analysis: Analysis) -> Iterator[TraitsNotTogether]:
     """Find flavors and images whose traits no host has together, each by itself."""
@@ -168,6 +186,23 @@ class TraitsContradiction(Finding):
     trait: str
     id: str
     flavors: tuple[str, ...] = ()
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        flavors, name = self.flavors, self.trait
+        if not flavors:
+            return Words(
+                f"requires and forbids {name}: Placement refuses every request of it",
+                openstack(
+                    "flavor unset", Option("--property", f"trait:{name}"), self.id
+                ),
+            )
+        forbid = f"forbid{'s' * (len(flavors) == 1)}"
+        return Words(
+            f"requires {name}, which the {listed(flavors, 'flavor')} {forbid}: "
+            "Placement refuses a request of both",
+            "do not combine them",
+        )
 
 
 def contradiction(analysis: Analysis) -> Iterator[TraitsContradiction]:

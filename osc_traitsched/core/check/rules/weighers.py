@@ -7,14 +7,19 @@ import enum
 from collections.abc import Collection, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind, Severity
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.words import aggregate_set, unset
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova import weigher_options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.weigher import column, table
 from osc_traitsched.core.nova.weigher.weight import Weigher
+from osc_traitsched.core.nova.weigher_options import IMAGE_PROPERTIES
+from osc_traitsched.core.releases import release
+from osc_traitsched.paste import Placeholder
+from osc_traitsched.text import did_you_mean, option, quoted
 
 _MULTIPLIER = "weight_multiplier"
 
@@ -36,6 +41,17 @@ class WeighersGone(Finding):
     nearest: tuple[str, ...]
     release: int
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        wrong = f"Nova {release(self.release)} has no weigher {quoted(self.weigher)}"
+        if "." not in self.weigher:
+            wrong = f"{quoted(self.weigher)} is a name without a module"
+        return Words(
+            f"{wrong}, and nova-scheduler does not start ({self.setting.source})"
+            f"{did_you_mean(self.nearest)}",
+            "name it by its module and class, or take it out of the list",
+        )
 
 
 def gone(analysis: Analysis) -> Iterator[WeighersGone]:
@@ -73,6 +89,16 @@ class WeighersBadMultiplier(Finding):
     weigher: str
     option: str
     setting: Setting
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        setting = self.setting
+        return Words(
+            f"{self.key}={self.value} is no number: {self.weigher} logs a "
+            f"warning, and goes by {option(self.option)}, {setting.value} "
+            f"({setting.source}), for the hosts of the aggregate",
+            aggregate_set(self.id, Placeholder(f"{self.key}=NUMBER")),
+        )
 
 
 def bad_multiplier(analysis: Analysis) -> Iterator[WeighersBadMultiplier]:
@@ -132,6 +158,13 @@ class WeighersKeyOff(Finding):
     release: int
     setting: Setting
     nearest: tuple[str, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        return Words(
+            f"{self.key}={self.value} has no effect: {_why(self)}",
+            unset(Kind.AGGREGATE, [self.key], str(self.id)),
+        )
 
 
 def key_off(analysis: Analysis) -> Iterator[WeighersKeyOff]:
@@ -198,3 +231,17 @@ RULES = (
     Rule(WeighersBadMultiplier, "weighers", bad_multiplier, Kind.AGGREGATE),
     Rule(WeighersKeyOff, "weighers", key_off, Kind.AGGREGATE),
 )
+
+
+def _why(finding: WeighersKeyOff) -> str:
+    source = finding.setting.source
+    if finding.cause is Cause.OFF:
+        return f"{finding.weigher} is not on ({source})"
+    if finding.cause is Cause.RELEASE:
+        return f"Nova {release(finding.release)} has no {finding.weigher}"
+    if finding.cause is Cause.OPTION:
+        return (
+            f"{finding.weigher} weighs nothing while {option(IMAGE_PROPERTIES)} is 0 "
+            f"({source})"
+        )
+    return f"no weigher has such a multiplier{did_you_mean(finding.nearest)}"

@@ -8,7 +8,6 @@ import pytest
 
 from osc_traitsched.core import check
 from osc_traitsched.core.check.survey import ServerCounts
-from osc_traitsched.views.check.wording import word
 from tests.unit.core.check.surveys import findings, host, survey
 
 RULE, AREA, UNKNOWN = "servers-misplaced", "servers", "servers-not-known"
@@ -43,7 +42,7 @@ def test_an_ignored_rule_reads_no_server():
 def test_misplaced_servers_are_one_finding_with_their_hosts():
     (found,) = findings(counted(3450, 12, 0, ("cmp0", "cmp1", "cmp2")), AREA)
     assert (found.rule, found.name) == (RULE, "12 of 3450")
-    assert word(found).problem == (
+    assert found.words().problem == (
         "12 servers could not be given their hosts today: hosts cmp[0-2]"
     )
 
@@ -68,7 +67,7 @@ def test_misplaced_servers_are_one_finding_with_their_hosts():
 def test_servers_of_which_it_is_not_known_are_a_note(unknown, silent, problem):
     (found,) = findings(counted(60, 0, unknown, (), silent), AREA)
     assert (found.rule, found.severity.value) == (UNKNOWN, "note")
-    assert (found.name, word(found).problem) == (f"{unknown} of 60", problem)
+    assert (found.name, found.words().problem) == (f"{unknown} of 60", problem)
 
 
 def test_no_misplaced_server_is_no_finding():

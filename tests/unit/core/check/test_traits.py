@@ -6,7 +6,6 @@ import pytest
 
 from osc_traitsched.core.check.finding import Kind, Severity
 from osc_traitsched.core.nova import options
-from osc_traitsched.views.check.wording import word
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,
@@ -171,7 +170,7 @@ def test_a_value_that_only_some_databases_ignore_works_by_luck(collation):
 
 def test_what_mariadb_takes_for_required_is_not_to_be_unset():
     odd = aggregate("g", trait__CUSTOM_GOLD="Required")
-    words = word(only(findings(survey(AB, aggregates=[odd]), "traits-bad-value")))
+    words = only(findings(survey(AB, aggregates=[odd]), "traits-bad-value")).words()
     assert words.problem == (
         "MariaDB and MySQL take trait:CUSTOM_GOLD=Required for required, other "
         "databases ignore it"

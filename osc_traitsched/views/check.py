@@ -1,4 +1,4 @@
-"""Findings of check, as blocks or rows: a rule's words are in its area's file."""
+"""Findings of check, as blocks or rows."""
 
 from __future__ import annotations
 
@@ -10,24 +10,6 @@ from osc_traitsched.core.check.survey import Survey
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.paste import Option
 from osc_traitsched.text import count, option
-
-# Each registers the words of its area's findings.
-from osc_traitsched.views.check import (  # noqa: F401
-    az,
-    config,
-    filters,
-    filters_isolating,
-    image_type,
-    isolation,
-    mirror,
-    others,
-    project,
-    resources,
-    servers,
-    traits,
-    weighers,
-)
-from osc_traitsched.views.check.wording import word
 from osc_traitsched.views.terminal import Line, Tone
 from osc_traitsched.views.traits import Table
 
@@ -52,7 +34,7 @@ def blocks(
     """
     counts = dict.fromkeys(Severity, 0)
     for finding in findings:
-        severity, words = finding.severity, word(finding)
+        severity, words = finding.severity, finding.words()
         counts[severity] += 1
         title = f"{severity.value.upper()}  {finding.rule}  {_subject(finding)}"
         yield Line(title, _TONES[severity])
@@ -72,7 +54,7 @@ def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
 
 
 def _row(finding: Finding, options: Sequence[Option]) -> tuple[str, ...]:
-    words, severity = word(finding), finding.severity.value
+    words, severity = finding.words(), finding.severity.value
     fix = words.fix_line(options)
     return finding.rule, severity, _subject(finding), words.problem, fix
 

@@ -1,0 +1,60 @@
+"""Phrases and commands that findings of several areas share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from osc_traitsched.core.check.finding import Kind
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.trait import Ownership
+from osc_traitsched.core.nova.clause import RootTrait, Trait
+from osc_traitsched.core.nova.settings import Setting
+from osc_traitsched.paste import (
+    Command,
+    Option,
+    Placeholder,
+    is_printable,
+    openstack,
+)
+from osc_traitsched.text import listed
+
+
+def unset(kind: Kind, keys: Iterable[str], identity: str) -> Command:
+    """Return how keys are taken off; ``KEY`` is one that no command can print."""
+    shown = (key if is_printable(key) else Placeholder("KEY") for key in keys)
+    options = dict.fromkeys(Option("--property", key) for key in shown)
+    return openstack(f"{kind.value} unset", *options, identity)
+
+
+def aggregate_set(identity: int, *pairs: str | Placeholder) -> Command:
+    """Return how an aggregate gets keys.
+
+    :param pairs: each ``key=value``
+    """
+    properties = (Option("--property", pair) for pair in pairs)
+    return openstack("aggregate set", str(identity), *properties)
+
+
+def off_by(setting: Setting) -> str:
+    """Return that an option is off, or only assumed to be, and by what."""
+    state = "off" if setting.given else "assumed to be off"
+    return f"{state} ({setting.source})"
+
+
+def give(*names: str, create: bool = False) -> str | Command:
+    """Return how hosts get traits: by a command, or not by one."""
+    if any(trait.ownership(name) is not Ownership.OPERATOR for name in names):
+        return (
+            "nova-compute decides which hosts have it: take the key off, or use other "
+            "hosts"
+        )
+    options = [Option("--create")] if create else []
+    return openstack(
+        "trait-sched add", *names, *options, Option("--host", Placeholder("HOST"))
+    )
+
+
+def together(traits: tuple[Trait | RootTrait, ...]) -> str:
+    """Return traits as a request names them: ``A and not B``."""
+    names = [f"{'not ' * each.forbidden}{each.name}" for each in traits]
+    return " and ".join(names) if len(names) < 3 else listed(names)
