@@ -22,7 +22,6 @@ from openstackclient import shell
 from osc_lib.clientmanager import ClientCache, ClientManager
 
 from osc_traitsched.config import places
-from tests.interrupting import ctrl_c_interrupts
 
 # Before 4.0 cliff makes an error of argparse's an exit with 1.
 CLIFF = tuple(int(part) for part in metadata.version("cliff").split(".")[:2])
@@ -77,7 +76,6 @@ def run(variables: Mapping[str, str], *arguments: str, stdin: str | None = "") -
         around.enter_context(mock.patch.object(sys, "stdin", given))
         around.enter_context(_own_log_handlers())
         around.enter_context(_own_clients())
-        around.enter_context(ctrl_c_interrupts())
         try:
             code = shell.OpenStackShell().run(list(arguments))
         except SystemExit as exc:

@@ -14,13 +14,6 @@ from osc_traitsched.app import execute
 from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, Plan, State
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.errors import CloudBroke, NoProvider
-from tests.interrupting import ctrl_c_interrupts
-
-
-@pytest.fixture(autouse=True)
-def _ctrl_c():
-    with ctrl_c_interrupts():
-        yield
 
 
 def change(name, needed=True):
@@ -176,8 +169,9 @@ def test_started_with_ctrl_c_ignored_it_goes_on():
         os.kill(os.getpid(), signal.SIGINT)
         return Outcome(change, Status.CHANGED)
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     found = execute.run(plan("ab", "c"), apply)
+    assert signal.signal(signal.SIGINT, before) is signal.SIG_IGN
     assert (statuses(found), found.interrupted) == (["changed"] * 3, False)
 
 
