@@ -211,6 +211,22 @@ class Maker:
         boot = self.boot(flavor, image, host=host)
         assert boot.host == host, boot
         self.after(self.delete, boot)
+        self._wait_without_tasks()
+
+    def _wait_without_tasks(self, seconds: float = PATIENCE) -> None:
+        """Return when no host reports a task.
+
+        A host that counts its servers while it builds one reports a task until it
+        counts them again, a minute later.
+        """
+        end = time.monotonic() + seconds
+        while self._has_tasks():
+            assert time.monotonic() < end, "a host goes on reporting a task"
+            time.sleep(0.5)
+
+    def _has_tasks(self) -> bool:
+        found = self.admin.compute.get("/os-hypervisors/detail", microversion="2.61")
+        return any(each["current_workload"] for each in found.json()["hypervisors"])
 
     def boot(
         self,
