@@ -408,6 +408,7 @@ SINCE = {
 }
 
 
+@pytest.mark.short
 def test_a_cloud_without_faults_has_one_line_and_an_empty_list(check):
     done = check()
     assert (done.code, done.err) == (0, "")
@@ -533,6 +534,7 @@ def test_the_command_that_mends_a_fault_mends_it(make, check, cloud, fault):
     assert check("-f", "json").json == []
 
 
+@pytest.mark.short
 def test_rules_are_run_by_id_or_area_and_findings_shown_by_flavor_or_image(make, check):
     a_trait_on_no_host(make)
     make.image("silver", **{"trait:CUSTOM_SILVR": "required"})

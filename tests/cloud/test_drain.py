@@ -199,6 +199,7 @@ def test_one_that_finds_no_room_after_the_others_is_refused_by_nova(
     assert body(make, stays["server"]["id"])["OS-EXT-SRV-ATTR:host"] == "cmp00"
 
 
+@pytest.mark.short
 def test_servers_of_a_host_that_is_down_are_evacuated(make, put, plan, run):
     make.traits(GOLD, "cmp03", "cmp05")
     gold = make.flavor("gold", {f"trait:{GOLD}": "required"})

@@ -40,6 +40,7 @@ def aggregate(admin):
     admin.compute.delete_aggregate(made)
 
 
+@pytest.mark.short
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

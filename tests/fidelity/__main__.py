@@ -67,8 +67,8 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _different_with_mariadb(options: argparse.Namespace) -> int:
     mariadb.program()
-    print("\nThe newest of them with MariaDB, and metadata in other letters:")
-    options.releases = str(max(_releases(options)))
+    print("\nThe newest with MariaDB, and metadata in other letters:")
+    options.releases = str(max(asking.releases()))
     cases = _in_letters(options.seed, options.mariadb_cases)
     return _compared(options, MARIADB, cases)[0].different
 

@@ -56,6 +56,7 @@ def run(thousand, tmp_path):
     return run
 
 
+@pytest.mark.full
 def test_a_thousand_hosts_cost_a_write_each_and_no_more_reads_than_ten(run):
     text = 'traits: {CUSTOM_NEW: {hosts: ["*"]}}'
     few = 'traits: {CUSTOM_FEW: {hosts: ["cmp0000[1-9].*"]}}'

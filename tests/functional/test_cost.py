@@ -27,6 +27,7 @@ def thousand(tmp_path_factory):
         proxy.stop()
 
 
+@pytest.mark.full
 def test_a_thousand_hosts_cost_one_write_each_and_at_most_ten_other_requests(thousand):
     def add():
         before = len(thousand.requests)
@@ -48,6 +49,7 @@ def test_a_thousand_hosts_cost_one_write_each_and_at_most_ten_other_requests(tho
     assert others <= 10
 
 
+@pytest.mark.full
 def test_a_few_hosts_of_a_thousand_are_read_one_by_one(thousand):
     before = len(thousand.requests)
     arguments = ("list", "--host", "cmp00001*", "-f", "json")

@@ -66,6 +66,7 @@ def explained(placement, nova, flavor, release=33, **options):
     return found, len(sent) - len(single)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("flavor", [SMALL, LARGE, PICKY], ids=lambda f: f["name"])
 def test_the_number_of_requests_is_bounded_and_does_not_grow_with_the_hosts(
     placement, hosts, flavor

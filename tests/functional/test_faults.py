@@ -14,7 +14,6 @@ from tests.functional.proxy import CutAfter, CutBefore, Instead
 
 HOSTS = 25
 KILLED_HOSTS = 100
-KILLS = 30
 
 
 @pytest.fixture
@@ -157,14 +156,15 @@ def test_ctrl_c_is_no_failure_even_if_the_write_that_it_hits_fails(
     assert run.err.splitlines()[-1].startswith("interrupted after ")
 
 
+@pytest.mark.parametrize("kills", [5, pytest.param(30, marks=pytest.mark.full)])
 def test_killed_at_any_moment_no_host_has_fewer_traits_and_the_next_run_finishes(
-    placement, proxy, background, openstack
+    placement, proxy, background, openstack, kills
 ):
     hosts = [placement.add_host(f"cmp{n:03d}") for n in range(KILLED_HOSTS)]
     moments = random.Random(20)
     part_way = 0
     names: list[str] = []
-    for kill in range(KILLS):
+    for kill in range(kills):
         name = f"CUSTOM_K{kill}"
         names.append(name)
         placement.create_traits(name)
@@ -175,7 +175,7 @@ def test_killed_at_any_moment_no_host_has_fewer_traits_and_the_next_run_finishes
         assert all(after[provider] >= before[provider] for provider in hosts)
         assert all(after[provider] <= {*STANDARD, *names} for provider in hosts)
         part_way += 0 < sum(name in after[provider] for provider in hosts) < len(hosts)
-    assert part_way > KILLS // 2
+    assert part_way > kills // 2
     assert openstack("add", *names, "--all").code == 0
     after = placement.all_traits()
     assert all(after[provider] == {*STANDARD, *names} for provider in hosts)
