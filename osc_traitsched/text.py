@@ -36,12 +36,17 @@ def ranges(names: Iterable[str], noun: str = "") -> str:
 
     :param noun: as for :func:`listed`
     """
-    folded = list(_folded(names))
-    joined = ", ".join(text for text, _ in folded[:_MOST_NAMES])
-    rest = sum(size for _, size in folded[_MOST_NAMES:])
+    found = list(_folded(names))
+    joined = ", ".join(text for text, _ in found[:_MOST_NAMES])
+    rest = sum(size for _, size in found[_MOST_NAMES:])
     shown = f"{joined} and {rest} more" if rest else joined
-    several = sum(size for _, size in folded) > 1
-    return f"{noun}{'s' * several} {shown}" if noun and folded else shown
+    several = sum(size for _, size in found) > 1
+    return f"{noun}{'s' * several} {shown}" if noun and found else shown
+
+
+def folded(names: Iterable[str]) -> list[str]:
+    """Return all names, those of consecutive numbers as in :func:`ranges`."""
+    return [text for text, _ in _folded(names)]
 
 
 def _folded(names: Iterable[str]) -> Iterator[tuple[str, int]]:

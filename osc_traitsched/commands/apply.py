@@ -107,11 +107,8 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         # A reviewed plan that was begun is not judged again: a run that ended early
         # leaves a cloud that no plan was made for.
         is_judged = rows is None or not is_begun(todo, rows)
-        if todo.refusals and is_judged and not args.force:
-            *others, last = todo.refusals
-            for refusal in others:
-                base.LOG.error("%s", str(refusal))
-            raise last
+        if is_judged:
+            write_args.refuse(todo.refusals, args.force)
 
     def _write_undo(self, args: argparse.Namespace, todo: WantedPlan) -> None:
         if args.undo and todo.plan.has_changes:

@@ -9,11 +9,14 @@ import math
 import shutil
 import sys
 from collections.abc import Sequence
+from importlib.metadata import EntryPoint
 from typing import Any
 
 from cliff import columns
+from cliff.formatters.table import TableFormatter
 from osc_lib import exceptions
 from osc_lib.command import command
+from stevedore.extension import Extension
 
 from osc_traitsched import paste
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
@@ -36,8 +39,11 @@ LOG = logging.getLogger(__name__)
 #: Formats for programs that quote for themselves; the others are for terminals.
 QUOTING_FORMATS = frozenset({"json", "yaml"})
 
+#: The format of a command's own text.
+_TEXT = "text"
+
 #: Formats for a person, which begin with the cloud's name.
-_FOR_PEOPLE = frozenset({"table", "text"})
+FOR_PEOPLE = frozenset({"table", _TEXT})
 
 #: Formats without lists of their own: a list becomes one field.
 _FLAT_FORMATS = frozenset({"csv", "value"})
@@ -227,7 +233,7 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
             data = [tuple(map(_flat, row)) for row in data]
         if parsed_args.formatter not in QUOTING_FORMATS:
             data = [tuple(map(_shown, row)) for row in data]
-        is_for_person = parsed_args.formatter in _FOR_PEOPLE
+        is_for_person = parsed_args.formatter in FOR_PEOPLE
         if is_for_person and self.says_where:
             self.app.stdout.write(self.where)
         try:
@@ -238,6 +244,31 @@ class Lister(Command, command.Lister):  # type: ignore[misc,unused-ignore]
         if is_for_person:
             self.app.stdout.write(self.settings_line)
         return 0
+
+
+class _Text(TableFormatter):  # type: ignore[misc,unused-ignore]
+    """Stands for the text that a command prints; a table of chosen columns."""
+
+    def add_argument_group(self, parser: argparse.ArgumentParser) -> None:
+        """Add nothing: the options of tables are there."""
+
+
+class TextLister(Lister):
+    """A command that prints its own text unless a format or columns are chosen."""
+
+    formatter_default = _TEXT
+
+    def _load_formatter_plugins(self) -> Any:
+        found = super()._load_formatter_plugins()
+        value = f"{_Text.__module__}:{_Text.__name__}"
+        point = EntryPoint(_TEXT, value, self.formatter_namespace)
+        found.extensions.append(Extension(_TEXT, point, _Text, _Text()))
+        return found
+
+
+def wants_text(args: argparse.Namespace) -> bool:
+    """Tell whether the command's own text is wanted."""
+    return args.formatter == _TEXT and not (args.columns or args.sort_columns)
 
 
 def _shown(cell: Any) -> Any:

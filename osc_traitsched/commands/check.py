@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from importlib.metadata import EntryPoint
 from typing import Any
-
-from cliff.formatters.table import TableFormatter
-from stevedore.extension import Extension
 
 from osc_traitsched.app import check
 from osc_traitsched.commands import arguments, base, request_args, scheduler_args
@@ -20,8 +16,6 @@ from osc_traitsched.views import check as views
 from osc_traitsched.views.terminal import painted
 from osc_traitsched.views.traits import Table
 
-_TEXT = "text"
-
 
 def _rule_id(text: str) -> str:
     try:
@@ -30,14 +24,7 @@ def _rule_id(text: str) -> str:
         raise argparse.ArgumentTypeError(str(exc)) from None
 
 
-class _Text(TableFormatter):  # type: ignore[misc,unused-ignore]
-    """Stands for the blocks that the command prints; a table of chosen columns."""
-
-    def add_argument_group(self, parser: argparse.ArgumentParser) -> None:
-        """Add nothing: the options of tables are there."""
-
-
-class Checker(base.Lister):
+class Checker(base.TextLister):
     """A command that runs rules, and prints what they find.
 
     :cvar findings: what was found, once ``take_action`` is done
@@ -47,18 +34,6 @@ class Checker(base.Lister):
     says_where = True
     nothing = ""
     findings: tuple[Finding, ...] = ()
-
-    @property
-    def formatter_default(self) -> str:
-        """The format for a person."""
-        return _TEXT
-
-    def _load_formatter_plugins(self) -> Any:
-        found = super()._load_formatter_plugins()
-        value = f"{_Text.__module__}:{_Text.__name__}"
-        point = EntryPoint(_TEXT, value, self.formatter_namespace)
-        found.extensions.append(Extension(_TEXT, point, _Text, _Text()))
-        return found
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
@@ -108,12 +83,10 @@ class Checker(base.Lister):
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
         """Print blocks or rows; a person who has none gets a line that says so."""
-        is_text = parsed_args.formatter == _TEXT
-        is_for_person = is_text or parsed_args.formatter == "table"
-        if is_for_person and not data:
+        if parsed_args.formatter in base.FOR_PEOPLE and not data:
             self._write(self.nothing)
             return 0
-        if not is_text or parsed_args.columns or parsed_args.sort_columns:
+        if not base.wants_text(parsed_args):
             return super().produce_output(parsed_args, column_names, data)
         lines = views.blocks(self.findings, self.repeated_options)
         text = "\n".join(painted(each, self.width) for each in lines)

@@ -68,8 +68,7 @@ class ShorthandWriter(write_args.Writer):
         :param again: the command that goes on if not all was written
         :raises AnswerIsNo: what speaks against the plan, unless forced
         """
-        if not args.force:
-            write_args.refuse(todo.refusals)
+        write_args.refuse(todo.refusals, args.force)
         more = ""
         if args.undo and todo.plan.has_changes and not args.dry_run:
             back = undo_of(todo.claims, todo.found)

@@ -23,7 +23,7 @@ from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.views import left_out
 from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.traits import Table
-from osc_traitsched.views.wanted import prose, rows
+from osc_traitsched.views.wanted import lines, prose, rows
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -108,10 +108,11 @@ class Planning:
     differing: Callable[[], Mapping[Unit, Claim]]
 
 
-class Summed(base.Lister):
+class Summed(base.TextLister):
     """A command that counts what became of units before it prints the rows."""
 
     _sum = ""
+    _lines: Iterable[str] = ()
 
     def planning(self, args: argparse.Namespace) -> Planning:
         """Read the files, and return what compares the cloud with them.
@@ -153,9 +154,10 @@ class Summed(base.Lister):
         :param here: what names this cloud; read before anything is written, since a
             service that does not answer must not cost the rows
         """
-        if args.formatter == "table":
+        if args.formatter in base.FOR_PEOPLE:
             counts = (todo.as_wanted, todo.held)
             self._sum = prose.summary(args.files, steps, *counts) + "\n"
+            self._lines = lines.lines(steps, todo.found)
         if args.formatter not in base.QUOTING_FORMATS:
             return rows.rows(steps, todo.found)
         return rows.rows_for_programs(steps, todo.found, here)
@@ -163,8 +165,12 @@ class Summed(base.Lister):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
     ) -> int:
-        """Print the sum before the rows, and no table without any."""
+        """Print the sum, and lines or a table if anything differs."""
         self.app.stdout.write(self._sum)
         if self._sum and not data:
+            return 0
+        if base.wants_text(parsed_args):
+            text = "".join(f"{line}\n" for line in self._lines)
+            self.app.stdout.write(text + self.settings_line)
             return 0
         return super().produce_output(parsed_args, column_names, data)

@@ -84,9 +84,15 @@ def _jobs(text: str) -> int:
     raise argparse.ArgumentTypeError(f"not a number from 1 to {_MOST_JOBS}: {text}")
 
 
-def refuse(refusals: Sequence[AnswerIsNo]) -> None:
-    """Log all refusals but the last one, and raise that, if there is any."""
-    if refusals:
+def refuse(refusals: Sequence[AnswerIsNo], force: bool) -> None:
+    """Say what speaks against a plan, and refuse it unless it is forced.
+
+    :raises AnswerIsNo: the last refusal; those before it are logged
+    """
+    if force:
+        for refusal in refusals:
+            base.LOG.warning("%s", problems.forced(refusal))
+    elif refusals:
         *others, last = refusals
         for refusal in others:
             base.LOG.error("%s", str(refusal))

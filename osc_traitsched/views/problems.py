@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
@@ -12,6 +13,12 @@ AGAIN = "the same command again"
 
 #: What to do where a command was not carried out whole.
 GOES_ON = f"{AGAIN} goes on"
+
+
+def forced(refusal: errors.AnswerIsNo) -> str:
+    """Return the warning of a refusal that --force overrides."""
+    said = re.sub("^nothing (written|removed): ", "", str(refusal))
+    return f"forced: {said.removesuffix('; --force overrides this')}"
 
 
 def unprinted(error: OSError) -> str:

@@ -126,8 +126,8 @@ def test_the_reason_is_the_first_failed_row_mistake_or_refusal_else_the_last_wor
     assert reason == "host cmp00: CUSTOM_A: it is away"
     assert module.reason_of((), ["f.yaml:3: a", "f.yaml:4: b"]) == "f.yaml:3: a"
     refused = [f"nothing written: {why}" for why in "ab"]
-    assert module.reason_of((), ["flavor 'a' will lose", *refused]) == refused[0]
-    assert module.reason_of((), ["flavor 'a' will lose", "no login"]) == "no login"
+    assert module.reason_of((), ["flavor 'a' loses", *refused]) == refused[0]
+    assert module.reason_of((), ["flavor 'a' loses", "no login"]) == "no login"
     assert module.reason_of((), []) == "the command says nothing"
 
 

@@ -70,7 +70,7 @@ def test_what_a_plan_does_to_flavors_is_a_warning(scene, play):
     for options in (("--check",), ()):
         done = play(PLAYBOOK, *options)
         assert done.code == 0, done.out
-        said = "flavors 'pinned.small', 'small' will lose 2 of 4 hosts and keep 2"
+        said = "flavors 'pinned.small', 'small': hosts with room 4 -> 2"
         assert f"[WARNING]: {said}" in " ".join(done.out.split())
 
 

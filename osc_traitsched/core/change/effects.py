@@ -15,24 +15,17 @@ from osc_traitsched.core.nova.switch import PROJECT_FILTER
 from osc_traitsched.text import count, listed, quoted
 
 
-def losses(
-    effects: Iterable[Effect], inside: frozenset[str] | None = None
-) -> list[str]:
+def losses(effects: Iterable[Effect]) -> list[str]:
     """Return a line for the flavors of each kind that lose hosts, or may.
 
     Of a zone, a project or a kind of images only where none would be left.
-
-    :param inside: the roots of the aggregate's hosts; None where there is none
     """
     found = tuple(effects)
     without_host = most_general([each for each in found if each.leaves_no_host])
     stranded = {each.asked for each in without_host}
     told = (e for e in found if e.asked.is_general or e.asked in stranded)
     losing = (each for each in told if each.room.loses_any or each.ever.loses_any)
-    lines = [
-        f"{_flavors(kind)} will {_lost(kind[0], inside)}"
-        for kind in _kinds(losing, inside or frozenset())
-    ]
+    lines = [f"{_flavors(kind)}: {_hosts(kind[0])}" for kind in _kinds(losing)]
     return [*lines, *(_unread(each) for each in found if each.unread)]
 
 
@@ -41,17 +34,7 @@ def moments(effects: Iterable[Effect]) -> list[str]:
     found = most_general([each for each in effects if each.for_a_moment])
     return [
         f"{_flavors(kind)} may find no host for a moment, while this is written"
-        for kind in _kinds(found, frozenset())
-    ]
-
-
-def gains(effects: Iterable[Effect], inside: frozenset[str]) -> list[str]:
-    """Return a line for the flavors of each kind that gain hosts."""
-    gaining = (each for each in effects if each.asked.is_general and each.room.gained)
-    return [
-        f"{_flavors(kind)} will gain {count(len(kind[0].room.gained), 'host')}, "
-        f"{len(kind[0].room.gained & inside) or 'none'} of them in the aggregate"
-        for kind in _kinds(gaining, inside)
+        for kind in _kinds(found)
     ]
 
 
@@ -62,45 +45,19 @@ def _unread(effect: Effect) -> str:
     return f"{_flavors([effect])}: {why}"
 
 
-def _lost(effect: Effect, inside: frozenset[str] | None) -> str:
-    """Return how many hosts come, go and stay, and how many can take one now."""
-    room, ever = effect.room, effect.ever
-    if _numbers(room) == _numbers(ever):
-        return _share(room, "", inside)
-    if not room.now:
-        share = _share(ever, " that could ever take one", inside)
-        return f"{share}; none can now"
-    return (
-        f"{_share(room, ' that can take one now', inside)}; "
-        f"of {count(len(ever.now), 'host')} that could ever take one, "
-        f"{_kept(ever) or 'none'} will be left"
-    )
+def _hosts(effect: Effect) -> str:
+    """Return how many hosts have room, and how many would if none were in use."""
+    room, ever = _arrow(effect.room), _arrow(effect.ever)
+    said = f"hosts with room {room}"
+    return said if room == ever else f"{said}, all suitable hosts {ever}"
 
 
-def _share(course: HostSets, which: str, inside: frozenset[str] | None) -> str:
-    where, lost = "", course.lost
-    if inside is not None and lost:
-        there = len(lost & inside) or "none"
-        where = f", {there} of them in the aggregate,"
-    # Of an aggregate it is said in lines of its own.
-    gained = len(course.gained) if inside is None else 0
-    return (
-        f"gain {count(gained, 'other host')}, "
-        * bool(gained)
-        + f"lose {len(lost) or 'none'} of {count(len(course.now), 'host')}"
-        f"{which}{where} and keep {_kept(course) or 'none'}"
-    )
+def _arrow(hosts: HostSets) -> str:
+    new = f" ({len(hosts.gained)} new)" if hosts.gained else ""
+    return f"{len(hosts.now)} -> {len(hosts.then)}{new}"
 
 
-def _kept(course: HostSets) -> int:
-    return len(course.now & course.then)
-
-
-def _numbers(course: HostSets) -> tuple[int, int]:
-    return len(course.now), _kept(course)
-
-
-def _kinds(effects: Iterable[Effect], inside: frozenset[str]) -> list[list[Effect]]:
+def _kinds(effects: Iterable[Effect]) -> list[list[Effect]]:
     """Return those together of which the same is said but for the flavor."""
     kinds: dict[tuple[object, ...], list[Effect]] = {}
     for effect in effects:
@@ -109,7 +66,7 @@ def _kinds(effects: Iterable[Effect], inside: frozenset[str]) -> list[list[Effec
             for course in (effect.room, effect.ever)
             for found in (course.now, course.then, course.now & course.then)
         )
-        numbers = tuple((len(each), len(each & inside)) for each in sets)
+        numbers = tuple(map(len, sets))
         kinds.setdefault((_circumstances(effect), numbers), []).append(effect)
     return list(kinds.values())
 
@@ -152,7 +109,7 @@ def _left_without(effects: Sequence[Effect], will: str) -> str:
 
 
 def _stranded(effects: Iterable[Effect]) -> str:
-    kinds = _kinds(effects, frozenset())
+    kinds = _kinds(effects)
     return "; ".join(f"{_flavors(kind)}{_of_those(kind[0])}" for kind in kinds)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from osc_traitsched.core.change.model import PRESENT
@@ -29,15 +29,16 @@ COLUMNS = (
     "detail",
 )
 
+#: What happens to a unit, for a person.
+SIGNS = {"add": "+", "remove": "-", "set": "~"}
+
 
 class Sign(Cell):
     """What happens to a unit: a sign to a person, a word to a program."""
 
-    SIGNS: Mapping[str, str] = {"add": "+", "remove": "-", "set": "~"}
-
     def lines(self) -> Iterable[str]:
         """Return the sign."""
-        return [self.SIGNS[str(self._value)]]
+        return [SIGNS[str(self._value)]]
 
 
 class Shown(Cell):
@@ -60,7 +61,7 @@ def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
             Shown(step.after),
             str(step.claim.place),
             step.outcome.status.value,
-            _detail(step, found),
+            detail(step, found),
         )
         for step in steps
     ]
@@ -74,7 +75,8 @@ def rows_for_programs(steps: Sequence[Step], found: FoundCloud, cloud: str) -> T
     return (*columns, "id", "cloud"), more
 
 
-def _detail(step: Step, found: FoundCloud) -> str:
+def detail(step: Step, found: FoundCloud) -> str:
+    """Return what else is to know of a step: why it fails, what is new or left."""
     if step.outcome.problem is not None:
         return str(step.outcome.problem)
     if step.outcome.status is Status.NOT_DONE and step.outcome.change.blocked:

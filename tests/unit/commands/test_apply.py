@@ -198,7 +198,7 @@ def test_what_loses_one_host_and_gains_another_is_told_both(apply, cloud):
     move = "traits: {CUSTOM_SILVER: {hosts: [cmp01], absent: {hosts: [cmp00]}}}"
     done = apply(move)
     assert done.code == 0
-    told = "flavor 'vip' will gain 1 other host, lose 1 of 1 host and keep none"
+    told = "flavor 'vip': hosts with room 1 -> 1 (1 new)"
     assert done.err.splitlines() == [told]
 
 
@@ -221,7 +221,12 @@ def test_the_line_that_ends_it_counts_the_rows(trait_sched, cloud):
           golden: {requires: [CUSTOM_GOLD], forbids: [CUSTOM_SILVER]}
     """
     done = trait_sched("apply", "w.yaml", w=text)
-    assert done.out.startswith("w.yaml: 1 added or set, 2 failed, 2 as wanted\n")
+    assert done.out.splitlines()[:3] == [
+        "w.yaml: 1 added or set, 2 failed, 2 as wanted",
+        "+ host cmp00  trait CUSTOM_GOLD  (w.yaml:2)",
+        "+ flavor golden  trait:CUSTOM_GOLD required  (w.yaml:4)",
+    ]
+    assert "    failed: compute: no (HTTP 403)\n" in done.out
     assert done.err.splitlines()[-1].startswith("2 of 3 failed; ")
 
 
@@ -234,8 +239,11 @@ def test_a_plan_that_would_do_harm_is_refused_unless_forced(apply, cloud):
     text = "flavors: {small: {requires: [CUSTOM_GOLD]}}"
     done = apply(text)
     assert (done.code, done.out, cloud.written) == (5, "", [])
-    assert "no host would be left for flavor 'small'" in done.err
-    assert apply(text, "--force").code == 0
+    said = "no host would be left for flavor 'small'"
+    assert f"nothing written: {said}; --force overrides this" in done.err.splitlines()
+    forced = apply(text, "--force")
+    assert forced.code == 0
+    assert f"forced: {said}" in forced.err.splitlines()
 
 
 def test_a_trait_keeps_its_last_host_while_nobody_knows_what_requires_it(
@@ -400,7 +408,7 @@ def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
     assert (done.code, naps) == (0, [5.0])
     waits, *_ = done.err.splitlines()
     assert waits == "waits for hosts: 'cmp03' has no provider in Placement yet"
-    assert "flavors 'golden', 'small' will lose 2 of 4 hosts" in done.err
+    assert "flavors 'golden', 'small': hosts with room 4 -> 2" in done.err
     assert cloud.having(SILVER) == {"cmp03"}
     # A name that is no host's is waited for as well; one of a flavor is not.
     done = apply("flavors: {none: {requires: [CUSTOM_GOLD]}}", "--wait", "60")

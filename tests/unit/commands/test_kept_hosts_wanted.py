@@ -74,7 +74,7 @@ def test_a_project_is_not_named_unsaid_by_an_aggregate_without_hosts(plan, cloud
     assert plan(text).code == 0
     found = plan(text, *PROJECTS)
     assert found.code == 5
-    told = f"flavors 'golden', 'small' for project '{DEMO}' will lose 4 of 4 hosts"
+    told = f"flavors 'golden', 'small' for project '{DEMO}': hosts with room 4 -> 0"
     assert told in found.err
 
 
@@ -83,7 +83,7 @@ def test_all_projects_are_told_that_an_aggregate_leaves_no_host(plan, cloud):
     told = f"flavors 'golden', 'small' for projects '{DEMO}', '{OTHER}'"
     found = plan(text, "--nova-release", "34", *PROJECTS)
     assert found.code == 5
-    assert f"{told} will lose 4 of 4 hosts and keep none" in found.err
+    assert f"{told}: hosts with room 4 -> 0" in found.err
     assert f"no host would be left for {told}; --force" in found.err
     private(cloud, OTHER)
     found = plan(text, "--nova-release", "34", *PROJECTS)
@@ -101,7 +101,7 @@ def test_a_project_that_is_named_in_one_zone_loses_the_hosts_of_others(apply, cl
     text = f"aggregates: {{gold: {{tenants: ['{DEMO}']}}}}"
     found = apply(text, *PROJECTS)
     assert found.code == 5
-    told = f"in zone 'az2' for project '{DEMO}' will lose 2 of 2 hosts and keep none"
+    told = f"in zone 'az2' for project '{DEMO}': hosts with room 2 -> 0"
     assert told in found.err
     assert apply(text, *PROJECTS, "--force").code == 0
 

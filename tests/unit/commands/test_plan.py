@@ -81,8 +81,13 @@ def test_a_row_names_the_line_that_wants_it(plan, cloud):
 def test_a_person_gets_signs_and_sums(plan, cloud):
     cloud.gives(GOLD, "cmp03")
     text = "traits: {CUSTOM_GOLD: {hosts: [cmp00], absent: {hosts: [cmp03]}}}"
+    said = "w.yaml: 1 to add or set, 1 to take away, 1 as wanted"
+    first, added, removed, settings = plan(text, form="text").out.splitlines()
+    assert (first, settings[:9]) == (said, "Settings:")
+    assert added == "+ host cmp00  trait CUSTOM_GOLD  (w.yaml:2)"
+    assert removed == "- host cmp03  trait CUSTOM_GOLD  (w.yaml:2)"
     lines = plan(text, form="table").out.splitlines()
-    assert lines[0] == "w.yaml: 1 to add or set, 1 to take away, 1 as wanted"
+    assert lines[0] == said
     assert [line.split()[1] for line in lines[4:6]] == ["+", "-"]
 
 
@@ -109,7 +114,7 @@ def test_an_aggregate_is_made_filled_and_isolated_in_a_safe_order(plan):
         ("add", "flavor", "golden", f"trait:{GOLD}", "required", "w.yaml:8"),
         ("add", "aggregate", "vip", f"trait:{GOLD}", "required", "w.yaml:6"),
     ]
-    lost = "flavors 'golden', 'small' will lose 2 of 4 hosts and keep 2"
+    lost = "flavors 'golden', 'small': hosts with room 4 -> 2"
     assert lost in found.err.splitlines()
 
 

@@ -40,7 +40,7 @@ def test_the_last_hosts_that_join_an_aggregate_with_projects_are_lost(plan, clou
     cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": OTHER}
     found = plan("aggregates: {gold: {hosts: [cmp02, cmp03]}}", *ON)
     assert found.code == 5
-    assert "will lose 2 of 2 hosts and keep none" in found.err
+    assert ": hosts with room 2 -> 0" in found.err
 
 
 def test_hosts_that_a_project_has_already_are_lost_to_nobody(plan, cloud):

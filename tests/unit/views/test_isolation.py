@@ -23,7 +23,6 @@ from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import isolation as words
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
-INSIDE = frozenset({"a", "b"})
 
 
 def effect(flavor, now, then, image=None, ever=None, **asked):
@@ -43,14 +42,10 @@ def test_flavors_that_lose_as_many_hosts_are_in_one_line():
         effect("other", "cd", "cd"),
         effect("small", "abcd", "", "windows"),
     ]
-    assert effect_words.losses(effects, INSIDE) == [
-        "flavors 'small', 'tiny' will lose 2 of 4 hosts, 2 of them in the aggregate, "
-        "and keep 2",
-        "flavor 'large' will lose 2 of 3 hosts, 2 of them in the aggregate, and keep 1",
-        "flavor 'golden' will lose 2 of 4 hosts, none of them in the aggregate, and "
-        "keep 2",
-        "flavor 'small' with image 'windows' will lose 4 of 4 hosts, 2 of them in the "
-        "aggregate, and keep none",
+    assert effect_words.losses(effects) == [
+        "flavors 'small', 'tiny', 'golden': hosts with room 4 -> 2",
+        "flavor 'large': hosts with room 3 -> 1",
+        "flavor 'small' with image 'windows': hosts with room 4 -> 0",
     ]
 
 
@@ -62,17 +57,19 @@ def test_hosts_that_are_full_now_are_told_apart_where_that_makes_a_difference():
         effect("full", "", "", ever=("abcd", "cd")),
         effect("last", "a", "", ever=("ac", "c")),
     ]
-    assert effect_words.losses(effects, INSIDE) == [
-        "flavor 'same' will lose 1 of 2 hosts, 1 of them in the aggregate, and keep 1",
-        "flavor 'some' will lose 1 of 3 hosts that can take one now, 1 of them in the "
-        "aggregate, and keep 2; of 5 hosts that could ever take one, 3 will be left",
-        "flavor 'kept' will lose none of 2 hosts that can take one now and keep 2; of "
-        "4 hosts that could ever take one, 3 will be left",
-        "flavor 'full' will lose 2 of 4 hosts that could ever take one, 2 of them in "
-        "the aggregate, and keep 2; none can now",
-        "flavor 'last' will lose 1 of 1 host that can take one now, 1 of them in the "
-        "aggregate, and keep none; of 2 hosts that could ever take one, 1 will be left",
+    assert effect_words.losses(effects) == [
+        "flavor 'same': hosts with room 2 -> 1",
+        "flavor 'some': hosts with room 3 -> 2, all suitable hosts 5 -> 3",
+        "flavor 'kept': hosts with room 2 -> 2, all suitable hosts 4 -> 3",
+        "flavor 'full': hosts with room 0 -> 0, all suitable hosts 4 -> 2",
+        "flavor 'last': hosts with room 1 -> 0, all suitable hosts 2 -> 1",
     ]
+
+
+def test_hosts_that_are_gained_are_told_apart_from_those_that_stay():
+    effects = [effect("small", "ab", "bc"), effect("large", "ab", "abc")]
+    said = "flavor 'small': hosts with room 2 -> 2 (1 new)"
+    assert effect_words.losses(effects) == [said]
 
 
 def test_of_zones_and_projects_only_those_without_a_host_are_said():
@@ -84,13 +81,10 @@ def test_of_zones_and_projects_only_those_without_a_host_are_said():
         effect("small", "a", "ab", context=Context("az3")),
     ]
     assert effect_words.losses(effects) == [
-        "flavor 'small' will lose 1 of 2 hosts and keep 1",
-        "flavor 'small' in zone 'az2' for project 'p1' will lose 1 of 1 host and keep "
-        "none",
-        "flavor 'small' with images of 'disk_format=q\\x1b' will lose 1 of 1 host and "
-        "keep none",
+        "flavor 'small': hosts with room 2 -> 1",
+        "flavor 'small' in zone 'az2' for project 'p1': hosts with room 1 -> 0",
+        "flavor 'small' with images of 'disk_format=q\\x1b': hosts with room 1 -> 0",
     ]
-    assert effect_words.gains(effects, INSIDE) == []
 
 
 def test_the_refusal_names_zone_and_project_and_hosts_that_are_full():
@@ -108,13 +102,6 @@ def test_the_refusal_names_zone_and_project_and_hosts_that_are_full():
         "could ever take one, 1 now; 2 full or disabled would be left); --force "
         "overrides this"
     )
-
-
-def test_what_is_gained_is_said_too():
-    effects = [effect("small", "c", "ac"), effect("large", "ab", "ab")]
-    assert effect_words.gains(effects, INSIDE) == [
-        "flavor 'small' will gain 1 host, 1 of them in the aggregate"
-    ]
 
 
 def change(kind, *names, value="required", removes=False, kept=()):

@@ -15,9 +15,7 @@ def test_images_of_other_projects_are_named_with_id_and_owner():
     )
 
 
-def test_losses_without_an_aggregate_do_not_speak_of_one():
+def test_a_loss_is_said_as_hosts_before_and_after():
     course = HostSets(frozenset("abc"), frozenset("c"))
     effect = Effect(Asked("gold", None), course, course)
-    assert effects.losses([effect]) == [
-        "flavor 'gold' will lose 2 of 3 hosts and keep 1"
-    ]
+    assert effects.losses([effect]) == ["flavor 'gold': hosts with room 3 -> 1"]
