@@ -12,30 +12,25 @@ import dataclasses
 import itertools
 import os
 
-import openstack
-import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from osc_traitsched.core.change.isolation.guards import Contradiction
-from osc_traitsched.core.change.isolation.isolate import isolate_plan
-from osc_traitsched.core.change.isolation.state import AggregateState, Member
-from osc_traitsched.core.change.isolation.unisolate import open_plan, unisolate_plan
 
 from osc_traitsched.app.effects import foresee, looks
-from osc_traitsched.cloud import allocation_candidates, memberships, read, write
-from osc_traitsched.cloud.aggregate_state import holders
-from osc_traitsched.cloud.connection import HttpCloud
+from osc_traitsched.app.wanted.planning import plan_wanted
+from osc_traitsched.app.wanted.reading import read_cloud
+from osc_traitsched.cloud import allocation_candidates, read, write
 from osc_traitsched.cloud.retry import Patience
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import Asked, Impact
-from osc_traitsched.core.change.model import Kind, State
+from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
-from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.wanted import shorthand
 from tests.functional.placement import Placement
 from tests.property import building, clouds
+from tests.services.nova import CloudWithImages, MadeUpNova
 
 CLOUDS = int(os.environ.get("TRAITSCHED_CLOUDS", "12"))
 
@@ -49,21 +44,14 @@ BY = ("CUSTOM_A", "CUSTOM_B", "HW_CPU_X86_AVX", "CUSTOM_NEW")
 REQUIRED, FORBIDDEN = "required", "forbidden"
 DISABLED = "COMPUTE_STATUS_DISABLED"
 PROJECT = "a project"
-WINDOWS = {"id": "image", "name": "windows", "disk_format": "raw"}
-
-
-@pytest.fixture(scope="module")
-def cloud(server):
-    """The cloud as the commands use it, with nothing but a Placement."""
-    auth = {"endpoint": server.url, "token": "admin"}
-    return HttpCloud(
-        openstack.connect(
-            load_yaml_config=False,
-            load_envvars=False,
-            auth_type="admin_token",
-            auth=auth,
-        )
-    )
+WINDOWS = {
+    "id": "image",
+    "name": "windows",
+    "status": "active",
+    "visibility": "public",
+    "owner": PROJECT,
+    "disk_format": "raw",
+}
 
 
 @st.composite
@@ -236,47 +224,27 @@ def is_host(node):
 class RealCloud:
     """A real Placement; flavors, images and aggregates as values that change."""
 
-    def __init__(self, cloud, case, aggregates):
-        self.cloud = cloud
+    def __init__(self, url, case, aggregates):
+        self.url = url
+        placement = CloudWithImages(url, MadeUpNova()).placement
+        self.hosts_of_nova = [
+            (each.name, each.uuid)
+            for each in read.providers(placement).hosts
+        ]
         self.flavors = {body["id"]: body for body in case.flavors}
         self.images = {body["id"]: body for body in [WINDOWS] if case.windows}
         self.aggregates = {str(body["id"]): body for body in aggregates}
+        self.cloud = self.now()
 
-    def state(self):
-        """Read the first aggregate, as the commands do it where there is a Nova."""
-        placement = self.cloud.placement
-        snapshot = read.providers(placement)
-        aggregates = tuple(self.aggregates.values())
-        first = aggregates[0]
-        roots = [snapshot.by_name[name] for name in first["hosts"]]
-        inside = memberships.members(placement, {first["uuid"]: frozenset()})
-        nodes = (
-            Compute(p.uuid, p.name, p.name)
-            for p in snapshot.providers
-            if p.parent is None and p.uuid not in snapshot.sharing
-        )
-        nova = read.view(nodes, aggregates)
-        return AggregateState(
-            snapshot=dataclasses.replace(snapshot, nova=nova),
-            aggregate=first,
-            aggregates=aggregates,
-            members=tuple(
-                Member(held.provider.name, held)
-                for held in read.holdings(placement, roots)
-            ),
-            mirrored=inside[first["uuid"]],
-            flavors=tuple(self.flavors.values()),
-            traits=read.known_traits(placement),
-            classes=frozenset({*clouds.CLASSES, "PCPU"}),
-        )
+    def now(self):
+        """The cloud, with all values as they are now."""
+        nova = MadeUpNova(self.hosts_of_nova, flavors=self.flavors.values())
+        nova.aggregates += self.aggregates.values()
+        self.cloud = CloudWithImages(self.url, nova)
+        self.cloud.image.listed = [*self.images.values()]
+        return self.cloud
 
     def carry_out(self, change):
-        for condition in change.conditions:
-            body = self.aggregates[condition.object.id]
-            found = State(body["metadata"], hosts=frozenset(body["hosts"]))
-            assert condition.guard.refusal(found) is None
-        # The aggregates are values here, and can't be asked for.
-        change = dataclasses.replace(change, conditions=())
         kinds = {
             Kind.FLAVOR: (self.flavors, "extra_specs"),
             Kind.IMAGE: (self.images, None),
@@ -335,8 +303,10 @@ class RealCloud:
             return frozenset()
 
 
-def check(real, state, plan):
+def check(real, wanted):
     """Foresee, then carry out change by change, and ask Placement after each."""
+    todo = plan_wanted(real.now(), wanted, ISOLATING)
+    state, plan = todo.found, todo.plan
     model = dataclasses.replace(state, images=(ANY_IMAGE, *real.images.values()))
     impact = Impact(looks(model, plan), ISOLATING)
     foreseen = {
@@ -374,7 +344,7 @@ def check(real, state, plan):
 )
 @given(nodes=NODES, case=CASES)
 def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
-    server, cloud, nodes, case
+    server, nodes, case
 ):
     placement = Placement(server.url)
     try:
@@ -383,40 +353,39 @@ def test_there_and_back_every_flavor_has_the_hosts_that_were_said_at_every_step(
             for number, node in enumerate(nodes)
         ]
         building.build(placement, nodes)
-        real = RealCloud(cloud, case, bodies(nodes, case))
+        real = RealCloud(server.url, case, bodies(nodes, case))
         isolate(real, case)
-        state = real.state()
-        held = {n: holders(cloud.placement, state, n) for n in case.names}
-        images = [b for b in real.images.values() if f"trait:{case.names[0]}" in b]
+        found = read_cloud(real.now(), ())
+        aggregate = found.aggregates[0]
+        opening = shorthand.unisolate(aggregate, case.names)
         if case.remove_traits:
-            plan = unisolate_plan(state, case.names, held, images)
-        else:
-            plan = open_plan(state, case.names)
-        foreseen = check(real, state, plan)
+            names = [f"trait:{name}" for name in case.names]
+            images = [b for b in real.images.values() if not b.keys().isdisjoint(names)]
+            held = shorthand.Holders(found, aggregate)
+            opening = shorthand.with_removal(opening, case.names, held, images, {})
+        foreseen = check(real, opening.wanted)
         emptied = {
             asked: effect
             for asked, effect in foreseen.items()
             if not effect.room.then and effect.ever.now
         }
         if emptied and units_go_by_size(nodes):
-            empty(placement, state.snapshot.providers)
-            enable(placement, state.snapshot.providers)
-            roots = {host.uuid for host in state.snapshot.hosts}
-            found = real.hosts(roots, emptied)
-            assert {case: e.ever.then for case, e in emptied.items()} == found
+            empty(placement, found.snapshot.providers)
+            enable(placement, found.snapshot.providers)
+            roots = {host.uuid for host in found.snapshot.hosts}
+            then = {case: e.ever.then for case, e in emptied.items()}
+            assert then == real.hosts(roots, emptied)
     finally:
         placement.wipe()
 
 
 def isolate(real, case):
-    state = real.state()
-    creates = [name for name in case.names if name not in state.traits]
-    named = [state.flavors[number] for number in sorted(case.named)]
-    images = list(real.images.values())
+    name = real.aggregates["0"]["name"]
+    named = [list(real.flavors.values())[number] for number in sorted(case.named)]
     try:
-        plan = isolate_plan(state, case.names, creates, named, images)
-    except Contradiction as exc:
+        wanted = shorthand.isolate(name, case.names, named, real.images.values()).wanted
+    except shorthand.Contradiction as exc:
         (flavor,) = (body for body in named if body["name"] == exc.flavor)
         assert FORBIDDEN in flavor["extra_specs"].values()
     else:
-        check(real, state, plan)
+        check(real, wanted)

@@ -86,6 +86,28 @@ def _node(name: str, identity: str) -> dict[str, Any]:
     }
 
 
+class Images:
+    """The image service, with nothing but a list of images."""
+
+    service_type = "image"
+
+    def __init__(self) -> None:
+        self.listed: list[dict[str, Any]] = []
+        self.asked = 0
+
+    def get(
+        self,
+        path: str,
+        params: Any = None,
+        microversion: Any = None,
+        timeout: Any = None,
+    ) -> Any:
+        """Return the images; none of them is hidden."""
+        self.asked += 1
+        listed = self.listed if params["os_hidden"] == "false" else []
+        return after(params, {"images": listed})
+
+
 class HalfCloud(HttpCloud):
     """A cloud whose Placement is real, and whose Nova is made up."""
 
@@ -102,3 +124,14 @@ class HalfCloud(HttpCloud):
             )
         )
         self.compute = nova
+
+
+class CloudWithImages(HalfCloud):
+    """The same with images, and a project that the user is logged in to."""
+
+    image: Any = None
+    own_project = "5a1e02"
+
+    def __init__(self, placement_url: str, nova: MadeUpNova) -> None:
+        super().__init__(placement_url, nova)
+        self.image = Images()
