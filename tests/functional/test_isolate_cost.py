@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from osc_traitsched.app.effects import foresee, looks
 from osc_traitsched.app.wanted.planning import plan_wanted
+from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import Impact
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.shorthand import isolate
@@ -54,7 +57,8 @@ def cost(tmp_path_factory):
             cloud = HalfCloud(server.url, nova)
             wanted = isolate("gold", [GOLD], found[:1]).wanted
             todo = plan_wanted(cloud, wanted, ISOLATING)
-            impact = Impact(looks(todo.found, todo.plan), ISOLATING)
+            model = dataclasses.replace(todo.found, images=(ANY_IMAGE,))
+            impact = Impact(looks(model, todo.plan), ISOLATING)
             assert len(impact.rows) == number_of_flavors
             effects = tuple(foresee(cloud.placement, impact))
             # It could see what there is to see.

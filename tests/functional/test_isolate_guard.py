@@ -189,7 +189,7 @@ def test_a_cloud_that_is_full_now_is_not_closed_for_good(cloud, hosts, placement
     found = cloud(hosts, {"gold": ({}, HOSTS[1:])}, flavor("small"))
     todo = isolate(found)
     assert effects.losses(todo.effects) == [
-        "flavor 'small' will lose 3 of 4 hosts that could ever take one, and keep 1; "
+        "flavor 'small' will lose 3 of 4 hosts that could ever take one and keep 1; "
         "none can now"
     ]
 
@@ -297,8 +297,9 @@ def test_units_are_read_only_where_a_flavor_has_no_host_with_room(cloud, placeme
     full, effects = requests(found, settings)
     assert not any(effect.room.now for effect in effects)
     assert all(effect.ever.then for effect in effects)
-    # One for each of the twelve hosts, and one more for those that are full.
-    assert full - before == len(added) + 1
+    # One for each of the twelve hosts. Those that are full show their traits only to the
+    # second question: of the plan, and of what it does to flavors.
+    assert full - before == len(added) + 2
 
 
 HUGE = 99999999999999999999999
