@@ -297,8 +297,8 @@ def test_units_are_read_only_where_a_flavor_has_no_host_with_room(cloud, placeme
     full, effects = requests(found, settings)
     assert not any(effect.room.now for effect in effects)
     assert all(effect.ever.then for effect in effects)
-    # One for each of the twelve hosts. Those that are full show their traits only to the
-    # second question: of the plan, and of what it does to flavors.
+    # One for each of the twelve hosts. Full hosts show their traits only to the second
+    # question, which the plan asks, and then the look at flavors.
     assert full - before == len(added) + 2
 
 

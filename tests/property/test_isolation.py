@@ -228,8 +228,7 @@ class RealCloud:
         self.url = url
         placement = CloudWithImages(url, MadeUpNova()).placement
         self.hosts_of_nova = [
-            (each.name, each.uuid)
-            for each in read.providers(placement).hosts
+            (each.name, each.uuid) for each in read.providers(placement).hosts
         ]
         self.flavors = {body["id"]: body for body in case.flavors}
         self.images = {body["id"]: body for body in [WINDOWS] if case.windows}
