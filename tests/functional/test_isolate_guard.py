@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.change.impact import HostsUnknown, LeavesNoHost
+from osc_traitsched.core.change.effects import HostsUnknown, LeavesNoHost
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.views import effects, problems
+from osc_traitsched.views import effects
 from tests.functional.placement import INVENTORIES, STANDARD
 from tests.services.nova import CloudWithImages, MadeUpNova
 from tests.unit.app import shorthands
@@ -103,7 +103,7 @@ def planned(cloud, on):
 def refusal(cloud, **options):
     (why,) = isolate(cloud, **options).refusals
     assert isinstance(why, LeavesNoHost)
-    return problems.word(why)
+    return str(why)
 
 
 def is_allowed(todo):
@@ -338,7 +338,7 @@ def test_a_flavor_that_placement_fails_for_is_named_and_passed_over_by_force(
     todo = isolate(found)
     (why,) = todo.refusals
     assert isinstance(why, HostsUnknown)
-    assert problems.word(why) == (
+    assert str(why) == (
         "nothing written: whether a host would be left is not known of flavor 'odd': "
         "Placement can't be asked for its hosts: placement: it broke (HTTP 500); "
         "--force overrides this"
