@@ -110,11 +110,10 @@ def wanted(story: Story, folder: pathlib.Path, *scheduler: str) -> None:
         size = ("--vcpus", "1", "--ram", "512", "--disk", "1")
         story.run("flavor", "create", flavor, *size, "-c", "name")
     story.tell("What would that write, and what would it do to others?")
-    columns = ("-c", "change", "-c", "step", "-c", "object", "-c", "key")
-    story.run("trait-sched", "plan", str(FILE), *columns, "-c", "wanted", *scheduler)
+    story.run("trait-sched", "plan", str(FILE), *scheduler)
     story.tell("Good. One command does it all, and first writes the way back:")
     undo = str(folder / "undo.yaml")
-    apply = ("trait-sched", "apply", *scheduler, *columns, "-c", "status")
+    apply = ("trait-sched", "apply", *scheduler)
     story.run(*apply, str(FILE), "--undo", undo)
     story.tell("From outside, a host of the aggregate; and from inside, another one:")
     for flavor, host in (("small", "cmp00"), ("licensed", "cmp02")):
@@ -124,7 +123,7 @@ def wanted(story: Story, folder: pathlib.Path, *scheduler: str) -> None:
         "Somebody else's tool takes the flavor's key away. Exit 6 says: it differs."
     )
     story.run("flavor", "unset", "licensed", "--property", "trait:CUSTOM_LICENSED")
-    look = ("trait-sched", "plan", str(FILE), "--exit-code", *columns, *scheduler)
+    look = ("trait-sched", "plan", str(FILE), "--exit-code", *scheduler)
     story.run(*look, code=6)
     story.run(*apply, str(FILE))
     story.tell("And the way back:")
