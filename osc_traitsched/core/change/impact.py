@@ -100,11 +100,6 @@ class HostSets:
         return self.then - self.now
 
     @property
-    def kept(self) -> frozenset[str]:
-        """Hosts that match at both ends."""
-        return self.now & self.then
-
-    @property
     def becomes_empty(self) -> bool:
         """Whether the last host is lost."""
         return bool(self.now) and not self.then
