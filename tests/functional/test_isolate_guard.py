@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.change.effects import HostsUnknown, LeavesNoHost
+from osc_traitsched.core.change.effects import HostsUnknown, LeavesNoHost, losses
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.views import effects
 from tests.functional.placement import INVENTORIES, STANDARD
 from tests.services.nova import CloudWithImages, MadeUpNova
 from tests.unit.app import shorthands
@@ -188,9 +187,8 @@ def test_a_cloud_that_is_full_now_is_not_closed_for_good(cloud, hosts, placement
     )
     found = cloud(hosts, {"gold": ({}, HOSTS[1:])}, flavor("small"))
     todo = isolate(found)
-    assert effects.losses(todo.effects) == [
-        "flavor 'small' will lose 3 of 4 hosts that could ever take one and keep 1; "
-        "none can now"
+    assert losses(todo.effects) == [
+        "flavor 'small': hosts with room 0 -> 0, all suitable hosts 4 -> 1"
     ]
 
 
@@ -323,7 +321,7 @@ def test_a_flavor_that_placement_refuses_is_named_and_in_nobodys_way(cloud, host
     refused = CloudBroke("placement", "no such amount", 400)
     found = cloud(hosts, of("cmp01"), flavor("small"), flavor("odd", 7))
     todo = isolate(failing(found, 7, refused))
-    assert effects.losses(todo.effects)[1:] == [
+    assert losses(todo.effects)[1:] == [
         "flavor 'odd': Placement can't be asked for its hosts: Placement refuses the "
         "request: no such amount"
     ]
@@ -357,5 +355,5 @@ def test_an_amount_that_no_inventory_can_give_is_in_nobodys_way(cloud, hosts):
     found = cloud(hosts, of("cmp01"), flavor("small"), flavor("odd", HUGE))
     todo = isolate(found)
     assert is_allowed(todo)
-    *_, line = effects.losses(todo.effects)
+    *_, line = losses(todo.effects)
     assert line.startswith("flavor 'odd': Placement can't be asked for its hosts: ")
