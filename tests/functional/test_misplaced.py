@@ -91,6 +91,7 @@ def lacking(crowd, hosts, count=SERVERS):
     }
 
 
+@pytest.mark.full
 def test_a_hundred_thousand_servers_are_judged_in_little_memory(crowd, record_property):
     nova, proxy, hosts = crowd
     rows, cost = listed(proxy)

@@ -12,6 +12,7 @@ import pytest
 from tests.services import environment
 from tests.services.pythons import Pythons
 
+pytestmark = pytest.mark.full
 MAKE = """
 import pathlib, sys
 from tests.services import environment

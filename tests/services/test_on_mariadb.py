@@ -10,6 +10,7 @@ from tests.services import mariadb, on_mariadb, rest
 from tests.services.fill import fill
 from tests.services.placement import PlacementServer
 
+pytestmark = pytest.mark.full
 _HEADERS = {"X-Auth-Token": "admin", "OpenStack-API-Version": "placement 1.36"}
 
 
