@@ -30,3 +30,13 @@ def plan_repair(cloud: Cloud) -> MirrorPlan:
     found = topology.read_topology(cloud)
     snapshot = topology.aggregates_now(cloud, found.snapshot)
     return MirrorPlan(snapshot, mirror.repair_plan(snapshot, found.members))
+
+
+def left(cloud: Cloud) -> tuple[int, int]:
+    """Return how many compute nodes are still to be repaired, and of how many.
+
+    :raises CloudBroke: when Nova or Placement can't be read
+    """
+    found = plan_repair(cloud)
+    nodes = found.snapshot.nova.computes if found.snapshot.nova else ()
+    return sum(each.is_needed for each in found.plan.changes), len(nodes)

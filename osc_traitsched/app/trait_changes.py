@@ -17,7 +17,7 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.impact import Effect
-from osc_traitsched.core.change.model import Kind, Plan
+from osc_traitsched.core.change.model import Change, Kind, Plan
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
@@ -135,6 +135,24 @@ def plan_remove(
         return dataclasses.replace(todo, unread=exc)
     unread = None if shows_all else errors.PrivateFlavorsHidden()
     return dataclasses.replace(todo, effects=effects, unread=unread)
+
+
+def left(cloud: Cloud, plan: Plan) -> tuple[int, int]:
+    """Return how many providers are not as planned by now, and of how many.
+
+    One request for each trait, however many providers there are.
+
+    :raises CloudBroke: when Placement can't be read
+    """
+    changes = [c for c in traits.of_providers(plan.changes) if c.is_sent]
+    names = {name for change in changes for name in change.added | change.removed}
+    having = {name: read.holders(cloud.placement, name) for name in sorted(names)}
+
+    def is_as_planned(change: Change) -> bool:
+        keys = {name for name in names if change.object.id in having[name]}
+        return change.added <= keys and not change.removed & keys
+
+    return sum(not is_as_planned(each) for each in changes), len(changes)
 
 
 def _check_roles(plan: Plan, snapshot: Snapshot) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.commands import arguments, base, host_args, write_args
@@ -44,16 +43,13 @@ class AddTraits(write_args.Writer):
         arguments.check_columns(args, results.ADDED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
-        plan = functools.partial(
-            trait_changes.plan_add, cloud, names, selectors, args.create
+        todo = trait_changes.plan_add(
+            cloud, names, selectors, args.create, force=args.force
         )
-        todo = plan(force=args.force)
         for reverted in todo.reverted:
             base.LOG.warning("%s", traits.reverted(reverted, removing=False))
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
         found = self.execute(cloud, todo.plan, args)
-        self.look_again(
-            todo.plan, args, lambda: write_args.needed(plan(force=True).plan)
-        )
+        self.look_again(todo.plan, args, lambda: trait_changes.left(cloud, todo.plan))
         return results.added(self.conclude(found, args, self.then(found)))

@@ -40,9 +40,7 @@ class RepairMirror(write_args.Writer):
             base.LOG.warning("%s", left_out.unlisted(todo.snapshot))
         self.nothing = mirror.nothing(todo.snapshot)
         found = self.execute(cloud, todo.plan, args)
-        self.look_again(
-            todo.plan, args, lambda: write_args.needed(app.plan_repair(cloud).plan)
-        )
+        self.look_again(todo.plan, args, lambda: app.left(cloud))
         return mirror.rows(self.conclude(found, args), todo.snapshot)
 
     def produce_output(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import functools
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.commands import (
@@ -53,24 +52,16 @@ class RemoveTraits(write_args.Writer):
         arguments.check_columns(args, results.REMOVED)
         selectors = host_args.target_selectors(args)
         cloud = self.cloud()
-        plan = functools.partial(
-            trait_changes.plan_remove,
-            cloud,
-            names,
-            selectors,
-            sources=scheduler_args.found(self.app),
-        )
+        sources = scheduler_args.found(self.app)
         try:
-            todo = plan(force=args.force)
+            todo = trait_changes.plan_remove(
+                cloud, names, selectors, args.force, sources
+            )
         except LastHolder as exc:
             return self._requirers(args, exc)
         _warn(todo)
         found = self.execute(cloud, todo.plan, args)
-        self.look_again(
-            todo.plan,
-            args,
-            lambda: write_args.needed(plan(force=True).plan),
-        )
+        self.look_again(todo.plan, args, lambda: trait_changes.left(cloud, todo.plan))
         return results.removed(self.conclude(found, args, self.then(found)))
 
     def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:

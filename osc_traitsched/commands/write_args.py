@@ -99,11 +99,6 @@ def refuse(refusals: Sequence[AnswerIsNo], force: bool) -> None:
         raise last
 
 
-def needed(plan: Plan) -> tuple[int, int]:
-    """Return how many changes of a plan are needed, and how many it has."""
-    return sum(each.is_needed for each in plan.changes), len(plan.changes)
-
-
 class Writer(base.Lister):
     """A command that writes; it tries all, reports each, and fails once.
 
