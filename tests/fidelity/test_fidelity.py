@@ -113,7 +113,7 @@ def test_a_difference_with_mariadb_alone_is_one(monkeypatch, capsys):
     given = ["--releases", "33,34", "--cases", "1", "--mariadb-cases", "1"]
     given += ["--scheduling-cases", "0"]
     assert command.main(given) == 1
-    assert "The newest of them with MariaDB" in capsys.readouterr().out
+    assert "The newest with MariaDB" in capsys.readouterr().out
 
 
 def _as_ours(release, cases, processes, database):
