@@ -25,7 +25,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Iterable, Mapping
-from typing import Protocol, Union
+from typing import Union
 
 from osc_traitsched.core.errors import AnswerIsNo, TraitSchedError
 from osc_traitsched.text import listed, quoted
@@ -86,13 +86,6 @@ class State:
     hosts: frozenset[str] = frozenset()
 
 
-class Guard(Protocol):
-    """What must still hold just before an object is written."""
-
-    def refusal(self, found: State) -> TraitSchedError | None:
-        """Return why the object must not be written as it is now; None if it may."""
-
-
 class Reason(enum.Enum):
     """Why a trait stays where it could have been removed."""
 
@@ -125,7 +118,6 @@ class Change:
     :ivar found: the object as it was read when the change was planned
     :ivar after: each key with the value it shall have; those that have it already are
         among them, so that it is seen if somebody changes them first
-    :ivar guard: what must still hold of the object
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
     :ivar blocked: an earlier one of the same aggregate or trait is known to fail
@@ -137,7 +129,6 @@ class Change:
     object: Object
     found: State
     after: Keys
-    guard: Guard | None = None
     kept: tuple[Kept, ...] = ()
     problem: TraitSchedError | None = None
     blocked: bool = False
@@ -179,14 +170,12 @@ class Change:
         changed = {**keys, **self.after}
         return {key: value for key, value in changed.items() if value is not None}
 
-    def refusal(self, now: State) -> TraitSchedError | None:
+    def refusal(self, now: State) -> ChangedMeanwhile | None:
         """Return why the object must not be written as it is now; None if it may.
 
         A key that has neither the value it was planned from nor the one it shall have
         is somebody else's wish.
         """
-        if self.guard is not None and (refusal := self.guard.refusal(now)):
-            return refusal
         others = {
             key: now.keys.get(key)
             for key, value in self.after.items()

@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from osc_traitsched.core.change.guard import AsForeseen
 from osc_traitsched.core.change.model import Change, Kind, Object, State, Value
 from osc_traitsched.core.change.providers import present, traits_found
-from osc_traitsched.core.inventory.trait_keys import isolating_keys
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.problems import with_problem
@@ -44,24 +42,10 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
         changes.setdefault((target, part), {})[key] = claim.value
     by_name = sorted(changes, key=lambda each: (each[0].name, each[1]))
     every = (Change(each[0], states.of(each[0]), changes[each]) for each in by_name)
-    checked = (_guarded(with_problem(each, found), claims, found) for each in every)
+    checked = (with_problem(each, found) for each in every)
     held = sum(states.value(unit) != claim.value for unit, claim in claims.held.items())
     as_wanted = len(claims.units) - len(differing) + claims.elsewhere
     return Draft(tuple(checked), differing, as_wanted, held)
-
-
-def _guarded(change: Change, claims: Claims, found: FoundCloud) -> Change:
-    """Change of an aggregate that is made only while its hosts are those expected."""
-    if change.object.kind is not Kind.AGGREGATE or not any(change.after.values()):
-        return change
-    members = claims.of(dataclasses.replace(change.object, kind=Kind.AGGREGATE_HOSTS))
-    joining = (host for host, claim in members.items() if claim.value)
-    keys = {key: str(value) for key, value in change.found.keys.items()}
-    isolating = {*isolating_keys(keys, found.collation), *change.after}
-    guard = AsForeseen(
-        change.found.hosts.union(joining), frozenset(isolating), found.collation
-    )
-    return dataclasses.replace(change, guard=guard)
 
 
 class States:

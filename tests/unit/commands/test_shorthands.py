@@ -65,22 +65,12 @@ def test_what_others_change_before_the_last_write_is_seen(cloud, meanwhile):
     assert run(*ISOLATE).code == 0
 
 
-def test_a_host_that_joins_right_before_the_last_write_stops_it(cloud):
+def test_a_host_that_joins_right_before_the_last_write_is_seen(cloud):
     cloud.when_read["os-aggregates", "1"] = [lambda: cloud.joins("cmp02")]
     found = run(*ISOLATE)
-    assert found.code == 1
+    assert (found.code, set(statuses(found))) == (1, {"changed"})
     assert run(*ISOLATE).code == 0
     assert cloud.having(GOLD) == {"cmp00", "cmp01", "cmp02"}
-
-
-def test_a_key_that_others_isolate_the_aggregate_by_stops_it(cloud):
-    rival(cloud, "golden-id", (cloud.metadata.update, {OTHER_KEY: "required"}))
-    found = run(*ISOLATE)
-    assert (found.code, statuses(found)[-2:]) == (1, ["changed", "failed"])
-    assert found.json[-1]["detail"] == (
-        f"'{OTHER_KEY}' came to isolate the aggregate meanwhile; run the command again"
-    )
-    assert cloud.metadata == {OTHER_KEY: "required"}
 
 
 def test_that_the_cloud_can_t_be_compared_again_is_said(cloud):

@@ -3,7 +3,7 @@
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import effects, guard, impact, servers, traits
+from osc_traitsched.core.change import effects, impact, servers, traits
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -73,8 +73,6 @@ ERRORS = [
     errors.BadHostFile("hosts", "names no host"),
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
     shorthand.Contradiction("f", ("CUSTOM_X",)),
-    guard.HostsJoined({"h1"}),
-    guard.KeysCame({"trait:CUSTOM_A"}),
     ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
     shorthand.NotIsolated("gold", ("CUSTOM_X",)),
     effects.LeavesNoHost((impact.Effect(impact.Asked("f", "i"), EMPTIED, EMPTIED),)),
