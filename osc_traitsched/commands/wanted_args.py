@@ -83,12 +83,6 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", line)
     for name, required in todo.closed_to_all.items():
         warn("%s", prose.closed_to_all(name, required, todo.has_private_flavors))
-    for hosts in todo.out_of_reach:
-        warn("%s", prose.out_of_reach(hosts))
-    for line in prose.crossing(todo.crossing):
-        warn("%s", line)
-    if todo.empties_default_zone:
-        warn("%s", prose.NO_DEFAULT_ZONE)
     if todo.passed_over:
         warn("%s", traits.passed_over(todo.passed_over))
     if todo.unclear:

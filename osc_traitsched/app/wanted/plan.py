@@ -12,16 +12,10 @@ from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.outcome import Outcome, foreseen_outcomes
 from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted_by_nova
-from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.wanted.claims import Claim, Unit
-from osc_traitsched.core.wanted.closed_to_all import (
-    OutOfReach,
-    closed_to_all,
-    out_of_reach,
-)
+from osc_traitsched.core.wanted.closed_to_all import closed_to_all
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Wrong
 from osc_traitsched.core.wanted.steps import Step, steps_of
@@ -91,37 +85,12 @@ class WantedPlan:
         return self.found.after(self.plan.changes)
 
     @property
-    def crossing(self) -> Mapping[str, str]:
-        """The hosts that change their zone, with the aggregate that each leaves."""
-        changes = (c for c in self.plan.changes if c.is_sent and c.unit)
-        return {host: c.object.name for c in changes for host in c.removed}
-
-    @property
-    def empties_default_zone(self) -> bool:
-        """Whether each host is in a zone afterwards, and was not before."""
-        now, then = map(_in_default_zone, (self.found, self.then))
-        return bool(now) and not then
-
-    @property
     def closed_to_all(self) -> Mapping[str, list[str]]:
         """The aggregates that no flavor gets into then, with what isolates them."""
         return dict(closed_to_all(self.found, self.then, self.assumptions))
-
-    @property
-    def out_of_reach(self) -> tuple[OutOfReach, ...]:
-        """The hosts that join isolated aggregates and that no request finds there."""
-        return tuple(out_of_reach(self.found, self.then))
 
     @property
     def reverted(self) -> tuple[RevertedByNova, ...]:
         """The changes that are made and nova-compute will not leave as they are."""
         tried = (each for each in foreseen_outcomes(self.plan) if not each.is_off)
         return reverted_by_nova(outcome.change for outcome in tried)
-
-
-def _in_default_zone(found: FoundCloud) -> frozenset[str]:
-    """Service hosts that no aggregate puts into a zone."""
-    nova = found.snapshot.nova or Nova()
-    bodies = found.aggregates
-    zoned = (each["hosts"] for each in bodies if each["metadata"].get(ZONE_KEY))
-    return frozenset(node.service_host for node in nova.computes).difference(*zoned)

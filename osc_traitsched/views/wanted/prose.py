@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.core.change import effects
 from osc_traitsched.core.change.impact import Effect
@@ -12,9 +12,8 @@ from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
-from osc_traitsched.core.wanted.closed_to_all import OutOfReach
 from osc_traitsched.core.wanted.steps import Step
-from osc_traitsched.text import listed, quoted, ranges, visible
+from osc_traitsched.text import listed, quoted, visible
 from osc_traitsched.views import isolation
 
 _SAME = "as wanted"
@@ -26,13 +25,6 @@ _BECAME = {
     Status.CHANGED: ("added or set", "taken away"),
     **{each: (each.value, each.value) for each in _NOT_DONE},
 }
-
-
-#: nova/compute/api.py, ``API.create``, and nova/availability_zones.py.
-NO_DEFAULT_ZONE = (
-    "each host will be in a zone: Nova then refuses servers that are asked for in the "
-    "default zone by its name ('nova', unless default_availability_zone says otherwise)"
-)
 
 
 def with_undo(path: str) -> str:
@@ -99,17 +91,6 @@ def closed_to_all(
     )
 
 
-def out_of_reach(found: OutOfReach) -> str:
-    """Return a line on hosts that no request finds in an isolated aggregate."""
-    one = len(found.hosts) == 1
-    return (
-        f"no server will get to {listed(map(visible, found.hosts), 'host')}: aggregate "
-        f"{quoted(found.aggregate)} is isolated for {found.trait}, which "
-        f"{'it lacks' if one else 'they lack'}; with isolated_for: [{found.trait}] the "
-        "file gives it to all hosts there"
-    )
-
-
 def summary(
     paths: Iterable[str], steps: Iterable[Step], as_wanted: int, held: int
 ) -> str:
@@ -130,20 +111,6 @@ def _became(step: Step) -> str:
     """Return what became of a unit; others may have made it so meanwhile."""
     added, removed = _BECAME.get(step.outcome.status, (_SAME, _SAME))
     return removed if step.after is None else added
-
-
-def crossing(left: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line on the hosts of each aggregate that are in no zone for a moment.
-
-    :param left: the aggregates that they leave first, by the hosts
-    """
-    for name in sorted({*left.values()}):
-        hosts = sorted(host for host, of in left.items() if of == name)
-        yield (
-            f"{ranges(hosts, 'host')} will change zone, one after the other: each "
-            f"leaves aggregate {quoted(name)}, is in the default zone for a moment, "
-            "and joins another one"
-        )
 
 
 def told(

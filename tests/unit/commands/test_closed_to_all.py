@@ -43,36 +43,6 @@ def test_an_aggregate_that_no_flavor_will_get_into_is_told(said, cloud):
     assert line not in said(text)
 
 
-LACKED = (
-    "no server will get to host cmp02: aggregate 'gold' is isolated for CUSTOM_GOLD, "
-    "which it lacks; with isolated_for: [CUSTOM_GOLD] the file gives it to all hosts"
-)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        "aggregates: {gold: {isolated_for: [CUSTOM_GOLD], hosts: [cmp02]}}",
-        "traits: {CUSTOM_GOLD: {hosts: [cmp02]}}\naggregates: {gold: {hosts: [cmp02]}}",
-    ],
-)
-def test_a_host_that_joins_an_isolated_aggregate_without_its_trait_is_told(
-    said, cloud, given
-):
-    cloud.metadata["trait:CUSTOM_GOLD"] = "required"
-    cloud.gives("CUSTOM_GOLD", "cmp00", "cmp01")
-    text = "aggregates: {gold: {hosts: [cmp02]}}"
-    assert LACKED in said(text)
-    assert LACKED not in said(given)
-    cloud.gives("CUSTOM_GOLD", "cmp02")
-    assert LACKED not in said(text)
-    cloud.takes("CUSTOM_GOLD", "cmp02")
-    # A pool has the trait, and its hosts may take it from there.
-    cloud.gives("CUSTOM_GOLD", "cmp03")
-    cloud.gives("MISC_SHARES_VIA_AGGREGATE", "cmp03")
-    assert LACKED not in said(text)
-
-
 TPM_2 = "COMPUTE_SECURITY_TPM_2_0"
 TPM = {"hw:tpm_version": "2.0", "hw:tpm_model": "tpm-crb"}
 ENCRYPTED = {"hw:mem_encryption": "true"}
