@@ -57,19 +57,7 @@ def test_a_host_moves_from_zone_to_zone_out_first(apply, cloud):
     )
 
 
-def test_it_is_told_if_no_host_is_left_in_the_default_zone(trait_sched, cloud):
-    def said(hosts):
-        text = f"aggregates: {{z: {{zone: az1, hosts: [{hosts}]}}}}"
-        return trait_sched("plan", "w.yaml", w=text).err
-
-    every = "cmp00, cmp01, cmp02, cmp03"
-    assert "each host will be in a zone: Nova then refuses servers" in said(every)
-    assert said("cmp00, cmp01, cmp02") == ""
-    second(cloud, *every.split(", "), availability_zone="az1")
-    assert said(every) == ""
-
-
-def test_lines_that_put_hosts_into_two_zones_are_a_mistake(apply, cloud):
+def test_lines_that_put_a_host_into_two_zones_fail_for_that_host(apply, cloud):
     cloud.metadata["availability_zone"] = "az1"
     second(cloud, availability_zone="az2")
     done = apply("""
@@ -80,17 +68,22 @@ def test_lines_that_put_hosts_into_two_zones_are_a_mistake(apply, cloud):
             zone: az1
             hosts: [cmp02]
           rack:
-            hosts: ["cmp0[23]", cmp01]
+            hosts: ["cmp0[23]"]
     """)
-    assert (done.code, done.out, cloud.written) == (1, "", [])
-    assert done.err == (
-        "w.yaml:9: cmp02 would be in two zones: aggregate 'other' of zone 'az1'\n"
-    )
+    assert (done.code, statuses(done)["member", "rack", "cmp03"]) == (1, "changed")
+    failed = [row for row in done.json if row["status"] == "failed"]
+    assert [(row["key"], row["detail"]) for row in failed] == [
+        (
+            "cmp02",
+            "cmp02 would be in two zones: aggregate 'gold' of zone 'az1', 'other' of "
+            "zone 'az1'",
+        )
+    ]
     both = "{hosts: [cmp02]}, rack: {zone: az1, hosts: [cmp02]}"
     assert apply(f"aggregates: {{gold: {both}}}").code == 0
 
 
-def test_an_undo_file_is_no_mistake_where_no_line_of_it_gives_a_zone(
+def test_an_undo_file_brings_back_all_but_what_would_be_in_two_zones(
     apply, trait_sched, cloud
 ):
     cloud.flavors.clear()

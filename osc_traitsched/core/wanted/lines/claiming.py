@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import PRESENT, Kind, Object
@@ -19,16 +19,8 @@ from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.lines import members, requirements, tenants
 from osc_traitsched.core.wanted.lines.hosts import Hosts
 from osc_traitsched.core.wanted.lines.rest import leaving_nobody
-from osc_traitsched.core.wanted.model import (
-    Only,
-    Part,
-    Place,
-    Text,
-    Wanted,
-    Wish,
-    Wrong,
-)
-from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs, TwoZones
+from osc_traitsched.core.wanted.model import Only, Part, Text, Wanted, Wish, Wrong
+from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs
 
 #: What a new aggregate is called until Nova has given it an ID.
 _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")
@@ -43,10 +35,7 @@ def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
     claiming.traits()
     claiming.aggregates()
     claiming.isolations()
-    mistakes = [
-        *_two_zones(claiming.claims, found),
-        *requirements.claim(claiming.claims, wanted, found),
-    ]
+    mistakes = [*requirements.claim(claiming.claims, wanted, found)]
     claiming.existing()
     claiming.rest_of_traits()
     mistakes += [*claiming.mistakes, *claiming.claims.mistakes, *hosts.mistakes]
@@ -58,38 +47,6 @@ def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
 def _sorted(mistakes: Iterable[Wrong]) -> list[Wrong]:
     found = {(each.place, str(each.error)): each for each in mistakes}
     return sorted(found.values(), key=lambda w: (w.place.path, w.place.line))
-
-
-def _two_zones(claims: Claims, found: FoundCloud) -> Iterator[Wrong]:
-    """Yield the second of two lines that put a host into different zones.
-
-    A line must give one of the zones: the cloud may have changed since an undo file
-    was written, and then only the host's row fails. Hosts that already are in both
-    zones may stay.
-    """
-    given = {
-        target.id: str(claim.value)
-        for (target, key), claim in claims.units.items()
-        if key == ZONE_KEY and target.kind in (Kind.AGGREGATE, Kind.NEW_AGGREGATE)
-    }
-    now = {str(body["id"]): body["metadata"].get(ZONE_KEY) for body in found.aggregates}
-    inside = {(str(b["id"]), host) for b in found.aggregates for host in b["hosts"]}
-    earlier: dict[str, list[tuple[Object, str, bool]]] = {}
-    wrong: dict[tuple[Place, str, str], list[str]] = {}
-    for (target, host), claim in claims.units.items():
-        zone = given.get(target.id, now.get(target.id))
-        if target.kind is not Kind.AGGREGATE_HOSTS or None in (claim.value, zone):
-            continue
-        is_so = (target.id, host) in inside and zone == now[target.id]
-        for other, other_zone, other_is_so in earlier.setdefault(host, []):
-            is_given = target.id in given or other.id in given
-            if zone != other_zone and is_given and not (is_so and other_is_so):
-                key = claim.place, other.name, other_zone
-                wrong.setdefault(key, []).append(host)
-                break
-        earlier[host].append((target, str(zone), is_so))
-    for (place, name, zone), hosts in wrong.items():
-        yield Wrong(place, TwoZones(hosts, [(name, zone)]))
 
 
 def provider_object(found: FoundCloud, provider: Provider) -> Object:
