@@ -25,8 +25,7 @@ from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.phases import Phase
 from osc_traitsched.core.errors import CloudBroke, PlacementRefuses, TraitSchedError
 from osc_traitsched.core.inventory.tenant_keys import projects_in
-from osc_traitsched.core.nova import options, prefilter
-from osc_traitsched.core.nova.images import public_or_own
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER, has_filter
@@ -50,15 +49,14 @@ def check_effects(
 ) -> tuple[Effect, ...]:
     """What becomes of each flavor if the scheduler isolates aggregates.
 
-    In each zone and for each project that an aggregate names, and with images of each
-    kind if the scheduler looks at images. Flavors that nothing happens to are left out.
+    In each zone and for each project that an aggregate names. Flavors that nothing
+    happens to are left out.
 
     :param images: each flavor is looked at with each of them, too
-    :raises CloudBroke: when Placement can't be read, or images where they matter
+    :raises CloudBroke: when Placement can't be read
     """
     on = _isolating(settings)
-    every = (ANY_IMAGE, *images, *_image_kinds(cloud, on))
-    now = dataclasses.replace(model, images=every)
+    now = dataclasses.replace(model, images=(ANY_IMAGE, *images))
     found = foresee(cloud.placement, Impact(looks(now, plan), on))
     return tuple(_usable(cloud, now, found, on))
 
@@ -129,19 +127,6 @@ def _usable(
                 yield effect.in_contexts(usable)
 
 
-def _image_kinds(cloud: Cloud, settings: SchedulerSettings) -> tuple[Body, ...]:
-    """What the prefilters that look at images find in images, each kind once."""
-    keys = prefilter.image_keys(settings)
-    if not keys:
-        return ()
-    found = lookup.images(cloud, {"status": "active"})
-    kinds = {
-        tuple((key, str(image[key])) for key in keys if image.get(key) is not None)
-        for image in public_or_own(found, cloud.own_project)
-    }
-    return tuple(dict(kind) for kind in sorted(kinds) if kind)
-
-
 def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
     """Read what decides about hosts, and yield what becomes of each flavor.
 
@@ -175,7 +160,7 @@ def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
     roots = _by_turns(impact, {sets for _, sets in doubtful})
     kinds = capacity.undecided(facts, wanted, roots)
     if not kinds:
-        yield from impact.effects(room, most, most, 0)
+        yield from impact.effects(room, most, most)
         return
     read = evidence.unused(placement, kinds)
     left = [uuid for alike in kinds for uuid in alike if uuid not in read]
@@ -183,7 +168,7 @@ def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
         most = Hosts(impact, found)
     none: capacity.Figures = {**read, **{uuid: {} for uuid in left}}
     least = Hosts(impact, capacity.unused(facts, amounts, none)) if left else most
-    yield from impact.effects(room, most, least, len(left))
+    yield from impact.effects(room, most, least)
 
 
 def _amounts_of(row: Row) -> frozenset[Amount]:

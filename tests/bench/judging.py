@@ -40,7 +40,7 @@ def _measure() -> None:
     room = Hosts(impact, facts)
     ever = Hosts(impact, facts)
     unsure = len(tuple(impact.doubtful(room, ever)))
-    effects = tuple(impact.effects(room, ever, ever, 0))
+    effects = tuple(impact.effects(room, ever, ever))
     seconds = time.process_time() - start
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     assert len(impact.rows) == FLAVORS

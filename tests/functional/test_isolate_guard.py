@@ -33,17 +33,6 @@ def flavor(name, vcpus=2, **specs):
     }
 
 
-def image(disk_format, visibility="public", owner=OTHER):
-    return {
-        "id": f"{disk_format}-id",
-        "name": disk_format,
-        "status": "active",
-        "visibility": visibility,
-        "owner": owner,
-        "disk_format": disk_format,
-    }
-
-
 def add(placement, name, *traits, **inventories):
     made = placement.add_host(name, (*STANDARD, *traits))
     if inventories:
@@ -216,28 +205,6 @@ def test_where_only_full_hosts_are_left_it_refuses_as_well(cloud, hosts, placeme
         "'small' (4 hosts could ever take one, 2 now; 2 full or disabled would be "
         "left); --force overrides this"
     )
-
-
-IMAGE_TYPES = {"query_placement_for_image_type_support": True}
-
-
-def test_images_of_a_kind_that_only_closed_hosts_take_are_named(cloud, hosts):
-    found = cloud(hosts, {"gold": ({}, HOSTS[2:])}, flavor("small"))
-    found.image.listed = [image("raw", "private"), image("qcow2")]
-    assert refusal(found, **IMAGE_TYPES) == (
-        "nothing written: no host would be left for flavor 'small' with images of "
-        "'disk_format=qcow2'; --force overrides this"
-    )
-    # An image that any user could make is not in the way.
-    found.image.listed = [image("qcow2", "private")]
-    assert is_allowed(isolate(found, **IMAGE_TYPES))
-
-
-def test_where_the_scheduler_does_not_look_at_images_they_are_not_read(cloud, hosts):
-    found = cloud(hosts, {"gold": ({}, HOSTS[2:])}, flavor("small"))
-    found.image.listed = [image("qcow2")]
-    assert is_allowed(isolate(found))
-    assert not found.image.asked
 
 
 # What it costs

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.impact import (
     Effect,
-    FullHostsUnread,
     HostSets,
     most_general,
 )
@@ -18,7 +17,7 @@ from osc_traitsched.text import count, listed, quoted
 def losses(effects: Iterable[Effect]) -> list[str]:
     """Return a line for the flavors of each kind that lose hosts, or may.
 
-    Of a zone, a project or a kind of images only where none would be left.
+    Of a zone or a project only where none would be left.
     """
     found = tuple(effects)
     without_host = most_general([each for each in found if each.leaves_no_host])
@@ -39,9 +38,7 @@ def moments(effects: Iterable[Effect]) -> list[str]:
 
 
 def _unread(effect: Effect) -> str:
-    why = str(effect.unread) if effect.unread else ""
-    if not isinstance(effect.unread, FullHostsUnread):
-        why = f"Placement can't be asked for its hosts: {why}"
+    why = f"Placement can't be asked for its hosts: {effect.unread!s}"
     return f"{_flavors([effect])}: {why}"
 
 
@@ -84,9 +81,6 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
     asked = effect.asked
     if asked.image is not None:
         yield f"with image {quoted(asked.image)}"
-    if asked.image_kind:
-        kind = listed(quoted(f"{key}={value}") for key, value in asked.image_kind)
-        yield f"with images of {kind}"
     if asked.context.zone is not None:
         yield f"in zone {quoted(asked.context.zone)}"
     if asked.context.outside:

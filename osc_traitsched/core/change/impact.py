@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Union
 
 from osc_traitsched.core import errors
@@ -34,7 +34,6 @@ from osc_traitsched.core.nova.server.flavor import read
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.alike import matching_all
 from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.text import count
 
 #: What Nova asks Placement for one server, both queries, by their texts; None if Nova
 #: or Placement refuses it.
@@ -50,31 +49,27 @@ _NONE: frozenset[str] = frozenset()
 class Asked:
     """A flavor with an image, in a context.
 
-    :ivar image: its name; None for an image that asks for nothing but its kind
-    :ivar image_kind: keys and values that images of a kind have in common
+    :ivar image: its name; None for an image that asks for nothing
     """
 
     flavor: str
     image: str | None
     context: Context = ANYWHERE
-    image_kind: tuple[tuple[str, str], ...] = ()
 
     def broader(self) -> Iterator[Asked]:
         """Yield the same with less to restrict it by."""
         here = self.context
-        for kind in {self.image_kind, ()}:
-            for zone, outside in {(here.zone, here.outside), (None, _NONE)}:
-                for project in {here.project, None}:
-                    for answer in {here.answer, 0}:
-                        context = Context(zone, project, outside, answer)
-                        found = Asked(self.flavor, self.image, context, kind)
-                        if found != self:
-                            yield found
+        for zone, outside in {(here.zone, here.outside), (None, _NONE)}:
+            for project in {here.project, None}:
+                for answer in {here.answer, 0}:
+                    context = Context(zone, project, outside, answer)
+                    if context != here:
+                        yield dataclasses.replace(self, context=context)
 
     @property
     def is_general(self) -> bool:
-        """Whether neither a zone nor a project nor a kind of images is named."""
-        return self.context == ANYWHERE and not self.image_kind
+        """Whether neither a zone nor a project is named."""
+        return self.context == ANYWHERE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,21 +162,6 @@ class Effect:
     def is_for_good(self) -> bool:
         """Whether no host could ever take one at the end, and some could before."""
         return self.ever.becomes_empty
-
-
-@dataclasses.dataclass(eq=False)
-class FullHostsUnread(errors.TraitSchedError):
-    """No host that was read would be left, and others, all of them full, were not read.
-
-    :ivar providers: how many of these
-    """
-
-    providers: int
-
-    def __str__(self) -> str:
-        unread = count(self.providers, "full provider")
-        were = "was" if self.providers == 1 else "were"
-        return f"none that was read would be, and {unread} {were} not read"
 
 
 def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:
@@ -277,9 +257,7 @@ class Impact:
                     for cloud, bodies, n in zip(self.clouds, isolating, alike)
                 )
                 name = image.get("name") or image.get("id")
-                kind = () if "id" in image else tuple(image.items())
-                asked = Asked(flavor["name"], name, ANYWHERE, kind)
-                yield Row(asked, f, i, requests)
+                yield Row(Asked(flavor["name"], name), f, i, requests)
 
     def _isolating(self, cloud: CloudModel) -> tuple[Body, ...]:
         """Aggregates whose metadata names traits."""
@@ -365,16 +343,13 @@ class Impact:
         could = ever.of(row, ANYWHERE)
         return (ANYWHERE,) if could[0] and not could[-1] else self.contexts
 
-    def effects(
-        self, room: Hosts, most: Hosts, least: Hosts, unread: int
-    ) -> Iterator[Effect]:
+    def effects(self, room: Hosts, most: Hosts, least: Hosts) -> Iterator[Effect]:
         """Yield what becomes of flavors, in zones and for projects only any harm.
 
         :param room: of the facts as they are
         :param most: of the facts if nothing were in use, and hosts that were not read
             could take all
-        :param least: the same if they could take nothing
-        :param unread: how many these are
+        :param least: the same if they could take nothing; at the end only these count
         """
         for row in self.rows:
             found: dict[_Kind, list[Context]] = {}
@@ -385,12 +360,10 @@ class Impact:
                 if context.project is None and not room.is_emptied(context):
                     continue
                 now, could = room.of(row, context), most.of(row, context)
-                lowest = least.of(row, context) if unread else could
                 kind = _Kind(
                     (now[0], now[-1]),
-                    (could[0], could[-1]),
+                    (could[0], _left(could, least.of(row, context))),
                     _may_lack_one(now),
-                    bool(could[-1] and not lowest[-1] and could[0] & ~could[-1]),
                     (context.project is None, context.answer),
                 )
                 if kind.is_harmed or (is_general and kind.is_change):
@@ -401,9 +374,7 @@ class Impact:
                     HostSets(*map(self.roots, kind.room)),
                     HostSets(*map(self.roots, kind.ever)),
                     tuple(alike[1:]),
-                    FullHostsUnread(unread) if kind.is_open else None,
-                    kind.is_open,
-                    kind.for_a_moment,
+                    for_a_moment=kind.for_a_moment,
                 )
 
 
@@ -413,19 +384,23 @@ class _Kind(NamedTuple):
     room: tuple[Bits, Bits]
     ever: tuple[Bits, Bits]
     for_a_moment: bool
-    is_open: bool
     whom: tuple[bool, int]
 
     @property
     def is_harmed(self) -> bool:
-        """Whether the flavor loses its last host, or may."""
+        """Whether the flavor loses its last host, or may for a moment."""
         empty = any(now and not then for now, then in (self.room, self.ever))
-        return empty or self.for_a_moment or self.is_open
+        return empty or self.for_a_moment
 
     @property
     def is_change(self) -> bool:
         """Whether the flavor gains or loses hosts."""
         return any(now != then for now, then in (self.room, self.ever))
+
+
+def _left(most: Sequence[Bits], least: Sequence[Bits]) -> Bits:
+    """Hosts at the end; a flavor that loses some keeps only those that were read."""
+    return least[-1] if most[0] & ~most[-1] else most[-1]
 
 
 def _may_lack_one(sets: Sequence[Bits]) -> bool:
@@ -460,13 +435,8 @@ class Hosts:
                 seen = cloud.seen(facts)
             new = {text: r for text, r in requests.items() if text not in known}
             self._facts.append(seen)
-            self._matching.append({**known, **self._match(new, seen)})
-
-    def _match(
-        self, requests: Mapping[Text, Request], facts: Facts
-    ) -> dict[Text, frozenset[str]]:
-        whole = _with_unions(facts, requests.values())
-        return matching_all(requests, whole, self._impact.hosts)
+            matching = matching_all(new, seen, impact.hosts)
+            self._matching.append({**known, **matching})
 
     def is_emptied(self, context: Context) -> bool:
         """Tell whether what may be everybody's loss is one, whatever the flavor.
@@ -482,8 +452,6 @@ class Hosts:
 
     def always(self, row: Row, context: Context) -> bool:
         """Tell whether one host matches a row in a context in all clouds."""
-        if self._shares:
-            return bool(functools.reduce(operator.and_, self.of(row, context)))
         # There are as many pairs as flavors times projects.
         of_row, of_context = (row.flavor, row.image), context
         if of_row not in self._common:
@@ -497,18 +465,7 @@ class Hosts:
     def of(self, row: Row, context: Context) -> tuple[Bits, ...]:
         """Hosts of a row in a context, in each cloud."""
         both = zip(self._row(row), self._mask(context))
-        found = tuple(hosts & mask for hosts, mask in both)
-        if not self._shares or context == ANYWHERE:
-            return found
-        return tuple(
-            hosts & self._by_placement(row, context, number) if hosts else 0
-            for number, hosts in enumerate(found)
-        )
-
-    @property
-    def _shares(self) -> bool:
-        """Whether hosts use inventory of others, which may be in other aggregates."""
-        return bool(self._facts[0].snapshot.sharing)
+        return tuple(hosts & mask for hosts, mask in both)
 
     def _row(self, row: Row) -> tuple[Bits, ...]:
         key = row.flavor, row.image
@@ -556,38 +513,6 @@ class Hosts:
                     found.update([provider.root] if provider else [])
             self._members[key] = self._impact.bits(frozenset(found))
         return self._members[key]
-
-    def _by_placement(self, row: Row, context: Context, number: int) -> Bits:
-        """Hosts by Placement's own rule: what shares must be in the aggregates, too."""
-        request = row.requests[number]
-        sets = self._impact.limits[number].of(context, self._impact.fold)
-        if request is None or sets is None:
-            return 0
-        limited = _limited(request, sets)
-        text = _text(limited)
-        if text not in self._matching[number]:
-            found = self._match({text: limited}, self._facts[number])
-            self._matching[number].update(found)
-        return self._impact.bits(self._matching[number][text])
-
-
-def _limited(request: Request, sets: Sequence[frozenset[str]]) -> Request:
-    """Request for hosts in one aggregate of each of some sets."""
-    fallback = request.fallback and _limited(request.fallback, sets)
-    more = (MemberOf(aggregates, False, ()) for aggregates in sets)
-    clauses = (*request.clauses, *more)
-    return dataclasses.replace(request, clauses=clauses, fallback=fallback)
-
-
-def _with_unions(facts: Facts, requests: Iterable[Request]) -> Facts:
-    """Facts with the members of all sets of aggregates that requests name."""
-    both = (each for one in requests for each in (one, one.fallback) if each)
-    named = {c.aggregates for r in both for c in r.clauses if isinstance(c, MemberOf)}
-    unions = {
-        each: _NONE.union(*(facts.members.get(frozenset({p}), _NONE) for p in each))
-        for each in named.difference(facts.members)
-    }
-    return dataclasses.replace(facts, members={**facts.members, **unions})
 
 
 def _is_taken(request: Request, cloud: CloudModel) -> bool:

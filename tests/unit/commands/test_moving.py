@@ -79,8 +79,6 @@ def test_lines_that_put_a_host_into_two_zones_fail_for_that_host(apply, cloud):
             "zone 'az1'",
         )
     ]
-    both = "{hosts: [cmp02]}, rack: {zone: az1, hosts: [cmp02]}"
-    assert apply(f"aggregates: {{gold: {both}}}").code == 0
 
 
 def test_an_undo_file_brings_back_all_but_what_would_be_in_two_zones(

@@ -75,7 +75,7 @@ def effects(model, *steps, settings=ON, read=None, **traits):
     hosts = Hosts(impact, read or facts(model, **traits))
     return {
         (e.flavor, e.asked.image, *(each for each in (c.zone, c.project) if each)): e
-        for e in impact.effects(hosts, hosts, hosts, 0)
+        for e in impact.effects(hosts, hosts, hosts)
         for c in e.contexts
     }
 

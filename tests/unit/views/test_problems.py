@@ -79,7 +79,6 @@ ERRORS = [
     effects.HostsUnknown(
         (impact.Effect(impact.Asked("f", None), unread=BROKE, may_leave_no_host=True),)
     ),
-    impact.FullHostsUnread(30),
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     servers.ComputesUnlisted(("cmp1\n",)),
