@@ -51,5 +51,9 @@ class AddTraits(write_args.Writer):
         if args.dry_run and todo.creates:
             base.LOG.warning("%s", problems.would_create(todo.creates))
         found = self.execute(cloud, todo.plan, args)
-        self.look_again(todo.plan, args, lambda: trait_changes.left(cloud, todo.plan))
+        self.look_again(
+            todo.plan,
+            args,
+            lambda: results.left(*trait_changes.left(cloud, todo.plan)),
+        )
         return results.added(self.conclude(found, args, self.then(found)))

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.app.wanted.planning import is_begun, unreviewed
-from osc_traitsched.commands import (
-    arguments,
-    base,
-    wanted_args,
-    write_args,
-)
-from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.config.wanted import reviewed, writer
-from osc_traitsched.core.errors import TraitSchedError
-from osc_traitsched.core.wanted.undo import undo_of
+from osc_traitsched.commands import arguments, wanted_args, write_args
+from osc_traitsched.config.wanted import reviewed
 from osc_traitsched.views.traits import Table
-from osc_traitsched.views.wanted import comments, prose
-
-#: Seconds that what others are writing just then gets.
-_SETTLING = 2.0
+from osc_traitsched.views.wanted import prose
 
 
 class ApplyWanted(write_args.Writer, wanted_args.Summed):
@@ -38,8 +26,6 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
     """
 
     example = "apply wanted.yaml --undo undo.yaml"
-
-    _more = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser of this command's options."""
@@ -76,16 +62,19 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         wanted_args.tell(todo)
         here = self.endpoint
         self._check(args, todo, rows, here)
-        self._write_undo(args, todo)
-        cloud = self.cloud()
-        found = self.execute(cloud, todo.plan, args)
+        more = wanted_args.write_undo(args, todo)
+        found = self.execute(self.cloud(), todo.plan, args)
         steps = todo.steps(found.outcomes)
         # The rows are units, of which one write may have several.
         rows_of = tuple(step.outcome for step in steps)
         counted = dataclasses.replace(found, outcomes=rows_of)
-        self.conclude(counted, args, f"{self.then(found)}{self._more}")
-        if todo.plan.has_changes:
-            self.afterwards = lambda: self._compare(planning)
+        self.conclude(counted, args, f"{self.then(found)}{more}")
+
+        def left() -> str:
+            units = planning.differing()
+            return f"{prose.differs_again(units)}{more}" if units else ""
+
+        self.look_again(todo.plan, args, left)
         return self.summed(args, todo, steps, here)
 
     def _check(
@@ -109,28 +98,3 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         is_judged = rows is None or not is_begun(todo, rows)
         if is_judged:
             write_args.refuse(todo.refusals, args.force)
-
-    def _write_undo(self, args: argparse.Namespace, todo: WantedPlan) -> None:
-        if args.undo and todo.plan.has_changes:
-            back = undo_of(todo.claims, todo.found)
-            lines = comments.not_undone(back.left)
-            writer.write_new(args.undo, writer.text(back.wanted, lines))
-            self._more = prose.with_undo(args.undo)
-
-    def _compare(self, planning: wanted_args.Planning) -> None:
-        """Say what others changed while it was written; the rows are printed by now."""
-        if self.exit_code is not ExitCode.DONE:
-            return
-        try:
-            left = planning.differing()
-            if left:
-                # Another run of the same file may be in the middle of a write.
-                time.sleep(_SETTLING)
-                left = planning.differing()
-        except TraitSchedError as exc:
-            base.LOG.error("%s", prose.not_read_again(exc))
-            self.exit_code = ExitCode.ERROR
-            return
-        if left:
-            base.LOG.error("%s", f"{prose.differs_again(left)}{self._more}")
-            self.exit_code = ExitCode.ERROR

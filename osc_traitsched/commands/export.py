@@ -9,7 +9,6 @@ from osc_traitsched.app.wanted.exporting import export_wanted
 from osc_traitsched.commands import base, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.config.wanted import writer
-from osc_traitsched.views.wanted import comments
 
 
 class ExportWanted(base.Command):
@@ -34,6 +33,6 @@ class ExportWanted(base.Command):
         cloud = self.cloud()
         assumed = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
         found = export_wanted(cloud, assumed.collation)
-        lines = [f"Not here: {comments.unsaid(each)}" for each in found.unsaid]
+        lines = [f"Not here: {each}" for each in found.unsaid]
         self.app.stdout.write(writer.text(found.wanted, lines))
         return ExitCode.DONE

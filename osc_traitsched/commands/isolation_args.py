@@ -9,14 +9,11 @@ from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.app.wanted.planning import differing, plan_wanted
 from osc_traitsched.commands import arguments, scheduler_args, wanted_args, write_args
-from osc_traitsched.config.wanted import writer
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.shorthand import Shorthand
-from osc_traitsched.core.wanted.undo import undo_of
 from osc_traitsched.views import isolation as words
-from osc_traitsched.views import problems
+from osc_traitsched.views import problems, results
 from osc_traitsched.views.traits import Table
-from osc_traitsched.views.wanted import comments, prose
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -69,21 +66,16 @@ class ShorthandWriter(write_args.Writer):
         :raises AnswerIsNo: what speaks against the plan, unless forced
         """
         write_args.refuse(todo.refusals, args.force)
-        more = ""
-        if args.undo and todo.plan.has_changes and not args.dry_run:
-            back = undo_of(todo.claims, todo.found)
-            lines = comments.not_undone(back.left)
-            writer.write_new(args.undo, writer.text(back.wanted, lines))
-            more = prose.with_undo(args.undo)
+        more = wanted_args.write_undo(args, todo)
         cloud, assumed = self.cloud(), todo.assumptions
         found = self.execute(cloud, todo.plan, args)
         outcomes = shorthand.rows(found.outcomes, todo.units)
         counted = dataclasses.replace(found, outcomes=outcomes)
         self.conclude(counted, args, f"{self.then(counted, again)}{more}")
 
-        def left() -> tuple[int, int]:
+        def left() -> str:
             units = differing(cloud, shorthand.wanted, assumed)
-            return len(units), len(todo.units)
+            return results.left(len(units), len(todo.units))
 
         self.look_again(todo.plan, args, left)
         return words.rows(outcomes)

@@ -61,7 +61,11 @@ class RemoveTraits(write_args.Writer):
             return self._requirers(args, exc)
         _warn(todo)
         found = self.execute(cloud, todo.plan, args)
-        self.look_again(todo.plan, args, lambda: trait_changes.left(cloud, todo.plan))
+        self.look_again(
+            todo.plan,
+            args,
+            lambda: results.left(*trait_changes.left(cloud, todo.plan)),
+        )
         return results.removed(self.conclude(found, args, self.then(found)))
 
     def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:

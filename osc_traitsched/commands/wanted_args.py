@@ -14,16 +14,17 @@ from osc_traitsched.app.wanted import planning, waiting
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
-from osc_traitsched.config.wanted import files
+from osc_traitsched.config.wanted import files, writer
 from osc_traitsched.config.wanted import inventory as inventories
 from osc_traitsched.core.change import servers, traits
 from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.steps import Step
+from osc_traitsched.core.wanted.undo import undo_of
 from osc_traitsched.views import left_out
 from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.traits import Table
-from osc_traitsched.views.wanted import lines, prose, rows
+from osc_traitsched.views.wanted import comments, lines, prose, rows
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -87,6 +88,16 @@ def tell(todo: WantedPlan) -> None:
         warn("%s", traits.passed_over(todo.passed_over))
     if todo.unclear:
         warn("%s", servers.image_unseen(todo.unclear))
+
+
+def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
+    """Write the file that brings back what was there; return what to say of it."""
+    if not args.undo or args.dry_run or not todo.plan.has_changes:
+        return ""
+    back = undo_of(todo.claims, todo.found)
+    text = writer.text(back.wanted, comments.not_undone(back.left))
+    writer.write_new(args.undo, text)
+    return prose.with_undo(args.undo)
 
 
 @dataclasses.dataclass(frozen=True)

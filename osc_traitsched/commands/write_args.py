@@ -156,30 +156,30 @@ class Writer(base.Lister):
         self,
         plan: Plan,
         args: argparse.Namespace,
-        left: Callable[[], tuple[int, int]],
+        left: Callable[[], str],
     ) -> None:
         """Have the cloud compared again, after the rows, if anything was written.
 
-        :param left: reads the cloud and returns how much is not as wanted, of how much
+        :param left: reads the cloud and says what is not as wanted; empty for nothing
         """
         if not args.dry_run and plan.has_changes:
             self.afterwards = lambda: self.compare(left)
 
-    def compare(self, left: Callable[[], tuple[int, int]]) -> None:
+    def compare(self, left: Callable[[], str]) -> None:
         """Say whether anything is not as wanted, unless the run failed anyway."""
         if self.exit_code is not ExitCode.DONE:
             return
         try:
-            number, total = left()
-            if number:
+            line = left()
+            if line:
                 time.sleep(_SETTLING)
-                number, total = left()
+                line = left()
         except TraitSchedError as exc:
             base.LOG.error("%s", results.not_compared(exc))
             self.exit_code = ExitCode.ERROR
             return
-        if number:
-            base.LOG.error("%s", results.left(number, total))
+        if line:
+            base.LOG.error("%s", line)
             self.exit_code = ExitCode.ERROR
 
     def produce_output(

@@ -51,8 +51,9 @@ def _detail(found: Outcome) -> str:
 
 
 def left(number: int, total: int) -> str:
-    """Return a line on what is not as wanted after all was written."""
-    return f"{number} of {total} not as wanted any more: run the command again"
+    """Return a line on what is not as wanted after all was written, if anything."""
+    said = f"{number} of {total} not as wanted any more: run the command again"
+    return said if number else ""
 
 
 def not_compared(why: TraitSchedError) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from typing import Union
 
 from osc_traitsched.core.change.model import Value
 from osc_traitsched.core.inventory import trait
@@ -23,103 +22,15 @@ from osc_traitsched.core.wanted.lines.grouping import grouped
 from osc_traitsched.core.wanted.lines.requirements import FORBIDDEN
 from osc_traitsched.core.wanted.model import Part, Wanted, Wish, is_trait, is_zone
 from osc_traitsched.core.wanted.undo import wish
-
-
-@dataclasses.dataclass(frozen=True)
-class OfIronic:
-    """An Ironic node has these traits, which it has in Ironic."""
-
-    node: str
-    traits: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class HalfIsolated:
-    """An aggregate is isolated by a trait that hosts in it lack.
-
-    :ivar hosts: those that lack it, or that Placement does not have in the aggregate
-    """
-
-    aggregate: str
-    trait: str
-    hosts: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class GoneHost:
-    """A host of an aggregate that Nova no longer lists."""
-
-    aggregate: str
-    host: str
-
-
-@dataclasses.dataclass(frozen=True)
-class UnknownTrait:
-    """Something names a trait that Placement does not know."""
-
-    kind: str
-    name: str
-    trait: str
-
-
-@dataclasses.dataclass(frozen=True)
-class InGroups:
-    """What a flavor asks of traits in numbered or named groups.
-
-    :ivar pairs: each ``trait1:X=required``
-    """
-
-    flavor: str
-    pairs: tuple[str, ...]
-
-
-@dataclasses.dataclass(frozen=True)
-class Ignored:
-    """A key that names a trait, with a value that means nothing to Nova.
-
-    :ivar pair: ``trait:X=Required``
-    """
-
-    kind: str
-    name: str
-    pair: str
-
-
-@dataclasses.dataclass(frozen=True)
-class OddZone:
-    """An aggregate's zone that nobody can ask for."""
-
-    aggregate: str
-    zone: str
-
-
-@dataclasses.dataclass(frozen=True)
-class NoProject:
-    """What an aggregate has as a project's ID, and may be a name."""
-
-    aggregate: str
-    project: str
-
-
-#: What a cloud has and no wish can say.
-Unsaid = Union[
-    OddZone,
-    NoProject,
-    OfIronic,
-    HalfIsolated,
-    GoneHost,
-    UnknownTrait,
-    InGroups,
-    Ignored,
-]
+from osc_traitsched.text import listed, quoted, visible
 
 
 @dataclasses.dataclass(frozen=True)
 class Export:
-    """The wishes, and what they leave out."""
+    """The wishes, and lines on what they leave out."""
 
     wanted: Wanted
-    unsaid: tuple[Unsaid, ...]
+    unsaid: tuple[str, ...]
 
 
 def export_of(found: FoundCloud) -> Export:
@@ -141,7 +52,7 @@ class _Exporting:
     def __init__(self, found: FoundCloud) -> None:
         self._found = found
         self._nova = found.snapshot.nova or Nova()
-        self.unsaid: list[Unsaid] = []
+        self.unsaid: list[str] = []
 
     def traits(self) -> Iterator[Wish]:
         """Yield the operator's own traits of hosts and of nested providers."""
@@ -152,7 +63,8 @@ class _Exporting:
             if not names or trait.made_by_others(holding.traits):
                 continue
             if provider.root in self._nova.ironic:
-                self.unsaid.append(OfIronic(provider.name, tuple(names)))
+                node = f"Ironic node {visible(provider.name)}"
+                self.unsaid.append(f"{node} has {listed(names)} in Ironic")
                 continue
             is_host = snapshot.is_host(provider)
             part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
@@ -163,29 +75,38 @@ class _Exporting:
         """Yield zones, hosts, projects and isolation of aggregates."""
         for body in sorted(self._found.aggregates, key=lambda each: each["name"]):
             name, metadata = body["name"], body["metadata"]
+            this = f"aggregate {quoted(name)}"
             zone = metadata.get(ZONE_KEY, "")
             if is_zone(zone):
                 yield wish(Part.ZONE, name, zone)
             elif zone:
-                self.unsaid.append(OddZone(name, zone))
+                odd = f"zone {quoted(zone)}, which nobody can ask for"
+                self.unsaid.append(f"{this} has the {odd}")
             for host in sorted(body["hosts"]):
                 if host in self._nova.by_service_host:
                     yield wish(Part.MEMBERS, name, host)
                 else:
-                    self.unsaid.append(GoneHost(name, host))
+                    gone = f"{visible(host)}, a host that Nova does not list"
+                    self.unsaid.append(f"{this} has {gone}")
             for project in sorted(projects_in(metadata)):
                 if is_id(project):
                     yield wish(Part.TENANTS, name, project)
                 else:
-                    self.unsaid.append(NoProject(name, project))
+                    self.unsaid.append(
+                        f"{this} is for project {quoted(project)}, which is no ID as "
+                        "Keystone makes them: Nova takes no name"
+                    )
             for isolating in sorted(isolated_by(metadata, self._found.collation)):
                 yield from self._isolation(body, isolating)
 
     def _isolation(self, body: Body, isolating: str) -> Iterator[Wish]:
         if isolating not in self._found.traits or not is_trait(isolating):
-            self.unsaid.append(UnknownTrait("aggregate", body["name"], isolating))
+            self._unknown("aggregate", body["name"], isolating)
         elif lacking := self._found.lacking(body, isolating):
-            self.unsaid.append(HalfIsolated(body["name"], isolating, lacking))
+            self.unsaid.append(
+                f"aggregate {quoted(body['name'])} is isolated for {isolating}, and "
+                f"Placement does not have that of all its hosts: {listed(lacking)}"
+            )
         else:
             yield wish(Part.ISOLATION, body["name"], isolating)
 
@@ -199,7 +120,10 @@ class _Exporting:
             yield from self._keys("flavor", name, specs, parts)
             grouped = {key: v for key, v in sorted(specs.items()) if in_group(key)}
             if pairs := [f"{k}={v}" for k, v in grouped.items() if v in parts]:
-                self.unsaid.append(InGroups(name, tuple(pairs)))
+                self.unsaid.append(
+                    f"flavor {quoted(name)} has {listed(map(visible, pairs))}, for a "
+                    "numbered or named group, of which no file says anything"
+                )
 
     def images(self) -> Iterator[Wish]:
         """Yield the traits that images require; those of one name go by their IDs."""
@@ -218,11 +142,17 @@ class _Exporting:
                 continue
             part: Part | None = parts.get(_text(value))
             if part is None:
-                self.unsaid.append(Ignored(kind, name, f"{key}={value}"))
+                pair = visible(f"{key}={value}")
+                ignored = f"has {pair}, a value that Nova ignores"
+                self.unsaid.append(f"{kind} {quoted(name)} {ignored}")
             elif named in self._found.traits and is_trait(named):
                 yield wish(part, name, named)
             else:
-                self.unsaid.append(UnknownTrait(kind, name, named))
+                self._unknown(kind, name, named)
+
+    def _unknown(self, kind: str, name: str, named: str) -> None:
+        unknown = f"{quoted(named)}, a trait that Placement does not know"
+        self.unsaid.append(f"{kind} {quoted(name)} names {unknown}")
 
 
 def _text(value: Value) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Kind
 from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.wanted.model import Place, is_name
-from osc_traitsched.paste import Option, line, openstack
+from osc_traitsched.paste import line, openstack
 from osc_traitsched.text import count, listed, quoted, visible
 
 
@@ -137,26 +137,6 @@ class OnlyNobody(errors.BadQuestion):
 
 
 @dataclasses.dataclass(eq=False)
-class RequiredInGroup(errors.BadQuestion):
-    """A flavor requires a trait by a group's key, which no file takes away.
-
-    :ivar flavor: its name
-    :ivar id: as the API takes it
-    """
-
-    flavor: str
-    id: str
-    key: str
-
-    def __str__(self) -> str:
-        command = openstack("flavor unset", Option("--property", self.key), self.id)
-        return (
-            f"flavor {quoted(self.flavor)} requires it by {visible(self.key)}, which "
-            f"no file takes away: {line(command)}"
-        )
-
-
-@dataclasses.dataclass(eq=False)
 class IronicNode(errors.AnswerIsNo):
     """Ironic replaces the traits of its nodes' providers by those of the nodes.
 
@@ -224,6 +204,7 @@ class ServersUncounted(errors.AnswerIsNo):
         )
 
 
+@dataclasses.dataclass(eq=False)
 class TwoZones(errors.AnswerIsNo):
     """Nova lets no host be in aggregates of two zones.
 
@@ -231,9 +212,8 @@ class TwoZones(errors.AnswerIsNo):
     :ivar others: the other aggregates that they are in, each with its zone
     """
 
-    def __init__(self, hosts: Iterable[str], others: Iterable[tuple[str, str]]) -> None:
-        self.hosts = tuple(hosts)
-        self.others = tuple(others)
+    hosts: Sequence[str]
+    others: Sequence[tuple[str, str]]
 
     def __str__(self) -> str:
         others = listed(
@@ -243,6 +223,7 @@ class TwoZones(errors.AnswerIsNo):
         return f"{hosts} would be in two zones: aggregate {others}"
 
 
+@dataclasses.dataclass(eq=False)
 class HeldHosts(errors.AnswerIsNo):
     """Hosts that are left as they are would get into another zone.
 
@@ -250,12 +231,9 @@ class HeldHosts(errors.AnswerIsNo):
     :ivar after: the zone that they would be in
     """
 
-    def __init__(
-        self, hosts: Iterable[str], before: str | None, after: str | None
-    ) -> None:
-        self.hosts = tuple(hosts)
-        self.before = before
-        self.after = after
+    hosts: Sequence[str]
+    before: str | None
+    after: str | None
 
     def __str__(self) -> str:
         hosts = listed(map(visible, self.hosts))
@@ -324,15 +302,15 @@ class TakesMost(errors.AnswerIsNo):
         )
 
 
+@dataclasses.dataclass(eq=False)
 class NotReviewed(errors.AnswerIsNo):
     """Steps that the reviewed plan does not have.
 
     :ivar steps: one line each
     """
 
-    def __init__(self, path: str, steps: Iterable[str]) -> None:
-        self.path = path
-        self.steps = tuple(steps)
+    path: str
+    steps: Sequence[str]
 
     def __str__(self) -> str:
         steps = listed(map(visible, self.steps))

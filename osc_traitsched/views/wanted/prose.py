@@ -51,12 +51,6 @@ def _coming(missing: TraitSchedError) -> str:
     return str(missing)
 
 
-def not_read_again(error: TraitSchedError) -> str:
-    """Return a line on a cloud that can't be compared again after it was written."""
-    said = str(error)
-    return f"all is written; whether others have changed it since is not known: {said}"
-
-
 def differs_again(claims: Mapping[Unit, Claim]) -> str:
     """Return a line on what is not as wanted once a plan was carried out."""
     named = (f"{_unit(*u)} ({visible(str(c.place))})" for u, c in claims.items())

@@ -6,7 +6,6 @@ import textwrap
 
 import pytest
 
-from osc_traitsched.commands import apply as commands_apply
 from osc_traitsched.commands import base, write_args
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
@@ -19,7 +18,6 @@ def cloud(monkeypatch):
     found.flavor("golden")
     found.flavor("small")
     monkeypatch.setattr(base.Command, "cloud", lambda command: found)
-    monkeypatch.setattr(commands_apply, "_SETTLING", 0.0)
     monkeypatch.setattr(write_args, "_SETTLING", 0.0)
     return found
 

@@ -7,8 +7,7 @@ import sys
 import pytest
 
 from osc_traitsched.app.wanted import waiting
-from osc_traitsched.commands import apply as apply_command
-from osc_traitsched.commands import base
+from osc_traitsched.commands import base, write_args
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
 from tests.unit.app.living import HOSTS
@@ -327,16 +326,6 @@ def test_a_host_that_nova_does_not_list_hides_no_other_of_its_name(
     assert [row["key"] for row in done.json] == ["cmp02"], done.err
 
 
-def test_what_a_group_of_a_flavor_requires_is_not_said_to_be_absent(apply, cloud):
-    cloud.flavors["golden-id"]["extra_specs"] = {f"trait1:{GOLD}": "required"}
-    done = apply("flavors: {golden: {absent: {requires: [CUSTOM_GOLD]}}}")
-    assert (done.code, done.out, cloud.written) == (1, "", [])
-    assert done.err == (
-        "w.yaml:2: flavor 'golden' requires it by trait1:CUSTOM_GOLD, which no file "
-        "takes away: openstack flavor unset --property trait1:CUSTOM_GOLD golden-id\n"
-    )
-
-
 def test_only_that_takes_an_aggregate_from_most_projects_is_refused(apply, cloud):
     ids = [str(digit) * 32 for digit in range(1, 5)]
     cloud.metadata["filter_tenant_id"] = ",".join(ids)
@@ -472,7 +461,7 @@ def test_what_another_run_is_just_writing_is_no_difference(apply, cloud, monkeyp
         cloud.gives(GOLD, "cmp01")
 
     cloud.rivals["golden-id"] = lambda: cloud.takes(GOLD, "cmp01")
-    monkeypatch.setattr(apply_command.time, "sleep", sleep)
+    monkeypatch.setattr(write_args.time, "sleep", sleep)
     done = apply(
         """
         traits: {CUSTOM_GOLD: {hosts: [cmp00, cmp01]}}

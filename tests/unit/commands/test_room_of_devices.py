@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.commands import apply as commands_apply
-from osc_traitsched.commands import base
+from osc_traitsched.commands import base, write_args
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.devices import GPU, UUIDS, CloudOfDevices
 from tests.unit.app.living import HOSTS
@@ -23,7 +22,7 @@ def cloud(monkeypatch):
     found.flavor("f")
     found.specs("f").update({f"resources1:{GPU}": "1", f"trait1:{SILVER}": "required"})
     monkeypatch.setattr(base.Command, "cloud", lambda command: found)
-    monkeypatch.setattr(commands_apply, "_SETTLING", 0.0)
+    monkeypatch.setattr(write_args, "_SETTLING", 0.0)
 
     def ungained():
         raise CloudBroke("placement", "no", 403)

@@ -93,7 +93,6 @@ ERRORS = [
     of_wanted.NoInventory(),
     of_wanted.NoVariable("h\x1b", "v\n"),
     of_wanted.OnlyNobody("g\x1b"),
-    of_wanted.RequiredInGroup("f\x1b", "id\n", "trait1\n:CUSTOM_X"),
     of_wanted.IronicNode("node\x1b", "CUSTOM_X", is_added=True),
     of_wanted.OthersProvider("card", "Neutron"),
     of_wanted.ServersWouldMove(None, "z\n", {"cmp1\x1b": 2}),

@@ -8,19 +8,13 @@ from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Kind, Object, Value
-from osc_traitsched.core.inventory.trait_keys import (
-    REQUIRED,
-    key_of,
-    required_by,
-    requires,
-)
+from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of, required_by
 from osc_traitsched.core.names import is_pattern, near_names
 from osc_traitsched.core.namesake import Namesake
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Wanted, Wish, Wrong
-from osc_traitsched.core.wanted.refusals import RequiredInGroup
 
 FORBIDDEN = "forbidden"
 
@@ -47,17 +41,7 @@ def claim(claims: Claims, wanted: Wanted, found: FoundCloud) -> Iterator[Wrong]:
             several = not is_flavor and names[body["name"]] > 1
             name = body["id"] if several else body["name"] or body["id"]
             target = Object(kind, body["id"], name)
-            if wish.absent and wish.part is Part.FLAVOR_REQUIRES:
-                yield from _in_groups(wish, target, pairs)
             _key(claims, wish, target, pairs)
-
-
-def _in_groups(wish: Wish, target: Object, pairs: Body) -> Iterator[Wrong]:
-    """Yield the keys of numbered groups that require what is to be absent."""
-    name = wish.value.text
-    for key, value in sorted(pairs.items()):
-        if key != key_of(name) and requires(key, value) == name:
-            yield Wrong(wish.value.place, RequiredInGroup(target.name, target.id, key))
 
 
 def _key(claims: Claims, wish: Wish, target: Object, pairs: Body) -> None:
