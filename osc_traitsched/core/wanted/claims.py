@@ -37,8 +37,6 @@ class Claims:
     :ivar units: each unit with what it shall be
     :ivar held: those of hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
-    :ivar elsewhere: how many units there are besides, of hosts that lines take from
-        aggregates which they are not in
     :ivar mistakes: units that two lines want to be different
     :ivar missing: lines that take from an aggregate, or a project, that is not there
     """
@@ -47,7 +45,6 @@ class Claims:
         self.units: dict[Unit, Claim] = {}
         self.held: dict[Unit, Claim] = {}
         self.held_hosts: frozenset[str] = frozenset()
-        self.elsewhere = 0
         self.mistakes: list[Wrong] = []
         self.missing: list[Wrong] = []
         self._by_object: dict[Object, dict[str, Claim]] = {}

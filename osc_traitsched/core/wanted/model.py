@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import enum
 import re
-import unicodedata
 from collections.abc import Iterable
 
 from osc_traitsched.core.errors import BadQuestion, TraitSchedError
@@ -35,7 +34,7 @@ MOST_LETTERS = 255
 
 
 #: The first letter that no name of the API can have: emojis come after it.
-_BEYOND_NAMES = 0xFFFF
+_BEYOND_NAMES = "\uffff"
 
 
 def is_name(name: str) -> bool:
@@ -43,16 +42,8 @@ def is_name(name: str) -> bool:
 
     nova/api/validation/parameter_types.py, ``name``
     """
-    is_clean = name == name.strip() and all(map(_is_in_names, name))
-    return is_clean and 0 < len(name) <= MOST_LETTERS
-
-
-def _is_in_names(letter: str) -> bool:
-    category = unicodedata.category(letter)
-    # Nova's Python may know letters that this one has not heard of.
-    is_known_bad = category[0] == "C" and category != "Cn"
-    is_line = category in ("Zl", "Zp")
-    return ord(letter) < _BEYOND_NAMES and not is_known_bad and not is_line
+    is_clean = name == name.strip() and name.isprintable()
+    return is_clean and 0 < len(name) <= MOST_LETTERS and max(name) < _BEYOND_NAMES
 
 
 def is_zone(name: str) -> bool:

@@ -44,7 +44,7 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
     every = (Change(each[0], states.of(each[0]), changes[each]) for each in by_name)
     checked = (with_problem(each, found) for each in every)
     held = sum(states.value(unit) != claim.value for unit, claim in claims.held.items())
-    as_wanted = len(claims.units) - len(differing) + claims.elsewhere
+    as_wanted = len(claims.units) - len(differing)
     return Draft(tuple(checked), differing, as_wanted, held)
 
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Kind
-from osc_traitsched.core.names import is_pattern
-from osc_traitsched.core.wanted.model import Place, is_name
+from osc_traitsched.core.wanted.model import Place
 from osc_traitsched.paste import line, openstack
 from osc_traitsched.text import count, listed, quoted, visible
 
@@ -88,14 +87,10 @@ class NoNewName(errors.BadQuestion):
             return (
                 f"{quoted(self.name)} is no name; name {meant} exactly as {are} called"
             )
-        if is_pattern(self.name) and is_name(self.name):
-            return (
-                f"{quoted(self.name)} looks like a pattern, and aggregates go by their "
-                "names; if this is one, make it first, with openstack aggregate create"
-            )
         return (
-            f"Nova takes no aggregate {quoted(self.name)}: a name has letters that can "
-            "be printed, no emojis, and neither begins nor ends with a space"
+            f"{quoted(self.name)} looks like a pattern, or Nova takes no such name; "
+            "aggregates go by their names: make it first, with openstack aggregate "
+            "create"
         )
 
 
@@ -332,7 +327,7 @@ def zone(name: str | None) -> str:
 def _taken(error: TakesMost) -> str:
     if error.what is Kind.PROVIDER_TRAITS:
         number = f"{error.taken} of {error.having}"
-        return f"{visible(error.name)} from {number} that would otherwise keep it"
+        return f"{visible(error.name)} from {number} that have it"
     what = "host" if error.what is Kind.AGGREGATE_HOSTS else "project"
     number = f"{error.taken} of {count(error.having, what)}"
-    return f"{number} that aggregate {quoted(error.name)} would otherwise keep"
+    return f"{number} that aggregate {quoted(error.name)} has"

@@ -147,19 +147,14 @@ def test_only_takes_from_those_that_no_line_names(plan, cloud):
     found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00], only: true}}")
     assert (found.code, found.err) == (
         5,
-        "nothing written: w.yaml:2: only would take CUSTOM_GOLD from 2 of 3 that would "
-        "otherwise keep it; --force overrides this\n",
+        "nothing written: w.yaml:2: only would take CUSTOM_GOLD from 2 of 3 that have "
+        "it; --force overrides this\n",
     )
-    cloud.gives(GOLD, "cmp03")
-    absent = "absent: {hosts: [cmp03]}"
-    found = plan(f"traits: {{CUSTOM_GOLD: {{hosts: [cmp00], only: true, {absent}}}}}")
-    assert found.code == 5
-    assert "CUSTOM_GOLD from 2 of 3 that would otherwise keep it" in found.err
     found = plan("aggregates: {gold: {hosts: [cmp02], only: true}}")
     assert (found.code, found.err) == (
         5,
         "nothing written: w.yaml:2: only would take 2 of 2 hosts that aggregate "
-        "'gold' would otherwise keep; --force overrides this\n",
+        "'gold' has; --force overrides this\n",
     )
     found = plan("aggregates: {gold: {hosts: [cmp00, cmp02], only: true}}")
     assert [(r[0], r[1], r[3]) for r in rows(found)] == [
@@ -263,7 +258,7 @@ def test_a_name_where_nova_wants_the_id_of_a_project_is_not_as_wanted(
 def test_an_aggregate_that_nova_takes_by_no_such_name_is_a_mistake(plan, name):
     found = plan(f'aggregates: {{"{name}": {{hosts: [cmp00]}}}}')
     assert (found.code, found.out) == (1, "")
-    assert found.err.startswith("w.yaml:2: Nova takes no aggregate ")
+    assert "looks like a pattern, or Nova takes no such name" in found.err
 
 
 @pytest.mark.parametrize("name", ["g*", "a0000001-0000-4000-8000-000000000000"])
@@ -286,9 +281,7 @@ def test_a_pattern_of_several_aggregates_is_none_of_them(plan, cloud):
 def test_only_of_the_last_host_is_refused(plan, cloud):
     cloud.leaves("cmp01")
     found = plan("aggregates: {gold: {hosts: [cmp02], only: true}}")
-    assert (
-        "only would take 1 of 1 host that aggregate 'gold' would otherwise" in found.err
-    )
+    assert "only would take 1 of 1 host that aggregate 'gold' has" in found.err
 
 
 def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud):

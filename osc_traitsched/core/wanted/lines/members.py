@@ -21,9 +21,8 @@ def claim(
 ) -> Iterator[Wrong]:
     """Claim the hosts that an aggregate shall have, and those that it shall not.
 
-    Those that lines take and that are not in it, nor put into it by others, are as
-    wanted. They are counted: a claim for each would be hosts times aggregates. Yield
-    each ``only`` that leaves nobody.
+    No claim is about those that lines take and that are not in it, nor put into it by
+    others: it would be hosts times aggregates. Yield each ``only`` that leaves nobody.
 
     :param target: the aggregate's hosts
     :param inside: those that it has now
@@ -36,13 +35,11 @@ def claim(
         if wish.part is Part.MEMBERS
     ]
     given = frozenset[str]().union(*(found for wish, found in lines if not wish.absent))
-    taken = frozenset[str]().union(*(found for wish, found in lines if wish.absent))
     concerned = given | inside
     for wish, found in lines:
         for host in sorted(found & concerned):
             is_held = host in claims.held_hosts
             claims.add((target, host), Claim.of(wish), is_held)
-    claims.elsewhere += len(taken) - len(taken & (concerned | claims.held_hosts))
     is_about_hosts = any(not wish.absent for wish, _ in lines)
     for each in only if is_about_hosts else ():
         yield from leaving_nobody(each, bool(given), hosts)

@@ -33,12 +33,8 @@ def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[Wrong]
 def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[TakesMost]:
     """Yield each ``only`` that would take something from most of those that have it.
 
-    Whom a line takes it from by name counts as if that were done: a run that ended
-    early may have done it, and the next one is to be refused no more than that was.
-
     :param claims: the units that differ
     """
-    named: dict[_What, set[str]] = {}
     rest: dict[tuple[_What, Place], set[str]] = {}
     for (target, key), claim in claims.items():
         is_trait = target.kind is Kind.PROVIDER_TRAITS
@@ -46,10 +42,8 @@ def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[Take
         losing = _losing(target, key, claim, found)
         if claim.is_rest:
             rest.setdefault((what, claim.place), set()).update(losing)
-        else:
-            named.setdefault(what, set()).update(losing)
     for (what, place), losers in rest.items():
-        having = _having(what, found) - (named.get(what, set()) - losers)
+        having = _having(what, found)
         if 2 * len(losers) > len(having):
             yield TakesMost(place, *what, len(losers), len(having))
 

@@ -16,7 +16,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.wanted.export import OfIronic, export_of
+from osc_traitsched.core.wanted.export import export_of
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.problems import with_problem
 
@@ -77,7 +77,7 @@ def test_what_an_ironic_node_has_in_ironic_is_exported_as_a_comment_alone():
         export_of(dataclasses.replace(found(each), holdings=there))
         for each in ("ironic", "QEMU")
     )
-    assert of_ironic.unsaid == (OfIronic("node-1", (GOLD,)),)
+    assert of_ironic.unsaid == (f"Ironic node node-1 has {GOLD} in Ironic",)
     assert not of_ironic.wanted.wishes
     assert of_nova.unsaid == ()
     assert [wish.of.text for wish in of_nova.wanted.wishes] == [GOLD]
