@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
-import itertools
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.cloud import evidence, lookup
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
 from osc_traitsched.core.change.contexts import Fold
-from osc_traitsched.core.change.effects import HostsUnknown, LeavesNoHost
-from osc_traitsched.core.change.impact import (
-    Asked,
-    Effect,
-    Hosts,
-    Impact,
-    Row,
-)
+from osc_traitsched.core.change.effects import LeavesNoHost
+from osc_traitsched.core.change.impact import Effect, Hosts, Impact, Row
 from osc_traitsched.core.change.model import Plan
 from osc_traitsched.core.change.phases import Phase
-from osc_traitsched.core.errors import CloudBroke, PlacementRefuses, TraitSchedError
+from osc_traitsched.core.errors import PlacementRefuses
 from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.question import Body
@@ -31,10 +25,6 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER, has_filter
 from osc_traitsched.core.placement import capacity, matcher
 from osc_traitsched.core.placement.facts import Amount
-
-#: Of one query, where other queries are answered.
-_INTERNAL_ERROR = 500
-
 
 #: After these phases the cloud is looked at, to tell what may lack a host for a moment.
 _LOOKS = (Phase.OPEN, Phase.REQUIRE, Phase.CLOSE)
@@ -71,12 +61,10 @@ def looks(now: CloudModel, plan: Plan) -> list[CloudModel]:
     return [*models, models[-1].after(left)] if left or len(models) < 2 else models
 
 
-def refusals(effects: Sequence[Effect]) -> Iterator[LeavesNoHost | HostsUnknown]:
-    """Yield what speaks against a plan with these effects."""
-    if without_host := [effect for effect in effects if effect.leaves_no_host]:
-        yield LeavesNoHost(without_host)
-    if unknown := [effect for effect in effects if effect.may_leave_no_host]:
-        yield HostsUnknown(unknown)
+def refusal(effects: Sequence[Effect]) -> LeavesNoHost | None:
+    """What speaks against a plan with these effects, if anything."""
+    without_host = [effect for effect in effects if effect.leaves_no_host]
+    return LeavesNoHost(without_host) if without_host else None
 
 
 def _isolating(assumptions: SchedulerSettings) -> SchedulerSettings:
@@ -135,11 +123,9 @@ def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
 
     :raises CloudBroke: when Placement can't be read
     """
-    offers, unread = _offers(placement, impact)
-    yield from _unknown(impact, unread)
-    impact.rows = tuple(r for r in impact.rows if not _amounts_of(r) & unread.keys())
     if not impact.rows:
         return
+    offers = _offers(placement, impact)
     facts = evidence.gather(
         placement,
         impact.clouds[0].snapshot,
@@ -157,7 +143,7 @@ def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
     # take; its units are read if no other host is left.
     doubtful = tuple(impact.doubtful(room, most))
     wanted = frozenset[Amount]().union(*(_amounts_of(row) for row, _ in doubtful))
-    roots = _by_turns(impact, {sets for _, sets in doubtful})
+    roots = _left_first(impact, {sets for _, sets in doubtful})
     kinds = capacity.undecided(facts, wanted, roots)
     if not kinds:
         yield from impact.effects(room, most, most)
@@ -178,57 +164,26 @@ def _amounts_of(row: Row) -> frozenset[Amount]:
     return frozenset(matcher.amounts(clauses))
 
 
-def _offers(
-    placement: Service, impact: Impact
-) -> tuple[dict[Amount, frozenset[str]], dict[Amount, TraitSchedError]]:
-    """Read the providers that can give each amount, and which can't be read.
+def _offers(placement: Service, impact: Impact) -> dict[Amount, frozenset[str]]:
+    """Read the providers that can give each amount; none if Placement refuses it.
 
-    Placement fails for one that its database can't hold.
+    Placement fails for an amount that its database can't hold: it is not asked.
 
-    :raises CloudBroke: for a failure that is not about the amount
+    :raises CloudBroke: when Placement can't be read
     """
-    offers: dict[Amount, frozenset[str]] = {}
-    unread: dict[Amount, TraitSchedError] = {}
+    offers = {}
     for amount in sorted(frozenset[Amount]().union(*map(_amounts_of, impact.rows))):
-        try:
-            offers[amount] = evidence.offers(placement, amount)
-        except PlacementRefuses as exc:
-            unread[amount] = exc
-        except CloudBroke as exc:
-            if exc.status != _INTERNAL_ERROR:
-                raise
-            unread[amount] = exc
-    return offers, unread
+        offers[amount] = frozenset[str]()
+        if amount[1] <= capacity.LARGEST:
+            with contextlib.suppress(PlacementRefuses):
+                offers[amount] = evidence.offers(placement, amount)
+    return offers
 
 
-def _unknown(
-    impact: Impact, unread: Mapping[Amount, TraitSchedError]
-) -> Iterator[Effect]:
-    """Yield an effect for each flavor that Placement can't be asked for."""
-    flavors: dict[str, set[Amount]] = {}
-    for row in impact.rows:
-        failing = _amounts_of(row) & unread.keys()
-        if failing:
-            flavors.setdefault(row.asked.flavor, set()).update(failing)
-    for flavor, amounts in flavors.items():
-        # What Placement refuses, and what no inventory can give, has no host to lose.
-        may_have_hosts = not any(
-            isinstance(unread[each], PlacementRefuses) or each[1] > capacity.LARGEST
-            for each in amounts
-        )
-        asked = Asked(flavor, None)
-        why = unread[min(amounts)]
-        yield Effect(asked, unread=why, may_leave_no_host=may_have_hosts)
-
-
-def _by_turns(impact: Impact, sets: Iterable[tuple[int, ...]]) -> list[str]:
-    """All hosts of some sets, those first that a plan leaves, one of each in turn.
-
-    Only so many are read, and one that is left is enough.
-    """
-    sets = list(sets)
-    then = dict.fromkeys(each[-1] for each in sets)
-    turns = itertools.zip_longest(*(sorted(impact.roots(each)) for each in then))
-    left = (root for turn in turns for root in turn if root is not None)
-    every = functools.reduce(operator.or_, itertools.chain.from_iterable(sets), 0)
-    return list(dict.fromkeys((*left, *sorted(impact.roots(every)))))
+def _left_first(impact: Impact, sets: Iterable[tuple[int, ...]]) -> list[str]:
+    """All hosts of some sets, those first that a plan leaves: only so many are read."""
+    left = every = 0
+    for each in sets:
+        left |= each[-1]
+        every |= functools.reduce(operator.or_, each)
+    return [*sorted(impact.roots(left)), *sorted(impact.roots(every & ~left))]

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from osc_traitsched.app import settings
-from osc_traitsched.app.effects import check_effects, refusals
+from osc_traitsched.app.effects import check_effects, refusal
 from osc_traitsched.app.requirers import check_requirers
 from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.settings import SettingsSources
@@ -101,7 +101,6 @@ def plan_remove(
         on the selected hosts require
     :raises ServersUnknown: where that can't be read
     :raises LeavesNoHost: for flavors that have a host now and would have none
-    :raises HostsUnknown: for flavors that may have none
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises CloudBroke: when Placement can't be read
     """
@@ -157,8 +156,8 @@ def left(cloud: Cloud, plan: Plan) -> tuple[int, int]:
 
 def _check_roles(plan: Plan, snapshot: Snapshot) -> None:
     hosts = {each.uuid for each in snapshot.hosts}
-    if refusal := traits.role_changed(plan.changes, hosts):
-        raise refusal
+    if changed := traits.role_changed(plan.changes, hosts):
+        raise changed
 
 
 def _removed(plan: Plan) -> tuple[str, ...]:
@@ -175,7 +174,6 @@ def _check_flavors(
     """Find out what becomes of the flavors that require a trait to remove.
 
     :raises LeavesNoHost: when one would be left without a host
-    :raises HostsUnknown: when that can't be known of one
     """
     removed = _removed(plan)
     flavors = [
@@ -188,6 +186,6 @@ def _check_flavors(
     state = cloud_state(cloud, snapshot, flavors, known)
     scheduler = settings.of_cloud(cloud, sources)
     found = check_effects(cloud, state, plan, scheduler)
-    for refusal in refusals(found):
-        raise refusal
+    if without_host := refusal(found):
+        raise without_host
     return found

@@ -14,7 +14,6 @@ from osc_traitsched.commands import (
     write_args,
 )
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.wanted.shorthand import also_isolated
 from osc_traitsched.views import isolation as words
 from osc_traitsched.views.traits import Table
 
@@ -55,11 +54,6 @@ class IsolateAggregate(isolation_args.ShorthandWriter):
         chosen = args.flavors, args.images, args.create
         aggregate, wanted = shorthand.isolate(cloud, args.aggregate, names, *chosen)
         todo = self.plan(args, wanted, assumed)
-        aggregates, collation = todo.found.aggregates, todo.found.collation
         if not aggregate["hosts"]:
             base.LOG.warning("%s", words.no_hosts(aggregate["name"]))
-        if before := words.isolated_before(aggregate, names, collation):
-            base.LOG.warning("%s", before)
-        for other in also_isolated(aggregate, aggregates, names, collation):
-            base.LOG.warning("%s", words.also_isolated(*other))
         return self.write(args, wanted, todo)

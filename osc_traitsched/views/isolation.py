@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers, image_unseen, named
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by
+from osc_traitsched.core.inventory.trait_keys import REQUIRED
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import count, listed, option, quoted
@@ -119,26 +117,3 @@ def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
 def no_hosts(aggregate: str) -> str:
     """Return a line on an aggregate without hosts that is to be isolated."""
     return f"aggregate {quoted(aggregate)} has no hosts: isolate it again once it does"
-
-
-def isolated_before(
-    aggregate: Mapping[str, Any], traits: Iterable[str], collation: Collation
-) -> str | None:
-    """Return a line on other traits that isolate the aggregate; None without any."""
-    others = isolated_by(aggregate["metadata"], collation).keys() - {*traits}
-    if not others:
-        return None
-    return (
-        f"aggregate {quoted(aggregate['name'])} is isolated by "
-        f"{listed(sorted(others))} as well: a request needs that, too, until unisolate "
-        "takes it off"
-    )
-
-
-def also_isolated(aggregate: str, hosts: Sequence[str], traits: Sequence[str]) -> str:
-    """Return a line on another aggregate of some hosts that needs more traits."""
-    are = "are" if len(hosts) > 1 else "is"
-    return (
-        f"{listed(hosts)} {are} also in aggregate {quoted(aggregate)}: a request needs "
-        f"{listed(traits)}, too"
-    )

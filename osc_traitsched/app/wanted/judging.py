@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.app.effects import check_effects, refusals
+from osc_traitsched.app.effects import check_effects, refusal
 from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.requirers import check_requirers
 from osc_traitsched.app.servers import check_servers
@@ -43,8 +43,9 @@ def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
     against: list[errors.AnswerIsNo] = [
         *takes_most(todo.claims, found),
         *gone(todo.claims, found),
-        *refusals(effects),
     ]
+    if without_host := refusal(effects):
+        against.append(without_host)
     passed_over: tuple[Requirer, ...] = ()
     unclear: tuple[Server, ...] = ()
     try:

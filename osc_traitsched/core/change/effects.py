@@ -15,7 +15,7 @@ from osc_traitsched.text import count, listed, quoted
 
 
 def losses(effects: Iterable[Effect]) -> list[str]:
-    """Return a line for the flavors of each kind that lose hosts, or may.
+    """Return a line for the flavors of each kind that lose hosts.
 
     Of a zone or a project only where none would be left.
     """
@@ -24,8 +24,7 @@ def losses(effects: Iterable[Effect]) -> list[str]:
     stranded = {each.asked for each in without_host}
     told = (e for e in found if e.asked.is_general or e.asked in stranded)
     losing = (each for each in told if each.room.loses_any or each.ever.loses_any)
-    lines = [f"{_flavors(kind)}: {_hosts(kind[0])}" for kind in _kinds(losing)]
-    return [*lines, *(_unread(each) for each in found if each.unread)]
+    return [f"{_flavors(kind)}: {_hosts(kind[0])}" for kind in _kinds(losing)]
 
 
 def moments(effects: Iterable[Effect]) -> list[str]:
@@ -35,11 +34,6 @@ def moments(effects: Iterable[Effect]) -> list[str]:
         f"{_flavors(kind)} may find no host for a moment, while this is written"
         for kind in _kinds(found)
     ]
-
-
-def _unread(effect: Effect) -> str:
-    why = f"Placement can't be asked for its hosts: {effect.unread!s}"
-    return f"{_flavors([effect])}: {why}"
 
 
 def _hosts(effect: Effect) -> str:
@@ -129,20 +123,3 @@ class LeavesNoHost(errors.AnswerIsNo):
     def __str__(self) -> str:
         why = _left_without(self.effects, "would")
         return f"nothing written: {why}; --force overrides this"
-
-
-class HostsUnknown(errors.AnswerIsNo):
-    """Flavors of which it can't be known whether they would lose their last host.
-
-    :ivar effects: one of each flavor
-    """
-
-    def __init__(self, effects: Iterable[Effect]) -> None:
-        self.effects = tuple(effects)
-
-    def __str__(self) -> str:
-        reasons = "; ".join(map(_unread, self.effects))
-        return (
-            "nothing written: whether a host would be left is not known of "
-            f"{reasons}; --force overrides this"
-        )

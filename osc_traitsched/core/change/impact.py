@@ -107,8 +107,6 @@ class Effect:
     :ivar room: the hosts that have room for one server now
     :ivar ever: those that could take one if nothing were in use and no host disabled
     :ivar others: more contexts in which all this is the same
-    :ivar unread: why it is not known which hosts that are; None if it is
-    :ivar may_leave_no_host: it is not known, and it may lose its last host
     :ivar for_a_moment: it has hosts at both ends, and may lack one in between
     """
 
@@ -116,8 +114,6 @@ class Effect:
     room: HostSets = HostSets()
     ever: HostSets = HostSets()
     others: tuple[Context, ...] = ()
-    unread: errors.TraitSchedError | None = None
-    may_leave_no_host: bool = False
     for_a_moment: bool = False
 
     @property

@@ -9,7 +9,6 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason, State
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.collation import Collation
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.nova.question import Body
@@ -55,25 +54,15 @@ class Contradiction(errors.BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class NotIsolated(errors.BadQuestion):
-    """No trait isolates the aggregate, so it is not known which traits to remove.
-
-    :ivar common: the custom traits that all its hosts have
-    """
+    """No trait isolates the aggregate, so it is not known which traits to remove."""
 
     name: str
-    common: tuple[str, ...]
 
     def __str__(self) -> str:
-        custom = ""
-        if self.common:
-            custom = (
-                f"; all of its hosts have {listed(self.common)}, which may have other "
-                "purposes"
-            )
         return (
             f"no trait isolates aggregate {quoted(self.name)}, so that it is not known "
             "what to remove; if an earlier run was stopped half way, name the traits "
-            f"that it was to remove{custom}"
+            "that it was to remove"
         )
 
 
@@ -226,11 +215,9 @@ class Holders:
 
         :raises NotIsolated: if no trait does, and the hosts have custom traits
         """
-        roots = [target for target, _ in self._roots]
-        custom = [frozenset(filter(trait.is_custom, self.traits_of(r))) for r in roots]
-        if not self.isolating and any(custom):
-            common = tuple(sorted(frozenset.intersection(*custom)))
-            raise NotIsolated(self.aggregate["name"], common)
+        held = (name for root, _ in self._roots for name in self.traits_of(root))
+        if not self.isolating and any(map(trait.is_custom, held)):
+            raise NotIsolated(self.aggregate["name"])
         return self.isolating
 
     def traits_of(self, target: Object) -> Collection[str]:
@@ -284,21 +271,3 @@ class Holders:
 
 def _others(aggregate: Body, aggregates: Iterable[Body]) -> Iterator[Body]:
     return (each for each in aggregates if each["id"] != aggregate["id"])
-
-
-def also_isolated(
-    aggregate: Body,
-    aggregates: Iterable[Body],
-    traits: Iterable[str],
-    collation: Collation,
-) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield other aggregates with hosts of this one that need more traits.
-
-    :returns: for each its name, these hosts, and the traits that isolate it
-    """
-    wanted, hosts = frozenset(traits), frozenset(aggregate["hosts"])
-    for other in _others(aggregate, aggregates):
-        needed = isolated_by(other["metadata"], collation)
-        common = hosts.intersection(other["hosts"])
-        if common and not wanted.issuperset(needed):
-            yield other["name"], sorted(common), sorted(needed)

@@ -211,12 +211,6 @@ def test_it_says_when_nothing_may_be_isolated(setting, said):
     assert found is None if said is None else found.startswith(said)
 
 
-def test_hosts_of_another_isolated_aggregate_are_in_one_line():
-    assert words.also_isolated("a2", ["h1", "h2"], [SILVER]) == (
-        f"h1, h2 are also in aggregate 'a2': a request needs {SILVER}, too"
-    )
-
-
 def server(name, host="cmp00"):
     return Server(f"{name}-id", name, host, "project", None)
 

@@ -74,11 +74,8 @@ ERRORS = [
     errors.BadConfiguration("a\nb.conf", 12, "is not true or false", "ye\x1bs"),
     shorthand.Contradiction("f", ("CUSTOM_X",)),
     ChangedMeanwhile(Object(Kind.FLAVOR, "1", "f"), {"trait:CUSTOM_X": "no"}),
-    shorthand.NotIsolated("gold", ("CUSTOM_X",)),
+    shorthand.NotIsolated("gold"),
     effects.LeavesNoHost((impact.Effect(impact.Asked("f", "i"), EMPTIED, EMPTIED),)),
-    effects.HostsUnknown(
-        (impact.Effect(impact.Asked("f", None), unread=BROKE, may_leave_no_host=True),)
-    ),
     traits.RoleChanged(dict.fromkeys(trait.ROLES, ("cmp1",))),
     traits.OwnedByNova((traits.RevertedByNova("COMPUTE_NODE", Ownership.NOVA_SETS),)),
     servers.ComputesUnlisted(("cmp1\n",)),
