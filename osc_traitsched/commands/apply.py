@@ -11,6 +11,7 @@ from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.app.wanted.planning import is_begun, unreviewed
 from osc_traitsched.commands import arguments, wanted_args, write_args
 from osc_traitsched.config.wanted import reviewed
+from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.views.traits import Table
 from osc_traitsched.views.wanted import prose
 
@@ -50,18 +51,23 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
             "something requires a trait that no host would have, if any of that can't "
             "be read, if a project is gone, or if only takes from most",
         )
-        write_args.add_jobs(parser)
-        parser.set_defaults(dry_run=False, exit_code=False)
+        write_args.add_options(parser)
         return parser
 
     def take_action(self, args: argparse.Namespace) -> Table:
-        """Plan, look ahead, and write."""
+        """Plan, look ahead, and write unless it is a dry run."""
+        write_args.check(args)
         planning = self.planning(args)
         rows = reviewed.read(args.reviewed) if args.reviewed else None
         todo = planning.plan()
         wanted_args.tell(todo)
         here = self.endpoint
-        self._check(args, todo, rows, here)
+        refusals = self._refusals(args, todo, rows, here)
+        if args.force or not args.dry_run:
+            write_args.refuse(refusals, args.force)
+            refusals = ()
+        if args.dry_run:
+            return self.foreseen(args, todo, refusals)
         more = wanted_args.write_undo(args, todo)
         found = self.execute(self.cloud(), todo.plan, args)
         steps = todo.steps(found.outcomes)
@@ -77,24 +83,23 @@ class ApplyWanted(write_args.Writer, wanted_args.Summed):
         self.look_again(todo.plan, args, left)
         return self.summed(args, todo, steps, here)
 
-    def _check(
+    def _refusals(
         self,
         args: argparse.Namespace,
         todo: WantedPlan,
         rows: Sequence[Mapping[str, Any]] | None,
         here: str,
-    ) -> None:
-        """Accept only a plan that is not refused, or is forced, and was reviewed.
+    ) -> Sequence[AnswerIsNo]:
+        """Why the plan is refused; raise for steps that were not reviewed.
 
         :param rows: of the plan that was reviewed; None where none is named
         :param here: what names this cloud in the rows of its plans
         """
-        if rows is not None:
-            refused = unreviewed(todo, args.reviewed, rows, here)
-            if refused is not None:
-                raise refused
+        if rows is None:
+            return todo.refusals
+        refused = unreviewed(todo, args.reviewed, rows, here)
+        if refused is not None:
+            raise refused
         # A reviewed plan that was begun is not judged again: a run that ended early
         # leaves a cloud that no plan was made for.
-        is_judged = rows is None or not is_begun(todo, rows)
-        if is_judged:
-            write_args.refuse(todo.refusals, args.force)
+        return () if is_begun(todo, rows) else todo.refusals

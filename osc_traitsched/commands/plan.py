@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from osc_traitsched.app.execute import foresee
-from osc_traitsched.commands import base, wanted_args
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands import wanted_args
 from osc_traitsched.views.traits import Table
 
 
@@ -36,16 +34,5 @@ class PlanWanted(wanted_args.Summed):
     def take_action(self, args: argparse.Namespace) -> Table:
         """Read, compare, and show."""
         todo = self.planning(args).plan()
-        if not todo.plan.changes:
-            self.assumed = None
         wanted_args.tell(todo)
-        for refusal in todo.refusals:
-            base.LOG.error("%s", str(refusal))
-        outcomes = foresee(todo.plan).outcomes
-        if todo.refusals:
-            self.exit_code = ExitCode.REFUSED
-        elif any(outcome.problem is not None for outcome in outcomes):
-            self.exit_code = ExitCode.ERROR
-        elif args.exit_code and todo.plan.has_changes:
-            self.exit_code = ExitCode.CHANGES_WANTED
-        return self.summed(args, todo, todo.steps(outcomes), self.endpoint)
+        return self.foreseen(args, todo, todo.refusals)

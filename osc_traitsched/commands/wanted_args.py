@@ -14,10 +14,11 @@ from osc_traitsched.app.wanted import planning, waiting
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.commands import arguments, base, scheduler_args
+from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.config.wanted import files, writer
 from osc_traitsched.config.wanted import inventory as inventories
 from osc_traitsched.core.change import servers, traits
-from osc_traitsched.core.errors import PrivateFlavorsHidden, TraitSchedError
+from osc_traitsched.core.errors import AnswerIsNo, PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.core.wanted.undo import undo_of
@@ -146,6 +147,22 @@ class Summed(base.TextLister):
             return planning.differing(cloud, found, assumed, inventory)
 
         return Planning(plan, differing)
+
+    def foreseen(
+        self, args: argparse.Namespace, todo: WantedPlan, refusals: Iterable[AnswerIsNo]
+    ) -> Table:
+        """Rows of what would be written; log the refusals, and set the exit code."""
+        if not todo.plan.changes:
+            self.assumed = None
+        outcomes = foresee(todo.plan).outcomes
+        if any(outcome.problem is not None for outcome in outcomes):
+            self.exit_code = ExitCode.ERROR
+        elif args.exit_code and todo.plan.has_changes:
+            self.exit_code = ExitCode.CHANGES_WANTED
+        for refusal in refusals:
+            base.LOG.error("%s", str(refusal))
+            self.exit_code = ExitCode.REFUSED
+        return self.summed(args, todo, todo.steps(outcomes), self.endpoint)
 
     def summed(
         self,

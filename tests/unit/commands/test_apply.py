@@ -245,6 +245,34 @@ def test_a_plan_that_would_do_harm_is_refused_unless_forced(apply, cloud):
     assert f"forced: {said}" in forced.err.splitlines()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "traits: {CUSTOM_GOLD: {hosts: [cmp00]}}",
+        "flavors: {small: {requires: [CUSTOM_GOLD]}}",
+        "traits: {CUSTOM_GOLD: {hosts: [cmp99]}}",
+    ],
+)
+def test_a_dry_run_is_the_plan(trait_sched, apply, cloud, tmp_path, text):
+    dry = apply(text, "--dry-run", "--exit-code", "--undo", "undo.yaml")
+    assert not (tmp_path / "undo.yaml").exists()
+    planned = trait_sched("plan", "w.yaml", "-f", "json", "--exit-code")
+    assert (dry.code, dry.out, dry.err) == (planned.code, planned.out, planned.err)
+    assert cloud.written == []
+
+
+def test_a_dry_run_takes_what_is_forced_and_what_was_reviewed(
+    trait_sched, apply, cloud, tmp_path
+):
+    harm = "flavors: {small: {requires: [CUSTOM_GOLD]}}"
+    forced = apply(harm, "--dry-run", "--force")
+    assert (forced.code, len(forced.json)) == (0, 1)
+    assert "forced: no host would be left for flavor 'small'" in forced.err
+    (tmp_path / "plan.json").write_text("[]", encoding="utf-8")
+    unreviewed = apply(harm, "--dry-run", "--reviewed", "plan.json")
+    assert (unreviewed.code, unreviewed.out, cloud.written) == (5, "", [])
+
+
 def test_a_trait_keeps_its_last_host_while_nobody_knows_what_requires_it(
     trait_sched, apply, cloud, monkeypatch
 ):
