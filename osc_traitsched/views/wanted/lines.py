@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -26,6 +27,7 @@ class _Line(NamedTuple):
     :ivar phase: in which it is written
     :ivar before: what comes before the names
     :ivar after: what comes after them
+    :ivar path: of the file that wants it
     :ivar note: what else is to know
     :ivar status: what became of it; empty if it is written, or would be
     """
@@ -33,32 +35,66 @@ class _Line(NamedTuple):
     phase: int
     before: str
     after: str
+    path: str
     note: str
     status: str
 
 
+@dataclasses.dataclass
+class _Run:
+    """Names that lines of a file name one after the other, from first to last."""
+
+    line: _Line
+    first: int
+    last: int
+    names: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def after(self) -> str:
+        """What comes after the names, with the lines of the file."""
+        to = f"-{self.last}" if self.last > self.first else ""
+        return f"{self.line.after}  ({visible(self.line.path)}:{self.first}{to})"
+
+
 def lines(steps: Iterable[Step], found: FoundCloud) -> Iterator[str]:
     """Yield lines in the order of writing; one for names with the same change."""
-    names: dict[_Line, list[str]] = {}
+    for run in _runs(steps, found):
+        line, after = run.line, run.after
+        is_reason = bool(line.status and line.note)
+        note = ": ".join(filter(None, (line.status, line.note)))
+        room = _WIDTH - len(line.before) - len(after)
+        for joined in _packed(map(visible, folded(run.names)), room):
+            text = f"{line.before}{joined}{after}"
+            if is_reason or (note and len(text) + 2 + len(note) > _WIDTH):
+                yield from (text, f"    {note}")
+            else:
+                yield f"{text}  {note}".rstrip()
+
+
+def _runs(steps: Iterable[Step], found: FoundCloud) -> list[_Run]:
+    runs: list[_Run] = []
+    of: dict[_Line, list[_Run]] = {}
     for step in steps:
         line, name = _line(step, found)
-        names.setdefault(line, []).append(name)
-    for line, its in names.items():
-        room = _WIDTH - len(line.before) - len(line.after)
-        for joined in _packed(map(visible, folded(its)), room):
-            text = f"{line.before}{joined}{line.after}"
-            if line.status:
-                yield text
-                yield "    " + ": ".join(filter(None, (line.status, line.note)))
-            elif not line.note or len(text) + 2 + len(line.note) <= _WIDTH:
-                yield f"{text}  {line.note}".rstrip()
-            else:
-                yield from (text, f"    {line.note}")
+        number = step.claim.place.line
+        near = (
+            run
+            for run in of.setdefault(line, [])
+            if run.first - 1 <= number <= run.last + 1
+        )
+        run = next(near, None)
+        if run is None:
+            run = _Run(line, number, number)
+            of[line].append(run)
+            runs.append(run)
+        run.first, run.last = min(run.first, number), max(run.last, number)
+        run.names.append(name)
+    return runs
 
 
 def _line(step: Step, found: FoundCloud) -> tuple[_Line, str]:
     start = f"{SIGNS[step.change]} {_object(step)} "
-    place = f"  ({visible(str(step.claim.place))})"
+    path = step.claim.place.path
     is_fine = step.outcome.status in _FINE
     note = detail(step, found)
     if is_fine:
@@ -68,9 +104,9 @@ def _line(step: Step, found: FoundCloud) -> tuple[_Line, str]:
     phase = step.outcome.change.phase
     if step.step == "member":
         before = f"{start}{visible(step.object)}  host "
-        return _Line(phase, before, place, note, status), step.key
-    after = f"  {visible(_what(step))}{place}"
-    return _Line(phase, start, after, note, status), step.object
+        return _Line(phase, before, "", path, note, status), step.key
+    after = f"  {visible(_what(step))}"
+    return _Line(phase, start, after, path, note, status), step.object
 
 
 def _object(step: Step) -> str:

@@ -80,16 +80,23 @@ def test_a_line_says_what_is_done_to_what_and_where_it_is_wanted(found, said):
     assert text(found) == [f"{said}  (w.yaml:3)"]
 
 
-def test_names_with_the_same_change_of_the_same_line_are_one_line():
+def test_names_with_the_same_change_of_lines_in_a_row_are_one_line():
     hosts = [
         step("host", f"cmp0{number}", trait)
         for number in range(3)
         for trait in ("CUSTOM_A", "CUSTOM_B")
     ]
-    assert text(*hosts, step("host", "cmp03", "CUSTOM_A", line=4)) == [
+    assert text(*hosts, step("host", "cmp03", "CUSTOM_A", line=5)) == [
         "+ host cmp[00-02]  trait CUSTOM_A  (w.yaml:3)",
         "+ host cmp[00-02]  trait CUSTOM_B  (w.yaml:3)",
-        "+ host cmp03  trait CUSTOM_A  (w.yaml:4)",
+        "+ host cmp03  trait CUSTOM_A  (w.yaml:5)",
+    ]
+    listed = zip(range(5), (8, 7, 6, 20, 7))
+    assert text(
+        *(step("host", f"cmp0{n}", "CUSTOM_A", line=line) for n, line in listed)
+    ) == [
+        "+ host cmp[00-02], cmp04  trait CUSTOM_A  (w.yaml:6-8)",
+        "+ host cmp03  trait CUSTOM_A  (w.yaml:20)",
     ]
     members = [step("member", "gold", f"cmp0{number}") for number in range(3)]
     assert text(*members, step("member", "vip", "cmp03")) == [
@@ -159,8 +166,6 @@ def test_what_is_not_written_has_its_reason_below():
         "    failed: placement: no (HTTP 403)",
         "+ host cmp03  trait CUSTOM_A  (w.yaml:3)",
         "    unknown: placement: no (HTTP 403)",
-        "+ host cmp04  trait CUSTOM_A  (w.yaml:3)",
-        "    unchanged",
-        "+ trait CUSTOM_A  new  (w.yaml:3)",
-        "    not done",
+        "+ host cmp04  trait CUSTOM_A  (w.yaml:3)  unchanged",
+        "+ trait CUSTOM_A  new  (w.yaml:3)  not done",
     ]
