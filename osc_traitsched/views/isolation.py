@@ -85,10 +85,10 @@ def without_effect(setting: Setting) -> str | None:
     if setting.value:
         return None
     name = option(ISOLATION)
-    known = f"{name} is off" if setting.given else f"nothing says that {name} is on"
+    known = "is off" if setting.given else "is assumed to be off"
     return (
-        f"{known} ({setting.source}): without it no aggregate is isolated; what is "
-        "said of flavors is as if it were on"
+        f"{name} {known} ({setting.source}): until it is on, any server may use the "
+        "aggregate; hosts with room are counted as if it were on"
     )
 
 

@@ -12,7 +12,7 @@ from osc_traitsched.text import listed, visible
 AGAIN = "the same command again"
 
 #: What to do where a command was not carried out whole.
-GOES_ON = f"{AGAIN} goes on"
+GOES_ON = f"to continue, run {AGAIN}"
 
 
 def forced(refusal: errors.AnswerIsNo) -> str:
@@ -49,9 +49,10 @@ def goes_on(
     """
     if problem is not None:
         where = f"{problem.host}: " if isinstance(problem, errors.NoProvider) else ""
-        return f"{again} would end with: {where}{problem}"
-    once = " once no service refuses what failed" if is_refused else ""
-    return f"{again} goes on{once}"
+        return f"{again} would fail: {where}{problem}"
+    if is_refused:
+        return f"fix what a service refuses, then run {again}"
+    return f"to continue, run {again}"
 
 
 def interrupted(done: int, total: int, then: str = GOES_ON) -> str:

@@ -172,7 +172,7 @@ def test_a_failure_keeps_the_rows_and_says_the_first_reason(scene, make, admin, 
     played = [play(play.folder / "play.yml", *each) for each in (["--check"], [])]
     assert [each.code for each in played] == [2, 2], played[0].out
     failed = [each.result for each in played]
-    said = "member pinned: cmp02: cmp02 has 1 server, which can't get from the default"
+    said = "member pinned: cmp02: cmp02 has 1 server, and Nova rejects the change"
     assert [each["msg"][: len(said)] for each in failed] == [said, said]
     assert [each["changed"] for each in failed] == [True, True]
     assert {row["key"]: row["status"] for row in failed[1]["changes"]} == {
@@ -199,7 +199,7 @@ def test_what_is_refused_fails_in_check_mode_too_unless_it_is_forced(scene, make
     _write(play, state % "false")
     refused = [play(play.folder / "play.yml", *each) for each in (["--check"], [])]
     checked, done = (each.result for each in refused)
-    taken = f"only would take {PINNED} from 3 of 3 that have it"
+    taken = f"only would remove {PINNED} from 3 of 3 that have it"
     said = f"nothing written: state.traits.{PINNED}: {taken}; --force overrides this"
     assert said in done["stderr_lines"], refused[1].out
     assert len([each for each in done["stderr_lines"] if "nothing" in each]) == 2

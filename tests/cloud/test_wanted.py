@@ -389,9 +389,12 @@ def test_nova_refuses_what_a_row_says_it_does(
     """
     done = openstack("plan", write(text), "-f", "json")
     assert done.code == 1
-    said = "cmp02 has 1 server, which can't get from the default zone to zone 'az1'; "
+    said = (
+        "cmp02 has 1 server, and Nova rejects the change from the default zone to zone "
+        "'az1'"
+    )
     details = {row["key"]: row["detail"] for row in done.json}
-    assert details["cmp02"] == said + "move them to other hosts first"
+    assert details["cmp02"] == f"{said}; move all servers to other hosts first"
     assert details["cmp03"] == ""
     done = openstack("apply", "wanted.yaml", "-f", "json")
     assert done.code == 1

@@ -107,7 +107,8 @@ def test_ctrl_c_ends_at_once_and_tells_what_was_done(
         "unknown": int(jobs),
         "not done": 20 - len(changed) - int(jobs),
     }
-    said = f"interrupted after {len(changed)} of 20; the same command again goes on\n"
+    again = "to continue, run the same command again"
+    said = f"interrupted after {len(changed)} of 20; {again}\n"
     assert err == said
 
 

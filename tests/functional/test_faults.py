@@ -108,7 +108,7 @@ def test_a_write_of_which_every_answer_is_lost_is_no_failure(
     proxy.fault = lose
     run = openstack("add", "CUSTOM_GOLD", "--host", "cmp01", "-f", "json")
     assert (run.code, run.statuses) == (1, {"cmp01": "unknown"})
-    assert run.err == "1 of 1 unknown; the same command again goes on\n"
+    assert run.err == "1 of 1 unknown; to continue, run the same command again\n"
     assert run.json[0]["added"] == []
     assert "CUSTOM_GOLD" in placement.traits(hosts["cmp01"])
 

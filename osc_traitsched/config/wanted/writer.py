@@ -66,7 +66,7 @@ def write_new(path: str, written: str) -> None:
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
         descriptor = os.open(target, flags, 0o600)
     except FileExistsError as exc:
-        raise BadConfiguration(path, None, "is there already; name a new file") from exc
+        raise BadConfiguration(path, None, "exists; name a new file") from exc
     except OSError as exc:
         raise file.unreadable(path, exc) from exc
     try:

@@ -181,8 +181,8 @@ class ServersWouldMove(errors.AnswerIsNo):
             for host, number in self.servers.items()
         )
         return (
-            f"{there}, which can't get from {zone(self.before)} to {zone(self.after)}; "
-            "move them to other hosts first"
+            f"{there}, and Nova rejects the change from {zone(self.before)} to "
+            f"{zone(self.after)}; move all servers to other hosts first"
         )
 
 
@@ -292,7 +292,7 @@ class TakesMost(errors.AnswerIsNo):
 
     def __str__(self) -> str:
         return (
-            f"nothing written: {_at(self.place)}: only would take {_taken(self)}; "
+            f"nothing written: {_at(self.place)}: only would remove {_taken(self)}; "
             "--force overrides this"
         )
 
@@ -310,8 +310,8 @@ class NotReviewed(errors.AnswerIsNo):
     def __str__(self) -> str:
         steps = listed(map(visible, self.steps))
         return (
-            f"nothing written: {visible(self.path)} does not have {steps}; review a "
-            "new plan"
+            f"nothing written: not in the reviewed {visible(self.path)}: {steps}; "
+            "review a new plan"
         )
 
 
@@ -330,4 +330,4 @@ def _taken(error: TakesMost) -> str:
         return f"{visible(error.name)} from {number} that have it"
     what = "host" if error.what is Kind.AGGREGATE_HOSTS else "project"
     number = f"{error.taken} of {count(error.having, what)}"
-    return f"{number} that aggregate {quoted(error.name)} has"
+    return f"{number} from aggregate {quoted(error.name)}"

@@ -60,9 +60,8 @@ class NotIsolated(errors.BadQuestion):
 
     def __str__(self) -> str:
         return (
-            f"no trait isolates aggregate {quoted(self.name)}, so that it is not known "
-            "what to remove; if an earlier run was stopped half way, name the traits "
-            "that it was to remove"
+            f"no trait isolates aggregate {quoted(self.name)}: name the traits to "
+            "remove"
         )
 
 

@@ -17,19 +17,16 @@ def not_undone(units: Iterable[Unit]) -> list[str]:
 def _left(target: Object, key: str) -> str:
     name = quoted(target.name)
     if target.kind is Kind.TRAIT:
-        return f"trait {key} was made; openstack trait delete {key}"
+        return f"trait {key} was created; openstack trait delete {key}"
     if target.kind is Kind.NEW_AGGREGATE and key == "name":
-        return (
-            f"aggregate {name} was made; openstack aggregate delete, once it is empty; "
-            "if it was not made after all, take its lines out"
-        )
+        return f"aggregate {name} was created; once empty, openstack aggregate delete"
     if target.kind is Kind.PROVIDER_TRAITS:
-        return f"{key} of {name}, which no file takes away; trait-sched remove does"
+        return f"{key} of {name}, which no file removes; trait-sched remove does"
     if target.kind is Kind.AGGREGATE_HOSTS:
         return f"{visible(key)} in {name}, a host that Nova does not list"
     if target.kind is Kind.PROVIDER_AGGREGATES:
         return f"{name} was put into an aggregate of its host in Placement"
     return (
-        f"{visible(key)} of {name}, to which Nova lets nobody go back, or which no "
-        "file says"
+        f"{visible(key)} of {name}: Nova can't unset it, or no file can have the old "
+        "value"
     )

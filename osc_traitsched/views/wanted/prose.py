@@ -19,10 +19,10 @@ from osc_traitsched.views import isolation
 _SAME = "as wanted"
 _NOT_DONE = (Status.FAILED, Status.UNKNOWN, Status.NOT_DONE)
 
-#: What became of units that get a value, and of those that are taken away.
+#: What became of units that get a value, and of those that are removed.
 _BECAME = {
-    Status.WOULD_CHANGE: ("to add or set", "to take away"),
-    Status.CHANGED: ("added or set", "taken away"),
+    Status.WOULD_CHANGE: ("to add or set", "to remove"),
+    Status.CHANGED: ("added or set", "removed"),
     **{each: (each.value, each.value) for each in _NOT_DONE},
 }
 
@@ -30,14 +30,14 @@ _BECAME = {
 def with_undo(path: str) -> str:
     """Return what the same command again needs once it has written an undo file."""
     return (
-        "; --undo then takes another file: to go back, apply that one first, and "
-        f"{visible(path)} after it"
+        "; name another file for --undo then: to revert, apply that one first, then "
+        f"{visible(path)}"
     )
 
 
 def nothing_there(line: TraitSchedError) -> str:
     """Return a line on one that takes from an aggregate that is not there."""
-    return f"nothing to take away: {line!s}"
+    return f"nothing to remove: {line!s}"
 
 
 def waits(missing: Iterable[TraitSchedError]) -> str:

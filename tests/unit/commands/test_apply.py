@@ -361,8 +361,8 @@ def test_only_that_takes_an_aggregate_from_most_projects_is_refused(apply, cloud
     done = apply(text % ids[0])
     assert (done.code, cloud.written) == (5, [])
     assert done.err.startswith(
-        "nothing written: w.yaml:2: only would take 3 of 4 projects that aggregate "
-        "'gold' has"
+        "nothing written: w.yaml:2: only would remove 3 of 4 projects from "
+        "aggregate 'gold'"
     )
     done = apply(text % "', '".join(ids[:3]))
     assert done.code == 0, done.err

@@ -81,7 +81,7 @@ def test_a_row_names_the_line_that_wants_it(plan, cloud):
 def test_a_person_gets_signs_and_sums(plan, cloud):
     cloud.gives(GOLD, "cmp03")
     text = "traits: {CUSTOM_GOLD: {hosts: [cmp00], absent: {hosts: [cmp03]}}}"
-    said = "w.yaml: 1 to add or set, 1 to take away, 1 as wanted"
+    said = "w.yaml: 1 to add or set, 1 to remove, 1 as wanted"
     first, added, removed, settings = plan(text, form="text").out.splitlines()
     assert (first, settings[:9]) == (said, "Settings:")
     assert added == "+ host cmp00  trait CUSTOM_GOLD  (w.yaml:2)"
@@ -147,14 +147,14 @@ def test_only_takes_from_those_that_no_line_names(plan, cloud):
     found = plan("traits: {CUSTOM_GOLD: {hosts: [cmp00], only: true}}")
     assert (found.code, found.err) == (
         5,
-        "nothing written: w.yaml:2: only would take CUSTOM_GOLD from 2 of 3 that have "
-        "it; --force overrides this\n",
+        "nothing written: w.yaml:2: only would remove CUSTOM_GOLD from 2 of 3 that "
+        "have it; --force overrides this\n",
     )
     found = plan("aggregates: {gold: {hosts: [cmp02], only: true}}")
     assert (found.code, found.err) == (
         5,
-        "nothing written: w.yaml:2: only would take 2 of 2 hosts that aggregate "
-        "'gold' has; --force overrides this\n",
+        "nothing written: w.yaml:2: only would remove 2 of 2 hosts from aggregate "
+        "'gold'; --force overrides this\n",
     )
     found = plan("aggregates: {gold: {hosts: [cmp00, cmp02], only: true}}")
     assert [(r[0], r[1], r[3]) for r in rows(found)] == [
@@ -225,8 +225,7 @@ def test_an_aggregate_to_take_from_that_is_not_there_is_told_and_as_wanted(plan)
     )
     assert (found.code, found.json) == (0, [])
     assert found.err == (
-        "nothing to take away: w.yaml:3: no aggregate matches 'golt'; did you mean "
-        "gold?\n"
+        "nothing to remove: w.yaml:3: no aggregate matches 'golt'; did you mean gold?\n"
     )
 
 
@@ -234,7 +233,7 @@ def test_a_project_to_take_away_that_is_not_there_is_told(plan, cloud):
     cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": "odd"}
     found = plan("aggregates: {gold: {absent: {tenants: [odd, '*']}}}")
     assert [row[3:5] for row in rows(found)] == [("filter_tenant_id", None)]
-    told = "nothing to take away: w.yaml:2: no project matches '*'"
+    told = "nothing to remove: w.yaml:2: no project matches '*'"
     assert (found.code, found.err.splitlines()) == (0, [told])
 
 
@@ -281,7 +280,7 @@ def test_a_pattern_of_several_aggregates_is_none_of_them(plan, cloud):
 def test_only_of_the_last_host_is_refused(plan, cloud):
     cloud.leaves("cmp01")
     found = plan("aggregates: {gold: {hosts: [cmp02], only: true}}")
-    assert "only would take 1 of 1 host that aggregate 'gold' has" in found.err
+    assert "only would remove 1 of 1 host from aggregate 'gold'" in found.err
 
 
 def test_projects_open_where_some_are_named_and_close_where_none_is(plan, cloud):

@@ -21,8 +21,8 @@ def test_a_step_that_was_not_reviewed_is_not_taken(apply, plan, cloud, tmp_path)
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, done.out, cloud.written) == (5, "", [])
     assert done.err == (
-        "nothing written: p.json does not have add host cmp00 CUSTOM_GOLD; review a "
-        "new plan\n"
+        "nothing written: not in the reviewed p.json: add host cmp00 CUSTOM_GOLD; "
+        "review a new plan\n"
     )
     cloud.gives(GOLD, "cmp00")
     assert apply(text, "--reviewed", "p.json").code == 0
@@ -63,8 +63,8 @@ def test_what_a_reviewed_plan_said_to_fail_was_not_agreed_to(
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, [])
     assert done.err.splitlines()[-1] == (
-        "nothing written: p.json does not have add host cmp03 CUSTOM_GOLD; review a "
-        "new plan"
+        "nothing written: not in the reviewed p.json: add host cmp03 CUSTOM_GOLD; "
+        "review a new plan"
     )
 
 
@@ -117,8 +117,8 @@ def test_what_waited_in_the_reviewed_plan_was_not_agreed_to(
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, [])
     assert done.err.splitlines()[-1] == (
-        "nothing written: p.json does not have add flavor golden trait:CUSTOM_GOLD; "
-        "review a new plan"
+        "nothing written: not in the reviewed p.json: add flavor golden "
+        "trait:CUSTOM_GOLD; review a new plan"
     )
 
 
@@ -148,7 +148,8 @@ def test_a_row_that_fails_as_reviewed_is_of_the_same_object(
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, [])
     assert done.err.splitlines()[-1] == (
-        "nothing written: p.json does not have add member gold cmp02; review a new plan"
+        "nothing written: not in the reviewed p.json: add member gold cmp02; review "
+        "a new plan"
     )
 
 
@@ -164,7 +165,7 @@ def test_a_plan_for_one_image_is_none_for_another_of_its_name(
     text = "images: {second: {requires: [CUSTOM_GOLD]}}"
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, [])
-    assert "p.json does not have add image second trait:CUSTOM_GOLD" in done.err
+    assert "not in the reviewed p.json: add image second trait:CUSTOM_GOLD" in done.err
 
 
 def _anew(objects, identity, other):
@@ -191,7 +192,7 @@ def test_what_was_made_anew_under_its_name_was_not_reviewed(
     _anew(getattr(cloud, part), identity, "9")
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, []), done.err
-    assert "nothing written: p.json does not have add " in done.err
+    assert "nothing written: not in the reviewed p.json: add " in done.err
     (tmp_path / "p.json").write_text(plan().out, encoding="utf-8")
     assert apply(text, "--reviewed", "p.json").code == 0
 
@@ -206,7 +207,7 @@ def test_a_host_that_was_installed_anew_was_not_reviewed(
     monkeypatch.setitem(HOSTS, "cmp00", other)
     done = apply(text, "--reviewed", "p.json")
     assert (done.code, cloud.written) == (5, []), done.err
-    assert "p.json does not have add host cmp00 CUSTOM_SILVER" in done.err
+    assert "not in the reviewed p.json: add host cmp00 CUSTOM_SILVER" in done.err
 
 
 def test_an_aggregate_that_the_reviewed_plan_made_by_halves_is_gone_on_with(

@@ -135,9 +135,8 @@ def test_where_no_trait_isolates_the_aggregate_the_traits_have_to_be_named(cloud
     found = run(*UNISOLATE)
     assert (found.code, last(found)) == (
         1,
-        "no trait isolates aggregate 'gold', so that it is not known what to remove; "
-        "if an earlier run was stopped half way, name the traits that it was to "
-        "remove",
+        "no trait isolates aggregate 'gold': name the traits to remove; all "
+        "of its hosts have CUSTOM_RACK",
     )
 
 
@@ -146,7 +145,10 @@ def test_an_opening_that_fails_half_way_says_what_goes_on(cloud):
     rival(cloud, "golden-id", (cloud.flavors.pop, "golden-id"))
     found = run(*UNISOLATE)
     on = f"openstack trait-sched unisolate --remove-traits gold {GOLD}"
-    assert (found.code, last(found)) == (1, f"1 of 4 failed, 2 not done; {on} goes on")
+    assert (found.code, last(found)) == (
+        1,
+        f"1 of 4 failed, 2 not done; to continue, run {on}",
+    )
     assert run(*on.split()[2:]).code == 0
     assert not cloud.having(GOLD)
 
@@ -194,7 +196,9 @@ def test_a_provider_that_is_gone_is_said(cloud, verb):
     rival(cloud, CMP01, (cloud.deletes_provider, "cmp01"))
     found = run(verb, GOLD, "--host", "cmp01", "-f", "json")
     assert (found.code, found.json[0]["status"]) == (1, "failed")
-    assert found.err.startswith("1 of 1 failed; the same command again ")
+    assert found.err.startswith(
+        "1 of 1 failed; to continue, run the same command again"
+    )
 
 
 @pytest.mark.parametrize("verb", ["add", "remove"])
@@ -219,5 +223,5 @@ def test_where_a_host_has_no_provider_the_same_command_is_not_said_to_go_on(
     found = run(*arguments, *dry)
     assert found.code == 1
     assert last(found).endswith(
-        f"; the same command again would end with: cmp01: {NO_PROVIDER}"
+        f"; the same command again would fail: cmp01: {NO_PROVIDER}"
     )

@@ -39,7 +39,7 @@ def test_what_is_applied_leaves_no_difference_and_the_undo_file_leads_back(
     assert (made["name"], made["hosts"]) == ("vip", [])
     cloud.mirror.pop(made["uuid"])
     assert whole(cloud) == before
-    assert "aggregate 'vip' was made" in (tmp_path / "undo.yaml").read_text("utf-8")
+    assert "aggregate 'vip' was created" in (tmp_path / "undo.yaml").read_text("utf-8")
 
 
 def test_an_undo_file_leads_back_to_a_project_that_is_gone_if_forced(
@@ -88,15 +88,15 @@ def test_an_undo_file_that_is_there_is_kept_and_nothing_is_written(
     cloud.rivals["action"] = broken
     done = apply("aggregates: {gold: {hosts: [cmp02]}}", "--undo", "first.yaml")
     assert done.err == (
-        "1 of 1 failed; the same command again goes on once no service refuses what "
-        "failed; --undo then takes another file: to go back, apply that one first, and "
-        "first.yaml after it\n"
+        "1 of 1 failed; fix what a service refuses, then run the same command again; "
+        "name another file for --undo then: to revert, apply that one first, then "
+        "first.yaml\n"
     )
     cloud.written.clear()
     (tmp_path / "undo.yaml").write_text("mine", encoding="utf-8")
     done = apply(WHOLE, "--undo", "undo.yaml")
     assert (done.code, cloud.written) == (1, [])
-    assert done.err.endswith("undo.yaml: is there already; name a new file\n")
+    assert done.err.endswith("undo.yaml: exists; name a new file\n")
     assert (tmp_path / "undo.yaml").read_text("utf-8") == "mine"
 
 
@@ -125,7 +125,7 @@ def test_an_undo_file_can_be_applied_whatever_was_changed(
     ]
     undo = (tmp_path / "undo.yaml").read_text("utf-8")
     assert undo.startswith(
-        "# Not brought back: HW_CPU_X86_VMX of 'cmp02', which no file takes away; "
+        "# Not brought back: HW_CPU_X86_VMX of 'cmp02', which no file removes; "
         "trait-sched remove does\n"
         "# Not brought back: gone in 'gold', a host that Nova does not list\n"
     )
@@ -150,7 +150,7 @@ def test_an_undo_file_leads_back_from_an_aggregate_that_was_not_made(
     back = trait_sched("apply", "undo.yaml", "-f", "json")
     assert (back.code, len(back.json)) == (0, 0), back.err
     assert whole(cloud) == before
-    assert "nothing to take away: undo.yaml:" in back.err
+    assert "nothing to remove: undo.yaml:" in back.err
     assert "no aggregate matches 'new'" in back.err
 
 
@@ -165,7 +165,7 @@ def test_an_undo_file_names_no_project_by_what_is_no_id(
     assert cloud.metadata == {}
     undo = (tmp_path / "undo.yaml").read_text("utf-8")
     assert undo.splitlines()[0].startswith(
-        "# Not brought back: filter_tenant_id of 'gold', "
+        "# Not brought back: filter_tenant_id of 'gold': "
     )
     assert undo.endswith(f"    tenants:\n    - '{project}'\n")
 

@@ -74,7 +74,7 @@ def test_an_exception_is_told_after_the_rows_of_all_changes(monkeypatch):
         "cmp03": "not done",
     }
     assert found.err.splitlines() == [
-        "1 of 3 unknown, 1 not done; the same command again goes on",
+        "1 of 3 unknown, 1 not done; to continue, run the same command again",
         "internal error: KeyError: 'traits'; --debug shows where",
     ]
 

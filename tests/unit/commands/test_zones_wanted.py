@@ -33,8 +33,8 @@ def test_what_follows_a_zone_that_is_refused_is_foreseen(apply, plan, cloud):
           rack: {hosts: [cmp01]}
     """
     servers = (
-        "cmp00 has 1 server, which can't get from zone 'az1' to zone 'az2'; move them "
-        "to other hosts first"
+        "cmp00 has 1 server, and Nova rejects the change from zone 'az1' to zone "
+        "'az2'; move all servers to other hosts first"
     )
     done = apply(text)
     assert cloud.written == []
@@ -49,7 +49,7 @@ def test_what_follows_a_zone_that_is_refused_is_foreseen(apply, plan, cloud):
             "an earlier row of the same aggregate or trait fails",
         ),
     }
-    assert done.err.endswith(f"; the same command again would end with: {servers}\n")
+    assert done.err.endswith(f"; the same command again would fail: {servers}\n")
     assert members(plan()) == members(done)
 
 

@@ -96,7 +96,7 @@ def test_a_file_is_never_written_where_one_is_or_where_none_can_be(write):
     text = writer.text(Wanted(), ["one", "two"])
     assert text == "# one\n# two\nversion: 1\n"
     for place, said in (
-        (path, "file: is there already; name a new file"),
+        (path, "file: exists; name a new file"),
         ("no/file", "no/file: No such file or directory"),
     ):
         with pytest.raises(BadConfiguration) as caught:

@@ -201,7 +201,7 @@ def test_a_row_that_changed_nothing_does_not_say_that_it_did(status, problem, de
         ),
         (
             Setting(False, "the default of train"),
-            "nothing says that [scheduler]enable_isolated_aggregate_filtering is on "
+            "[scheduler]enable_isolated_aggregate_filtering is assumed to be off "
             "(the default of train): ",
         ),
     ],

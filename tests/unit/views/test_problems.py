@@ -234,14 +234,15 @@ def test_what_failed_what_nobody_knows_and_what_was_not_done_are_counted():
         return problems.failures([Outcome(change, each) for each in statuses])
 
     known, unknown = (Status.FAILED, Status.CHANGED), (Status.UNKNOWN, Status.NOT_DONE)
-    again = "the same command again goes on"
+    again = "to continue, run the same command again"
     assert line(*known) == f"1 of 2 failed; {again}"
     assert line(*unknown) == f"1 of 2 unknown, 1 not done; {again}"
     assert line(*known, *unknown) == f"1 of 4 failed, 1 unknown, 1 not done; {again}"
 
 
 def test_an_interrupted_command_that_had_nothing_left_to_write_does_not_go_on():
-    assert problems.interrupted(3, 9).endswith("3 of 9; the same command again goes on")
+    again = "to continue, run the same command again"
+    assert problems.interrupted(3, 9).endswith(f"3 of 9; {again}")
     assert problems.interrupted(9, 9).endswith("9 of 9; nothing was left to write")
 
 
