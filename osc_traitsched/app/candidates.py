@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from osc_traitsched.app import own_filters, request
-from osc_traitsched.app.io_workload import with_builds
+from osc_traitsched.app.explain import with_builds
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.cloud import allocation_candidates, lookup, read
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.explain.choice import ranked
+from osc_traitsched.core.explain.explanation import ranked
 from osc_traitsched.core.explain.filtering import (
     Failure,
     Filtering,

@@ -12,7 +12,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import existing_servers, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.existing.history import ServerState
+from osc_traitsched.core.existing.failure import ServerState
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.due import SHELVED, Because, due
 from osc_traitsched.core.existing.moves.planned import Planned
@@ -21,7 +21,7 @@ from osc_traitsched.core.existing.moves.refusals import refusals
 from osc_traitsched.core.existing.moves.unseen import unseen
 from osc_traitsched.core.existing.parts import Given, Name
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.move import SAME_HOST, Kind, Move
+from osc_traitsched.core.nova.question import SAME_HOST, Kind, Move
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,29 +1,228 @@
-"""From a host to a plan that empties it: where each of its servers could go."""
+"""A plan that empties a host."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from osc_traitsched.app import explain, settings
+from osc_traitsched.app import explain, server_request, settings
+from osc_traitsched.app.explain import with_builds
 from osc_traitsched.app.garbage import uncollected
-from osc_traitsched.app.placement_room import PlacementRoom
-from osc_traitsched.app.residents import residents
+from osc_traitsched.app.server_request import Found
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import lookup
-from osc_traitsched.cloud import residents as reading
+from osc_traitsched.cloud import allocation_candidates, lookup, read
+from osc_traitsched.cloud import servers as reading
+from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.errors import Forbidden, NothingMatches, PlacementRefuses
+from osc_traitsched.core.errors import (
+    CloudBroke,
+    Forbidden,
+    NothingMatches,
+    NotInCatalog,
+    PlacementRefuses,
+    Refusal,
+)
 from osc_traitsched.core.existing import parts
-from osc_traitsched.core.existing.drain import bound, packing
-from osc_traitsched.core.existing.drain.model import Asked, Leaving
+from osc_traitsched.core.existing.drain import plan as bound
+from osc_traitsched.core.existing.drain import plan as packing
+from osc_traitsched.core.existing.drain.model import (
+    Asked,
+    Claim,
+    Leaving,
+    State,
+    alike,
+    claims,
+    elsewhere,
+)
 from osc_traitsched.core.existing.drain.plan import Drain, Resident, Step, Stuck, Why
-from osc_traitsched.core.existing.drain.state import State
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.existing.failure import read_state
+from osc_traitsched.core.existing.moves.due import due
+from osc_traitsched.core.existing.moves.planned import Planned
+from osc_traitsched.core.existing.moves.refusals import refusals
+from osc_traitsched.core.existing.moves.unseen import unseen
+from osc_traitsched.core.existing.parts import Given, Name
+from osc_traitsched.core.explain.explanation import Explanation, with_ratio
+from osc_traitsched.core.explain.filtering import check_policy
+from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.nova.filter import judging
-from osc_traitsched.core.nova.weigher import table as weighers
+from osc_traitsched.core.nova.filter import table
+from osc_traitsched.core.nova.filter.state import HostState, host_states
+from osc_traitsched.core.nova.question import Move, Question
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.nova.weigher import ranking as weighers
+from osc_traitsched.core.placement import candidate
+
+# The servers of a host, each with the move that takes it away.
+
+
+_NOTHING_SAID = Given()
+
+
+def residents(
+    cloud: Cloud, nodes: Sequence[Compute], assumptions: SchedulerSettings
+) -> tuple[int, tuple[Resident, ...]]:
+    """Return the servers of a host, and the minor version they were read with.
+
+    What they have in common is read once.
+
+    :param nodes: the compute nodes of the service host
+    :raises ExtraSpecsHidden: when Nova leaves them out for this user
+    :raises CloudBroke: when a service can't be read
+    """
+    found = reading.residents(cloud, nodes[0].service_host)
+    remembered = reading.remembering(cloud, found)
+    return found.minor, tuple(
+        _resident(remembered, _found(remembered, found, body), nodes, assumptions)
+        for body in found.bodies
+    )
+
+
+def _found(cloud: Cloud, found: reading.Residents, body: Any) -> Found:
+    ports, unread = None, {}
+    if isinstance(found.ports, CloudBroke):
+        unread[Name.PORTS] = found.ports
+    else:
+        ports = found.ports.get(body["id"], ())
+    return Found(
+        body=body,
+        minor=found.minor,
+        state=read_state(body),
+        action=None,
+        image=found.images.get(parts.image_id(body) or ""),
+        ports=ports,
+        volume=_root_volume(cloud, body),
+        unread=unread,
+    )
+
+
+def _root_volume(cloud: Cloud, body: Any) -> str | None:
+    try:
+        return reading.root_volume(cloud, body)
+    except (Forbidden, NotInCatalog):
+        return None
+
+
+def _resident(
+    cloud: Cloud,
+    found: Found,
+    nodes: Sequence[Compute],
+    assumptions: SchedulerSettings,
+) -> Resident:
+    """Return a server with the move that is due, and what Nova says of it at once."""
+    state = found.state
+    is_up = any(node.is_up for node in nodes)
+    kind, _ = due(state, is_up)
+    source = next((node for node in nodes if node.node == state.node), None)
+    move = Move(kind, state.id, state.host, source)
+    question = server_request.moved(cloud, found, _NOTHING_SAID, assumptions, move)
+    refusal = None
+    try:
+        question.request()
+        check_policy(question.spec(), assumptions)
+    except Refusal as exc:
+        refusal = exc
+    planned = Planned(kind, state, is_up, before=question, question=question)
+    return Resident(
+        state,
+        kind,
+        question,
+        found.parts(_NOTHING_SAID),
+        refusals(planned),
+        unseen(planned),
+        refusal,
+    )
+
+
+# What Placement has room for, asked once for servers that ask for the same.
+
+
+class PlacementRoom:
+    """Gathers what servers ask for, and in the end how the hosts are.
+
+    :param without: the service host that they leave
+    :param knows_zones: it is known which zone each of them was asked for with
+    """
+
+    def __init__(self, cloud: Cloud, without: str, knows_zones: bool) -> None:
+        self._cloud = cloud
+        self._placement = cloud.placement
+        self._without, self._knows_zones = without, knows_zones
+        self._hosts = {
+            each.uuid: each
+            for each in lookup.computes(cloud)
+            if each.is_up and each.service_host != without
+        }
+        self._snapshot: Snapshot | None = None
+        self._asked: dict[str, Asked] = {}
+        self._answers: dict[tuple[str, ...], Mapping[str, tuple[Claim, ...]]] = {}
+        self._free: dict[tuple[str, str], int] = {}
+        self._capacities: dict[str, dict[str, int]] = {}
+
+    def asked(self, question: Question) -> Asked:
+        """Return what a server asks for, the same for all that are alike.
+
+        Two requests for the first, and one or two for each query of Nova's that was
+        not asked before.
+
+        :raises PlacementRefuses: when Placement takes no such request
+        :raises CloudBroke: when Placement can't be read
+        """
+        key = alike(question)
+        if key not in self._asked:
+            claimed = self._claims(question)
+            self._asked[key] = Asked(question, claimed, self._elsewhere(question))
+        return self._asked[key]
+
+    def _elsewhere(self, question: Question) -> frozenset[str]:
+        if self._knows_zones:
+            return frozenset()
+        return elsewhere(self._without, self._hosts.values(), question.aggregates)
+
+    def _claims(self, question: Question) -> Mapping[str, tuple[Claim, ...]]:
+        request = question.request()
+        both = (request, request.fallback)
+        query = tuple(each.without_limit().query() for each in both if each)
+        if query not in self._answers:
+            answer = allocation_candidates.ask(self._placement, request)
+            self._answers[query] = claims(answer.body, self._providers(), self._hosts)
+            self._keep(answer)
+        return self._answers[query]
+
+    def _keep(self, answer: Answer) -> None:
+        self._capacities.update(candidate.capacities(answer.body))
+        for uuid, summary in answer.body["provider_summaries"].items():
+            for name, stock in summary["resources"].items():
+                self._free[uuid, name] = stock["capacity"] - stock["used"]
+
+    def _providers(self) -> Snapshot:
+        if self._snapshot is None:
+            self._snapshot = read.providers(self._placement)
+        return self._snapshot
+
+    def state(self) -> State:
+        """Return how all hosts are now that may be gone to.
+
+        :raises CloudBroke: when Nova can't be read
+        """
+        questions = [each.question for each in self._asked.values()]
+        if not questions:
+            return State({}, {})
+        servers = {k: v for q in questions for k, v in (q.servers or {}).items()}
+        is_read = any(each.servers is not None for each in questions)
+        first = questions[0]
+        nodes = with_builds(self._cloud, first, self._hosts.values())
+        hosts = host_states(nodes, first.aggregates, servers if is_read else None)
+        return State(
+            {each.compute.uuid: self._with_ratio(each) for each in hosts}, self._free
+        )
+
+    def _with_ratio(self, host: HostState) -> HostState:
+        return with_ratio(host, self._capacities.get(host.compute.uuid, {}))
+
+
+# From a host to a plan that empties it: where each of its servers could go.
+
 
 #: Of so many kinds of servers that no host could take it is looked into why.
 _MOST_EXPLAINED = 3
@@ -43,7 +242,7 @@ def plan(cloud: Cloud, name: str, sources: SettingsSources) -> Drain:
     """
     nodes = _nodes(cloud, name)
     host, assumptions = nodes[0].service_host, settings.of_cloud(cloud, sources)
-    judging.enabled(assumptions)
+    table.enabled(assumptions)
     weighers.enabled(assumptions)
     minor, every = residents(cloud, nodes, assumptions)
     start = Drain(

@@ -1,25 +1,27 @@
-"""From a question to its explanation: read, judge, and try what might help."""
+"""Hosts for one request, and what would help."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+import itertools
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
 
-from osc_traitsched.app import fixes, own_filters
+from osc_traitsched.app import own_filters
 from osc_traitsched.app.garbage import uncollected
-from osc_traitsched.app.io_workload import with_builds
-from osc_traitsched.app.later import Later, LaterOfEach
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.request import check_visible, zone_refusal
-from osc_traitsched.cloud import allocation_candidates, evidence, lookup, read
+from osc_traitsched.cloud import allocation_candidates, builds, evidence, lookup, read
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
-from osc_traitsched.core.explain import comparison
+from osc_traitsched.core.explain import comparison, fix
 from osc_traitsched.core.explain import verdict as verdicts
-from osc_traitsched.core.explain.choice import chosen
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.explanation import Explanation, chosen
 from osc_traitsched.core.explain.filtering import Filtering, filtering
+from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
 from osc_traitsched.core.explain.option_impact import (
     Matched,
     not_refusing,
@@ -32,10 +34,112 @@ from osc_traitsched.core.inventory import selection
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Compute, Provider, Snapshot
 from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.filter import values
+from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher, amounts
+
+# What the filters of I/O operations need to know beyond the list of hypervisors.
+
+
+def with_builds(
+    cloud: Cloud, question: Question, computes: Iterable[Compute]
+) -> tuple[Compute, ...]:
+    """Return compute nodes with how many servers each may have been building.
+
+    It is read only where a filter that is on would not pass a host without it, and
+    after the nodes: what has begun since they were read is then counted, too.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    nodes = tuple(computes)
+    hosts = host_states(nodes, question.aggregates)
+    if question.nodes is not None or not values.needs_builds(
+        hosts, question.assumptions
+    ):
+        return nodes
+    found = builds.by_host(cloud)
+    if found is None:
+        return nodes
+    return tuple(
+        dataclasses.replace(node, builds=found.get(node.service_host, 0))
+        for node in nodes
+    )
+
+
+# What is read in one thread while another goes on.
+
+
+_K = TypeVar("_K")
+_T = TypeVar("_T")
+
+#: So many threads read values of one kind, beside what else a command reads meanwhile:
+#: Placement has others to answer, and often a handful of workers.
+_AT_ONCE = 2
+
+
+class Later(Generic[_T]):
+    """A value that a thread of its own works out from now on.
+
+    The thread is a daemon: a service that hangs must not keep the process.
+    """
+
+    def __init__(self, work: Callable[[], _T]) -> None:
+        self._work = work
+        self._values: list[_T] = []
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def value(self) -> _T:
+        """Wait for the value and return it, or raise what kept it from being found."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        (value,) = self._values
+        return value
+
+    def _run(self) -> None:
+        try:
+            self._values.append(self._work())
+        except BaseException as exc:
+            self._error = exc
+
+
+class LaterOfEach(Generic[_K, _T]):
+    """The values of several keys, which a few threads work out from now on.
+
+    In the order of the keys. As :class:`Later`, and after an error of one thread the
+    others go on.
+    """
+
+    def __init__(self, work: Callable[[_K], _T], keys: Iterable[_K]) -> None:
+        self._waiting: queue.SimpleQueue[_K] = queue.SimpleQueue()
+        for key in keys:
+            self._waiting.put(key)
+        self._work = work
+        threads = range(min(_AT_ONCE, self._waiting.qsize()))
+        self._parts = [Later(self._some) for _ in threads]
+
+    def values(self) -> dict[_K, _T]:
+        """Wait for the values and return them, or raise what one could not be for."""
+        return {key: each for part in self._parts for key, each in part.value().items()}
+
+    def _some(self) -> dict[_K, _T]:
+        found: dict[_K, _T] = {}
+        while True:
+            try:
+                key = self._waiting.get_nowait()
+            except queue.Empty:
+                return found
+            found[key] = self._work(key)
+
+
+# From a question to its explanation: read, judge, and try what might help.
+
 
 #: Of how many hosts that stand for those like them all figures are read.
 _MOST_FIGURES = 3
@@ -91,7 +195,7 @@ def explain(
         want_fixes = not explanation.has_room
     if not want_fixes:
         return explanation
-    found = fixes.fixes(cloud, explanation, matcher)
+    found = fixes(cloud, explanation, matcher)
     return dataclasses.replace(explanation, fixes=found)
 
 
@@ -309,3 +413,131 @@ def _short(verdict: Verdict, found: Facts) -> list[Provider]:
         if (rejection := verdict.rejections.get(host.uuid)) is not None
         and any(isinstance(each, Resource) for each in rejection.involved)
     ]
+
+
+# What would help: each change is tried before it is returned.
+
+
+#: So many other flavors with hosts are enough.
+_ENOUGH_FLAVORS = 3
+
+#: So many of Placement's answers show that a change helps. All of them are wanted only
+#: where hosts could be lost.
+_MOST_ANSWERS = 100
+
+
+def fixes(cloud: Cloud, explanation: Explanation, matcher: Matcher) -> tuple[Fix, ...]:
+    """Return what would help, the safest first.
+
+    Placement tries changes of the request, and the matcher those of hosts.
+
+    :raises CloudBroke: when Nova, Glance or Placement can't be read
+    """
+    verdict, facts = explanation.verdict, explanation.facts
+    if verdict is None or facts is None:
+        return ()
+    question = explanation.question
+    placement = cloud.placement
+    if facts.cut_off or question.is_kept:
+        # Of answers that are cut it can't be told what a change loses.
+        return _on_hosts(explanation, matcher, verdict)
+    on_request = fix.on_request(question, facts, verdict)
+    flavors = fix.other_flavors(question, lookup.known_flavors(cloud))
+    return fix.safest_first(
+        [
+            *itertools.islice(
+                _helping(placement, explanation, flavors), _ENOUGH_FLAVORS
+            ),
+            *_helping(placement, explanation, _formats(cloud, explanation, on_request)),
+            *_helping(placement, explanation, on_request),
+            *_on_hosts(explanation, matcher, verdict),
+        ]
+    )
+
+
+def _on_hosts(
+    explanation: Explanation, matcher: Matcher, verdict: Verdict
+) -> tuple[HostFix, ...]:
+    may_fail = (each.name for each in explanation.may_fail)
+    question, computes = explanation.question, explanation.computes
+    return fix.on_hosts(matcher, verdict, question, computes, may_fail)
+
+
+def _formats(
+    cloud: Cloud, explanation: Explanation, on_request: Iterable[RequestFix]
+) -> Iterator[RequestFix]:
+    """Yield images of the same name to try, where another format would help."""
+    image = explanation.question.image
+    if image is None or not image.get("name"):
+        return
+    if any(fix.changes_format(each) for each in on_request):
+        images = lookup.images(cloud, {"name": f"eq:{image['name']}"})
+        yield from fix.other_formats(explanation.question, images)
+
+
+def _helping(
+    placement: Service, explanation: Explanation, proposals: Iterable[RequestFix]
+) -> Iterator[RequestFix]:
+    """Yield the changes of the request with which Placement gives more hosts."""
+    found = explanation.facts
+    if found is None:
+        return
+    hosts = {host.uuid for host in explanation.hosts}
+    now = {host.uuid for host in explanation.candidates}
+    most = None if now else _MOST_ANSWERS
+    for proposal in proposals:
+        question = explanation.question
+        for change in proposal.changes:
+            question = change.applied(question)
+        try:
+            answer = allocation_candidates.ask(placement, question.request(), most)
+        except (Refusal, PlacementRefuses):
+            continue
+        roots = given_roots(answer.body, found.snapshot)
+        after = _Passing.of(explanation, question, roots)
+        gained, lost = (after.sure & hosts) - now, now - after.possible
+        is_sure = bool(gained)
+        if not is_sure and not lost:
+            gained = (after.possible & hosts) - now
+        if len(gained) > len(lost):
+            yield dataclasses.replace(
+                proposal,
+                hosts=tuple(sorted(gained)),
+                lost=tuple(sorted(lost)),
+                is_cut=most is not None and max(answer.counts) >= most,
+                deciding=() if is_sure else after.deciding(gained),
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Passing:
+    """The hosts that the host filters pass for sure, and those that they may pass.
+
+    :ivar may_fail: the filters that may end the request
+    """
+
+    sure: frozenset[str]
+    possible: frozenset[str]
+    found: Filtering
+    may_fail: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, explanation: Explanation, question: Question, given: frozenset[str]
+    ) -> _Passing:
+        """Run the filters over the hosts that Placement gives for a question."""
+        computes = explanation.computes
+        nodes = [computes[root] for root in given if root in computes]
+        found = filtering(question, nodes)
+        failures = tuple(found.failures(given))
+        if any(each.is_sure for each in failures):
+            return cls(frozenset(), frozenset(), found)
+        sure = frozenset(root for root in given if not found.doubts(root))
+        names = tuple(dict.fromkeys(each.name for each in failures))
+        possible = given - found.all_kept_out
+        return cls(frozenset() if names else sure, possible, found, names)
+
+    def deciding(self, roots: Iterable[str]) -> tuple[str, ...]:
+        """Return the filters that decide about hosts, and can't be seen from here."""
+        names = (*self.found.deciding(roots), *self.may_fail)
+        return tuple(dict.fromkeys(names))

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Sequence
 
-from osc_traitsched.app import settings, targets
+from osc_traitsched.app import settings, traits
 from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import (
@@ -18,22 +18,20 @@ from osc_traitsched.cloud import (
     server_groups,
     volumes,
 )
-from osc_traitsched.cloud import fleet as fleets
+from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import Forbidden, NotInCatalog, PlacementRefuses
-from osc_traitsched.core.existing.company import Circles
-from osc_traitsched.core.existing.elsewhere import Elsewhere
-from osc_traitsched.core.existing.fleet import Fleet
+from osc_traitsched.core.existing.fleet import Circles, Fleet
 from osc_traitsched.core.existing.judging import Judging
-from osc_traitsched.core.existing.misplaced import Answer, OwnHosts
+from osc_traitsched.core.existing.misplaced import Elsewhere, Fit, OwnHosts
 from osc_traitsched.core.existing.placed import Placed, Placements
 from osc_traitsched.core.existing.wish import Wish, Wishes
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.clause import Resource
-from osc_traitsched.core.nova.filter.judging import enabled
 from osc_traitsched.core.nova.filter.state import host_states
+from osc_traitsched.core.nova.filter.table import enabled
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.facts import Amount, Facts
@@ -91,8 +89,8 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
         settings=assumed,
         looked_at=len(fleet.residents),
         homeless=fleet.homeless,
-        misplaced=tuple(p for p in ordered if p.verdict.answer is Answer.MISPLACED),
-        unknown=tuple(p for p in ordered if p.verdict.answer is Answer.UNKNOWN),
+        misplaced=tuple(p for p in ordered if p.verdict.answer is Fit.MISPLACED),
+        unknown=tuple(p for p in ordered if p.verdict.answer is Fit.UNKNOWN),
         aggregates={body["uuid"]: body["name"] for body in aggregates},
         silent_hosts=tuple(sorted(silent if hosts is None else silent & hosts)),
     )
@@ -127,7 +125,7 @@ def _judged(
     wanted = {
         judging.wish(each.server)
         for each in placed
-        if each.verdict.answer is Answer.MISPLACED
+        if each.verdict.answer is Fit.MISPLACED
     }
     facts = _with_room(cloud.placement, facts, wanted)
     elsewhere = Elsewhere(facts, states, wishes.assumptions)
@@ -139,7 +137,7 @@ def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] 
     if selectors is None:
         return None
     known = read.known_traits(cloud.placement)
-    chosen = targets.targets(cloud, selectors, known)
+    chosen = traits.targets(cloud, selectors, known)
     roots = {each.provider.root for each in chosen.held}
     computes = lookup.computes(cloud)
     named = {each.service_host for each in computes if each.uuid in roots}

@@ -13,19 +13,19 @@ from osc_traitsched.config.nova_conf import files_of
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter import judging
+from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, host_states
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.option import Consumer, Value
-from osc_traitsched.core.nova.own import OwnAnswers
-from osc_traitsched.core.nova.plugin import (
+from osc_traitsched.core.nova.options import Consumer, Value
+from osc_traitsched.core.nova.own import (
     NovaPythonFails,
+    OwnAnswers,
     PluginJudgment,
     PluginName,
 )
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher import table as weighers
+from osc_traitsched.core.nova.weigher import ranking as weighers
 from osc_traitsched.runner import document, process
 from osc_traitsched.runner.process import TIMEOUT
 
@@ -114,7 +114,7 @@ def _check_release(version: str, settings: SchedulerSettings, command: str) -> N
 def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginName]:
     """Yield what is to run; a class that the user names, in place of the settings'."""
     yield from map(PluginName.read, own.plugins)
-    for name in judging.enabled(settings):
+    for name in table.enabled(settings):
         if name not in FILTERS:
             yield PluginName(name, None, name, "filter")
         elif own.with_nova:

@@ -21,10 +21,10 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.config import device_profile as config_profiles
 from osc_traitsched.core.errors import BadUsage, NotForProject, Refusal
 from osc_traitsched.core.nova import images
-from osc_traitsched.core.nova.filter import hints
+from osc_traitsched.core.nova.filter import groups
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Body, Question
-from osc_traitsched.core.nova.request import Request, check_zone
+from osc_traitsched.core.nova.request import Request, checks
 from osc_traitsched.core.nova.server.parts import Parts, Port
 
 
@@ -172,12 +172,12 @@ def placed(
     :raises BadUsage: for a hint with which Nova asks Placement nothing
     :raises CloudBroke: when Nova can't be read
     """
-    if hints.is_taken_for_rebuild(given, found.assumptions.release):
+    if groups.is_taken_for_rebuild(given, found.assumptions.release):
         raise BadUsage(
-            f"the hint {hints.REBUILD_HINT} is Nova's own, and before 2025.1 "
+            f"the hint {groups.REBUILD_HINT} is Nova's own, and before 2025.1 "
             "nova-scheduler asks Placement nothing when a user gives it; leave it out"
         )
-    named = [uuid for hint in hints.OF_SERVERS for uuid in given.get(hint, ())]
+    named = [uuid for hint in groups.OF_SERVERS for uuid in given.get(hint, ())]
     members = group.members if group else frozenset()
     found_at = server_groups.whereabouts(cloud, [*named, *members])
     nodes = found_at.nodes
@@ -261,6 +261,6 @@ def zone_refusal(cloud: Cloud, question: Question) -> Refusal | None:
     zone = question.needed_zone
     if zone is None or question.is_kept:
         return None
-    refusal = check_zone.zone_refusal(zone, lookup.zones(cloud))
+    refusal = checks.zone_refusal(zone, lookup.zones(cloud))
     is_unlisted = refusal is not None and zone in lookup.unlisted_zones(cloud)
     return None if is_unlisted else refusal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from osc_traitsched.cloud import lookup, requirers
+from osc_traitsched.cloud import lookup, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Plan
@@ -40,7 +40,7 @@ def check_requirers(
     if not orphaned:
         return ()
     try:
-        known = not_released(requirers.requirers(cloud, orphaned), outcomes)
+        known = not_released(topology.requirers(cloud, orphaned), outcomes)
     except errors.CloudBroke as exc:
         raise RequirersUnknown(orphaned, exc) from exc
     coming = coming_to_require(outcomes, orphaned)

@@ -11,8 +11,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.config import file, saved
 from osc_traitsched.config.places import Places
 from osc_traitsched.core.errors import BadConfiguration, OtherSettings
-from osc_traitsched.core.nova.option import Kind
-from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.options import OPTIONS, Kind
 from osc_traitsched.core.releases import RELEASES
 
 

@@ -10,10 +10,14 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import existing_servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.existing.answer import ServerAnswer
-from osc_traitsched.core.existing.changes import Changes
-from osc_traitsched.core.existing.failure import Failure, failure
-from osc_traitsched.core.existing.history import Migration, ServerState
+from osc_traitsched.core.existing.failure import (
+    Changes,
+    Failure,
+    Migration,
+    ServerAnswer,
+    ServerState,
+    failure,
+)
 from osc_traitsched.core.existing.parts import Given
 
 #: The actions that write down where a server was moved from and to.

@@ -16,11 +16,10 @@ from osc_traitsched.core.errors import (
     ExtraSpecsHidden,
 )
 from osc_traitsched.core.existing import parts
-from osc_traitsched.core.existing.history import Action, ServerState, read_state
+from osc_traitsched.core.existing.failure import Action, ServerState, read_state
 from osc_traitsched.core.existing.parts import Given, Name, Part, Source
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.move import Move
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Body, Move, Question
 from osc_traitsched.core.nova.server.parts import Port
 from osc_traitsched.core.nova.settings import SchedulerSettings
 

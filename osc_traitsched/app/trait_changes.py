@@ -10,10 +10,10 @@ from osc_traitsched.app.effects import check_effects, refusal
 from osc_traitsched.app.requirers import check_requirers
 from osc_traitsched.app.servers import check_servers
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.app.targets import targets
+from osc_traitsched.app.traits import targets
 from osc_traitsched.cloud import lookup, read
-from osc_traitsched.cloud.aggregate_state import cloud_state
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.cloud.topology import cloud_state
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.impact import Effect
@@ -21,9 +21,9 @@ from osc_traitsched.core.change.model import Change, Kind, Plan
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.metadata import required_by
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.core.inventory.trait_keys import required_by
 
 
 @dataclasses.dataclass(frozen=True)

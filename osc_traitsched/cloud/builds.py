@@ -11,7 +11,7 @@ from typing import Any
 from osc_traitsched.cloud import lists, rest
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
-from osc_traitsched.core.existing.history import moment
+from osc_traitsched.core.existing.failure import moment
 
 #: How old what a node reports may be. Nova-compute counts its servers once a minute,
 #: later if it is busy (nova/compute/manager.py, ``update_available_resource``).

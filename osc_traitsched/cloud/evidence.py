@@ -7,7 +7,7 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.cloud import allocation_candidates, memberships, read, rest
+from osc_traitsched.cloud import allocation_candidates, read, rest, topology
 from osc_traitsched.cloud.allocation_candidates import Answer
 from osc_traitsched.cloud.bulk import Bulk
 from osc_traitsched.cloud.service import Service
@@ -16,7 +16,7 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement import matcher, packing
+from osc_traitsched.core.placement import candidate, matcher
 from osc_traitsched.core.placement.candidate import given_roots
 from osc_traitsched.core.placement.facts import Amount, Facts, Stock
 from osc_traitsched.core.placement.limits import demands, limits
@@ -90,7 +90,7 @@ def gather(
         candidates=given_roots(answer.body, left) & set(left.by_uuid),
         vanished=(*snapshot.named(gone), *sorted(unknown)),
         limits=limits(demands(asked), found, bulk.stock, ask),
-        fits=packing.fits(answer.body, left, bulk.stock),
+        fits=candidate.fits(answer.body, left, bulk.stock),
     )
 
 
@@ -164,12 +164,12 @@ def _members(
     wanted = {clause.aggregates for clause in clauses if isinstance(clause, MemberOf)}
     expected = snapshot.nova.members if snapshot.nova else {}
     single = {aggregate for each in wanted if len(each) == 1 for aggregate in each}
-    found = memberships.members(
+    found = topology.members(
         placement, {each: expected.get(each, frozenset()) for each in single}
     )
     members = {frozenset({each}): found[each] for each in found}
     for several in wanted - set(members):
-        members[several] = memberships.in_any(placement, several)
+        members[several] = topology.in_any(placement, several)
     return members
 
 
@@ -181,9 +181,9 @@ def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
     found = {}
     for sharer in sorted(snapshot.sharing):
         path = f"/resource_providers/{sharer}/aggregates"
-        body = rest.get_if_there(placement, path, memberships.AGGREGATES)
+        body = rest.get_if_there(placement, path, topology.AGGREGATES)
         if body is not None:
-            found[sharer] = memberships.in_any(placement, body["aggregates"])
+            found[sharer] = topology.in_any(placement, body["aggregates"])
     return found
 
 

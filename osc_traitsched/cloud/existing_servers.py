@@ -10,17 +10,17 @@ from typing import Any, TypeVar
 from osc_traitsched.cloud import lists, lookup, rest
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.existing import changes
-from osc_traitsched.core.existing.changes import Changes
-from osc_traitsched.core.existing.fleet import HOST
-from osc_traitsched.core.existing.history import (
+from osc_traitsched.core.existing import failure
+from osc_traitsched.core.existing.failure import (
     Action,
+    Changes,
     Migration,
     ServerState,
     failed_action,
     read_action,
 )
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.existing.fleet import HOST
+from osc_traitsched.core.names import Namesake
 
 _T = TypeVar("_T")
 
@@ -218,14 +218,14 @@ def changes_since(
     servers = _if_allowed(lambda: _changed(cloud, query))
     moves = _if_allowed(lambda: _migrations(cloud, query))
     read = {"services": services, "servers": servers, "migrations": moves}
-    went, was = changes.down(services or (), since)
-    made, deleted = changes.servers(servers or (), since, state.id)
+    went, was = failure.down(services or (), since)
+    made, deleted = failure.servers(servers or (), since, state.id)
     return Changes(
         went_down=went,
         was_down=was,
         made=made,
         deleted=deleted,
-        moves=changes.moves(moves or (), state.id),
+        moves=failure.moves(moves or (), state.id),
         is_cut=any(len(each or ()) >= MOST_CHANGED for each in (servers, moves)),
         unread=tuple(name for name, each in read.items() if each is None),
     )

@@ -7,11 +7,10 @@ import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import memberships, rest
+from osc_traitsched.cloud import rest, topology
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
-from osc_traitsched.core.names import near_names
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.names import Namesake, near_names
 from osc_traitsched.core.nova.server.parts import Network, Port, Segments
 
 Body = Mapping[str, Any]
@@ -206,7 +205,7 @@ def _segments(cloud: Cloud, wanted: Mapping[str, str]) -> Segments:
 
 def _aggregates(placement: Service, segment: str) -> frozenset[str]:
     path = f"{rest.path('resource_providers', segment)}/aggregates"
-    body = rest.get_if_there(placement, path, memberships.AGGREGATES)
+    body = rest.get_if_there(placement, path, topology.AGGREGATES)
     return frozenset(body["aggregates"]) if body is not None else frozenset()
 
 

@@ -9,8 +9,7 @@ from urllib import parse
 from osc_traitsched.cloud import rest
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
-from osc_traitsched.core.names import near_names
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.names import Namesake, near_names
 
 Body = Mapping[str, Any]
 

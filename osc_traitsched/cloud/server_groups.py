@@ -9,8 +9,7 @@ from typing import Any
 from osc_traitsched.cloud import rest
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.names import near_names
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.names import Namesake, near_names
 from osc_traitsched.core.nova.filter.state import ServerGroup
 
 #: The first whose groups have one policy, and rules beside it.

@@ -1,15 +1,29 @@
-"""Reads the servers of some hosts."""
+"""Reads servers: of some hosts, of a host that is emptied, or all."""
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.cloud import lists, lookup, read, rest
+from osc_traitsched.cloud import existing_servers, lists, lookup, networks, read, rest
+from osc_traitsched.cloud.existing_servers import minor_version
+from osc_traitsched.cloud.remembered import RememberedCloud
+from osc_traitsched.cloud.server_groups import SERVER_MICROVERSION, group_ids
 from osc_traitsched.cloud.service import Cloud
+from osc_traitsched.core import errors
 from osc_traitsched.core.change.servers import Server
-from osc_traitsched.core.inventory.trait_keys import required_by, required_by_image
+from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.existing import parts
+from osc_traitsched.core.existing.fleet import HOST, Fleet
+from osc_traitsched.core.inventory.metadata import required_by, required_by_image
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.server.parts import Port
+
+# Reads the servers of some hosts.
+
 
 _PAGE = "1000"
 #: Of more hosts the servers are read with all others.
@@ -103,3 +117,188 @@ def _server(body: Any, images: Mapping[str, lookup.Body]) -> Server:
         of_flavor=None if specs is None else required_by(specs),
         of_image=None if image is None else required_by_image(image),
     )
+
+
+# Reads the servers that are on one host, and what decides where they may go.
+
+
+_RESIDENTS_PAGE = "1000"
+#: The first microversion that lists migrations by host and page.
+_MIGRATIONS_SINCE = "2.59"
+#: Of a migration that waits for somebody to confirm or revert it.
+_FINISHED = "finished"
+
+_RESIDENTS_SERVER: dict[str, rest.Shape] = {
+    "name": str,
+    "status": str,
+    "tenant_id": str,
+    "OS-EXT-SRV-ATTR:host": rest.OPTIONAL_TEXT,
+    "flavor": {"original_name": str, "vcpus": int, "ram": int, "disk": int},
+    "image": (str, dict),
+}
+_MIGRATIONS: rest.Shape = {"migrations": [{"instance_uuid": str}]}
+_VOLUMES = "os-extended-volumes:volumes_attached"
+
+
+@dataclasses.dataclass(frozen=True)
+class Residents:
+    """The servers on a host.
+
+    :ivar bodies: as the compute API shows one, with its group
+    :ivar minor: of the compute API with which they were read
+    :ivar images: by ID, those that Glance has
+    :ivar ports: by the server's ID; or why Neutron can't be read
+    """
+
+    bodies: tuple[Any, ...]
+    minor: int
+    images: Mapping[str, Body]
+    ports: Mapping[str, tuple[Port, ...]] | CloudBroke
+
+
+def residents(cloud: Cloud, host: str) -> Residents:
+    """Read the servers of all projects that are on a host, with what they have.
+
+    A few requests, and one for each thousand servers and groups, for each hundred
+    images and for each network: none for each server.
+
+    :param host: the service host
+    :raises CloudBroke: when a service other than Neutron can't be read
+    """
+    minor = existing_servers.minor_version(cloud)
+    query = {"all_tenants": "1", "host": host, "limit": _RESIDENTS_PAGE}
+    path, version = "/servers/detail", f"2.{minor}"
+    listed = tuple(
+        lists.pages(cloud.compute, path, "servers", _RESIDENTS_SERVER, query, version)
+    )
+    of_server = group_ids(cloud) if listed else {}
+    bodies = tuple(
+        {**each, "server_groups": of_server.get(each["id"], [])} for each in listed
+    )
+    images = lookup.images_of_ids(cloud, filter(None, map(parts.image_id, bodies)))
+    return Residents(bodies, minor, images, _ports(cloud, host) if bodies else {})
+
+
+def _ports(cloud: Cloud, host: str) -> Mapping[str, tuple[Port, ...]] | CloudBroke:
+    try:
+        return networks.ports_on(cloud, host)
+    except CloudBroke as problem:
+        return problem
+
+
+def root_volume(cloud: Cloud, body: Any) -> str | None:
+    """Return the ID of the volume that a server boots from; None if it can't be told.
+
+    A request, unless it has one volume only.
+
+    :raises CloudBroke: when Nova can't be read
+    """
+    if body["image"]:
+        return None
+    attached: list[Any] = body.get(_VOLUMES) or []
+    if len(attached) == 1:
+        return str(attached[0]["id"])
+    return existing_servers.root_volume(cloud, body)
+
+
+def remembering(cloud: Cloud, found: Residents) -> RememberedCloud:
+    """Return the cloud, which is asked for nothing twice, and not for these servers."""
+    remembered = RememberedCloud(cloud)
+    for body in found.bodies:
+        path = rest.path("servers", body["id"])
+        remembered.compute.knows(path, {"server": body}, SERVER_MICROVERSION)
+    return remembered
+
+
+def unconfirmed(cloud: Cloud, host: str) -> tuple[str, ...]:
+    """Return the IDs of servers that have left a host and may come back: one request.
+
+    They have been resized or migrated, and nobody has confirmed or reverted that.
+
+    :raises CloudBroke: when the user may not list migrations
+    """
+    query = {"source_compute": host, "status": _FINISHED}
+    found = rest.get(
+        cloud.compute, "/os-migrations", _MIGRATIONS, query, _MIGRATIONS_SINCE
+    )
+    return tuple(sorted({each["instance_uuid"] for each in found["migrations"]}))
+
+
+# Reads many servers, page by page, and what of others their questions speak of.
+
+
+#: What Nova gives at most, unless it is set up for less.
+_FLEET_PAGE = 1000
+_PATH = "/servers/detail"
+
+_SERVERS: rest.Shape = {
+    "servers": [
+        {
+            "name": str,
+            "tenant_id": str,
+            HOST: rest.OPTIONAL_TEXT,
+            "flavor": {"original_name": str, "vcpus": int, "ram": int, "disk": int},
+            "image": (str, dict),
+        }
+    ]
+}
+
+_SERVICES: rest.Shape = {"services": [{"host": str, "status": str}]}
+#: The first version that names the hosts of cells which do not answer, and the status
+#: that they have there.
+_CELLS_SINCE, _SILENT = "2.69", "UNKNOWN"
+
+
+def silent_hosts(cloud: Cloud) -> frozenset[str]:
+    """Return the service hosts of the cells that do not answer; one request.
+
+    A list of servers that is read in pages leaves theirs out, and does not say so
+    (nova/api/openstack/compute/servers.py, ``_is_cell_down_supported``).
+
+    :raises CloudBroke: when the user may not list compute services
+    """
+    query = {"binary": "nova-compute"}
+    path = "/os-services"
+    body = rest.get(cloud.compute, path, _SERVICES, query, _CELLS_SINCE)
+    found = (e["host"] for e in body["services"] if e["status"] == _SILENT)
+    return frozenset(found)
+
+
+def fleet(
+    cloud: Cloud, hosts: Iterable[str] | None = None, project: str | None = None
+) -> Fleet:
+    """Read servers, and keep little of each.
+
+    One request for each thousand servers and one that ends the list, of the whole
+    cloud or of each host.
+
+    :param hosts: the service hosts whose servers are read; None for all servers
+    :param project: the ID of the project whose servers alone are read
+    :raises ExtraSpecsHidden: where Nova leaves them out for this user
+    :raises CloudBroke: when the user may not list the servers of all projects
+    """
+    found, seen = Fleet(minor_version(cloud)), set[str]()
+    for each in [None] if hosts is None else sorted(set(hosts)):
+        query = {"all_tenants": "1", "limit": str(_FLEET_PAGE)}
+        if each is not None:
+            query["host"] = each
+        if project is not None:
+            query["project_id"] = project
+        for page in _pages(cloud, query):
+            # One that is moved meanwhile is on two hosts, one after the other.
+            found.add(body for body in page if body["id"] not in seen)
+            if hosts is not None:
+                seen.update(body["id"] for body in page)
+    if found.hidden:
+        total = found.hidden + len(found.residents)
+        raise errors.ExtraSpecsHidden(found.hidden, total)
+    return found
+
+
+def _pages(cloud: Cloud, query: Mapping[str, str]) -> Iterator[list[Any]]:
+    """Yield so many servers at once that their bodies take little memory."""
+    version = f"2.{minor_version(cloud)}"
+    left = lists.pages(cloud.compute, _PATH, "servers", {}, query, version)
+    while page := list(itertools.islice(left, _FLEET_PAGE)):
+        rest.check(cloud.compute, _PATH, {"servers": page}, _SERVERS)
+        yield page

@@ -1,13 +1,80 @@
-"""Reads where Nova and Placement have the hosts: nodes, providers, and aggregates."""
+"""Reads aggregates, their members, and what requires traits."""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from osc_traitsched.cloud import memberships, read
+from osc_traitsched.cloud import lookup, read, rest
 from osc_traitsched.cloud.service import Cloud, Service
+from osc_traitsched.core.change.cloud_model import CloudModel
+from osc_traitsched.core.change.traits import Requirer
+from osc_traitsched.core.inventory.metadata import (
+    REQUIRED,
+    Collation,
+    isolated_by,
+    key_of,
+    requires,
+)
 from osc_traitsched.core.inventory.snapshot import Members, Nova, Snapshot
+from osc_traitsched.core.nova.images import of_others
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.placement import limits
+
+# Which providers Placement has in each of many aggregates, in few requests.
+
+
+#: So many UUIDs stay well below the 4,096 bytes at which some deployments cut a URL.
+_IN_ONE_URL = 90
+
+#: The answer that names the aggregates of a provider.
+AGGREGATES: rest.Shape = {"aggregates": [str]}
+
+
+def members(placement: Service, expected: Members) -> dict[str, frozenset[str]]:
+    """Return the UUIDs of the providers in each aggregate, as Placement has them.
+
+    About two requests for each doubling of the aggregates' number, and one more
+    for each provider that is not where it is expected, or each aggregate, whichever
+    is fewer.
+
+    :param expected: the aggregates' UUIDs, each with the UUIDs of the providers
+        that Nova has in it. The answer is exact whatever is expected; what is
+        expected only makes it cheap.
+    """
+    asked = limits.unions(expected)
+    if len(asked) >= len(expected):
+        return {each: in_any(placement, [each]) for each in expected}
+    answers = [in_any(placement, each) for each in asked]
+    surprising = limits.surprises(expected, asked, answers)
+    if len(surprising) + len(asked) > len(expected):
+        return {each: in_any(placement, [each]) for each in expected}
+    found = {each: expected[each] - surprising for each in expected}
+    for provider in sorted(surprising):
+        for aggregate in _aggregates(placement, provider) & set(expected):
+            found[aggregate] |= {provider}
+    return found
+
+
+def in_any(placement: Service, aggregates: Collection[str]) -> frozenset[str]:
+    """Return the UUIDs of the providers that are in one of the aggregates."""
+    ordered = sorted(aggregates)
+    found = frozenset[str]()
+    for start in range(0, len(ordered), _IN_ONE_URL):
+        query = {"member_of": "in:" + ",".join(ordered[start : start + _IN_ONE_URL])}
+        found |= read.uuids(placement, query)
+    return found
+
+
+def _aggregates(placement: Service, provider: str) -> set[str]:
+    path = f"/resource_providers/{provider}/aggregates"
+    # Nova may have a compute node of that UUID, and Placement no provider.
+    body = rest.get_if_there(placement, path, AGGREGATES)
+    return set(body["aggregates"]) if body else set()
+
+
+# Reads where Nova and Placement have the hosts: nodes, providers, and aggregates.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +122,93 @@ def _members(placement: Service, snapshot: Snapshot) -> Members:
     """
     known = frozenset(snapshot.by_uuid)
     nova = snapshot.nova or Nova()
-    return memberships.members(
+    return members(
         placement, {uuid: nodes & known for uuid, nodes in nova.members.items()}
+    )
+
+
+# Reads what requires traits: flavors, images and aggregates.
+
+
+def requirers(cloud: Cloud, names: Iterable[str]) -> dict[str, tuple[Requirer, ...]]:
+    """Return what requires the traits: flavors, images and aggregates.
+
+    :raises CloudBroke: when one of the lists can't be read
+    """
+    found: dict[str, list[Requirer]] = {name: [] for name in names}
+    for requirer, required in _all(cloud, found):
+        if required in found:
+            found[required].append(requirer)
+    return {name: tuple(each) for name, each in found.items() if each}
+
+
+def images(cloud: Cloud, names: Iterable[str]) -> tuple[Body, ...]:
+    """Return the images that require one of the traits, each once.
+
+    :raises CloudBroke: when images can't be read
+    """
+    asked = [lookup.images(cloud, {key_of(name): REQUIRED}) for name in names]
+    return tuple({image["id"]: image for one in asked for image in one}.values())
+
+
+def _all(cloud: Cloud, names: Iterable[str]) -> Iterator[tuple[Requirer, str | None]]:
+    """Yield flavors, aggregates and such images, each with a trait it requires."""
+    for flavor in lookup.flavors(cloud):
+        for key, value in flavor["extra_specs"].items():
+            yield _flavor(flavor, key), requires(key, value)
+    for aggregate in read.aggregates(cloud.compute):
+        for name, key in _isolating(aggregate):
+            yield _aggregate(aggregate, key), name
+    for name in names:
+        found = images(cloud, [name])
+        owners = of_others(found, cloud.own_project)
+        for image in found:
+            yield _image(image, key_of(name), owners), name
+
+
+def _isolating(aggregate: Body) -> Iterable[tuple[str, str]]:
+    """Return traits that isolate an aggregate by one database or another."""
+    found = (isolated_by(aggregate["metadata"], each).items() for each in Collation)
+    return dict.fromkeys(itertools.chain.from_iterable(found))
+
+
+def _flavor(flavor: Body, key: str) -> Requirer:
+    return Requirer("flavor", flavor["name"], key, flavor["id"])
+
+
+def _aggregate(aggregate: Body, key: str) -> Requirer:
+    return Requirer("aggregate", aggregate["name"], key, str(aggregate["id"]))
+
+
+def _image(image: Body, key: str, owners: Mapping[str, str]) -> Requirer:
+    identity, title = image["id"], image["name"] or image["id"]
+    if identity not in owners:
+        return Requirer("image", title, key, identity)
+    is_public = image["visibility"] == "public"
+    return Requirer("image", title, key, identity, owners[identity], is_public)
+
+
+# Reads a cloud before traits are changed: few requests.
+
+
+def cloud_state(
+    cloud: Cloud,
+    snapshot: Snapshot,
+    flavors: Iterable[Body],
+    traits: frozenset[str],
+) -> CloudModel:
+    """Read what else decides which hosts some flavors can use.
+
+    :param snapshot: all providers
+    :param traits: all names that Placement knows
+    :raises CloudBroke: when Nova or Placement can't be read
+    """
+    bodies = read.aggregates(cloud.compute)
+    nova = read.view(lookup.computes(cloud), bodies)
+    return CloudModel(
+        snapshot=snapshot.with_nova(nova),
+        aggregates=bodies,
+        flavors=tuple(flavors),
+        traits=traits,
+        classes=read.known_classes(cloud.placement),
     )

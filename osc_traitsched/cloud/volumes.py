@@ -9,7 +9,7 @@ from typing import Any
 from osc_traitsched.cloud import lists, rest
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.names import Namesake
 from osc_traitsched.core.nova.server.parts import Volume
 
 _VOLUME: dict[str, rest.Shape] = {

@@ -7,7 +7,7 @@ import argparse
 from osc_traitsched.app import aggregates
 from osc_traitsched.commands import base
 from osc_traitsched.views import aggregates as views
-from osc_traitsched.views import left_out
+from osc_traitsched.views import terminal
 from osc_traitsched.views.traits import Table
 
 
@@ -34,7 +34,7 @@ class ListAggregates(base.Lister):
         """Read, compare, and show."""
         found = aggregates.compare(self.cloud())
         if found.snapshot.unlisted:
-            base.LOG.warning("%s", left_out.unlisted(found.snapshot))
+            base.LOG.warning("%s", terminal.unlisted(found.snapshot))
         if found.unread is not None:
             base.LOG.warning("mirror unknown: %s", str(found.unread))
         is_known = found.unread is None

@@ -31,7 +31,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.paste import Option
 from osc_traitsched.text import visible
 from osc_traitsched.views.explain import words
-from osc_traitsched.views.options import settings_line
+from osc_traitsched.views.terminal import settings_line
 
 #: What all commands say on standard error, a line each.
 LOG = logging.getLogger(__name__)

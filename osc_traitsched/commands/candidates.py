@@ -18,7 +18,7 @@ from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.views import candidates as views
-from osc_traitsched.views import left_out, own_filters
+from osc_traitsched.views import own_filters, terminal
 from osc_traitsched.views.explain import filters, weights
 from osc_traitsched.views.traits import Table
 
@@ -100,7 +100,7 @@ class ListCandidates(base.Lister):
 
 def _warnings(found: Candidates) -> Iterator[str]:
     if found.vanished:
-        yield left_out.vanished(found.vanished)
+        yield terminal.vanished(found.vanished)
     question, names = found.question, found.names
     yield from own_filters.differences(question, found.filtering, names)
     yield from filters.unread_hints(question)

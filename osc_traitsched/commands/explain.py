@@ -15,7 +15,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands import base, own_args, request_args, scheduler_args
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.views import left_out
+from osc_traitsched.views import terminal
 from osc_traitsched.views.explain import document, prose
 from osc_traitsched.views.terminal import painted
 
@@ -56,7 +56,7 @@ class Explain(base.Command):
         explained = explainer(args, sources)
         found = explained(cloud, request.question(cloud, asked, sources))
         if found.facts is not None and found.facts.vanished:
-            base.LOG.warning("%s", left_out.vanished(found.facts.vanished))
+            base.LOG.warning("%s", terminal.vanished(found.facts.vanished))
         self.app.stdout.write(self._text(found, args, self.width) + "\n")
         return exit_code(found)
 

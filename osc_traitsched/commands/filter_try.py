@@ -14,8 +14,8 @@ from osc_traitsched.commands import (
 )
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova.filter.answer import Passes, Raises, Unknown
-from osc_traitsched.core.nova.plugin import PluginJudgment, Weighed
+from osc_traitsched.core.nova.filter.state import Passes, Raises, Unknown
+from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.views import own_filters as views
 from osc_traitsched.views.traits import Table
 

@@ -8,7 +8,7 @@ from osc_traitsched.app import traits
 from osc_traitsched.commands import base, host_args
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.selection import Targets
-from osc_traitsched.views import left_out
+from osc_traitsched.views import terminal
 from osc_traitsched.views import traits as views
 
 
@@ -64,6 +64,6 @@ class ListTraits(base.Lister):
 
 def _warn(found: Targets | traits.ByTrait) -> None:
     if found.without_provider:
-        base.LOG.warning("%s", left_out.without_provider(found.without_provider))
+        base.LOG.warning("%s", terminal.without_provider(found.without_provider))
     if found.vanished:
-        base.LOG.warning("%s", left_out.vanished(found.vanished))
+        base.LOG.warning("%s", terminal.vanished(found.vanished))

@@ -8,7 +8,7 @@ from typing import Any
 
 from osc_traitsched.app import mirror as app
 from osc_traitsched.commands import arguments, base, write_args
-from osc_traitsched.views import left_out, mirror, results
+from osc_traitsched.views import mirror, results, terminal
 from osc_traitsched.views.traits import Table
 
 
@@ -37,7 +37,7 @@ class RepairMirror(write_args.Writer):
         cloud = self.cloud()
         todo = app.plan_repair(cloud)
         if todo.snapshot.unlisted:
-            base.LOG.warning("%s", left_out.unlisted(todo.snapshot))
+            base.LOG.warning("%s", terminal.unlisted(todo.snapshot))
         self.nothing = mirror.nothing(todo.snapshot)
         found = self.execute(cloud, todo.plan, args)
         self.look_again(todo.plan, args, lambda: results.left(*app.left(cloud)))

@@ -10,7 +10,7 @@ from typing import Any
 
 import tqdm
 
-from osc_traitsched.views import reading
+from osc_traitsched.views import terminal
 
 #: Seconds from the first request of a command.
 _DELAY = 2.0
@@ -65,7 +65,7 @@ class Reading:
 
     def _show(self) -> None:
         if self._is_late and self._path:
-            text = reading.line(self._path, self._number)
+            text = terminal.line(self._path, self._number)
             self._line = tqdm.tqdm(
                 desc=text, bar_format="{desc}", leave=False, file=sys.stderr
             )

@@ -17,8 +17,8 @@ from osc_traitsched.commands import (
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.rebuild import Can
-from osc_traitsched.core.nova.move import Kind
-from osc_traitsched.views import left_out
+from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.views import terminal
 from osc_traitsched.views.server import destinations as views
 from osc_traitsched.views.terminal import painted
 
@@ -93,7 +93,7 @@ class ServerDestinations(base.Command):
         )
         facts = found.explanation.facts if found.explanation else None
         if facts is not None and facts.vanished:
-            base.LOG.warning("%s", left_out.vanished(facts.vanished))
+            base.LOG.warning("%s", terminal.vanished(facts.vanished))
         self.app.stdout.write(self._text(found, args) + "\n")
         return _exit_code(found)
 

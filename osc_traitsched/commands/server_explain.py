@@ -14,8 +14,8 @@ from osc_traitsched.commands import (
     scheduler_args,
 )
 from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.core.existing.answer import ServerAnswer
-from osc_traitsched.views import left_out
+from osc_traitsched.core.existing.failure import ServerAnswer
+from osc_traitsched.views import terminal
 from osc_traitsched.views.server import document, prose
 from osc_traitsched.views.terminal import painted
 
@@ -53,7 +53,7 @@ class ExplainServer(base.Command):
         )
         explanation = found.explanation
         if explanation and explanation.facts and explanation.facts.vanished:
-            base.LOG.warning("%s", left_out.vanished(explanation.facts.vanished))
+            base.LOG.warning("%s", terminal.vanished(explanation.facts.vanished))
         self.app.stdout.write(self._text(found, args, self.width) + "\n")
         if found.problem is not None:
             raise found.problem

@@ -22,7 +22,7 @@ from osc_traitsched.core.errors import AnswerIsNo, PrivateFlavorsHidden, TraitSc
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.steps import Step
 from osc_traitsched.core.wanted.undo import undo_of
-from osc_traitsched.views import left_out
+from osc_traitsched.views import terminal
 from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.traits import Table
 from osc_traitsched.views.wanted import comments, lines, prose, rows
@@ -79,7 +79,7 @@ def tell(todo: WantedPlan) -> None:
     if not todo.has_private_flavors:
         warn("%s", str(PrivateFlavorsHidden()))
     if todo.found.snapshot.unlisted:
-        warn("%s", left_out.unlisted(todo.found.snapshot))
+        warn("%s", terminal.unlisted(todo.found.snapshot))
     outcomes = foresee(todo.plan).outcomes
     for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
         warn("%s", line)

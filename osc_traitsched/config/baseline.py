@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from osc_traitsched.core.nova import filter_options, options, weigher_options
-from osc_traitsched.core.nova.option import Value
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.options import Value
 from osc_traitsched.core.nova.settings import Setting
 
 UPSTREAM, TRIPLEO, RHOSO = "upstream", "tripleo", "rhoso"
@@ -57,7 +57,7 @@ _BASELINES: Mapping[str, Mapping[str, Value]] = {
         options.IMAGE_METADATA: True,
         options.ROUTED_NETWORKS: True,
         options.NO_PCPU_FALLBACK: True,
-        weigher_options.SHUFFLE: True,
+        options.SHUFFLE: True,
         options.ENABLED_FILTERS: (
             "AggregateInstanceExtraSpecsFilter",
             "ComputeFilter",
@@ -78,14 +78,14 @@ _BASELINES: Mapping[str, Mapping[str, Value]] = {
     # is 30 % of the hosts, and 10 at most.
     OSA: {
         options.ENABLED_FILTERS: (_ZONE, *_OSA_FILTERS),
-        weigher_options.HOST_SUBSET_SIZE: 10,
-        weigher_options.RAM: 5.0,
-        filter_options.MAX_IO_OPS: 10,
+        options.HOST_SUBSET_SIZE: 10,
+        options.RAM: 5.0,
+        options.MAX_IO_OPS: 10,
     },
     # openstack/charm-nova-cloud-controller, hooks/nova_cc_context.py
     CHARMED: {
         options.ENABLED_FILTERS: ("RetryFilter", _ZONE, *_CHARMED_FILTERS),
-        weigher_options.BUILD_FAILURE: 0.0,
+        options.BUILD_FAILURE: 0.0,
     },
 }
 
@@ -93,7 +93,7 @@ _BASELINES: Mapping[str, Mapping[str, Value]] = {
 _LATER: Mapping[str, tuple[tuple[int, Mapping[str, Value]], ...]] = {
     OSA: (
         (25, {options.ENABLED_FILTERS: _OSA_FILTERS}),
-        (29, {weigher_options.RAM: 1.0}),
+        (29, {options.RAM: 1.0}),
     ),
     CHARMED: (
         (22, {options.ENABLED_FILTERS: (_ZONE, *_CHARMED_FILTERS)}),

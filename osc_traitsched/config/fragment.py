@@ -9,7 +9,7 @@ import yaml
 from osc_traitsched.config import ini, rhoso, tripleo
 from osc_traitsched.core.errors import NoParameter
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.option import Value
+from osc_traitsched.core.nova.options import Value
 
 Values = Mapping[str, Value]
 

@@ -13,8 +13,7 @@ from oslo_config import cfg
 
 from osc_traitsched.config import file, ini, values
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova.option import Kind, Option
-from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.options import OPTIONS, Kind, Option
 from osc_traitsched.core.nova.settings import Setting
 
 #: The characters of one value, and of all that references are replaced by; and how

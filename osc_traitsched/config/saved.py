@@ -16,7 +16,7 @@ from osc_traitsched.config import baseline, document, ini
 from osc_traitsched.config.document import Branch
 from osc_traitsched.core import releases
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.option import Kind, Option
+from osc_traitsched.core.nova.options import Kind, Option
 
 RELEASE, BASELINE, NOVA_CONF = "nova_release", "baseline", "nova_conf"
 ENVIRONMENTS, CONTROL_PLANE = "environments", "control_plane"

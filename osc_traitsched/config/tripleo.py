@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.config import document
 from osc_traitsched.config.document import Branch
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.option import Value
+from osc_traitsched.core.nova.options import Value
 from osc_traitsched.core.nova.settings import Setting
 
 #: Parameters of tripleo-heat-templates, deployment/nova/

@@ -6,7 +6,7 @@ from typing import Any
 
 from oslo_config import types
 
-from osc_traitsched.core.nova.option import Kind, Option, Value
+from osc_traitsched.core.nova.options import Kind, Option, Value
 
 # oslo.config refuses no list, and no string that is free.
 _EXPECTED = {

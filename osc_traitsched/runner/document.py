@@ -12,17 +12,19 @@ from typing import Any
 
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.node_report import NodeReport
-from osc_traitsched.core.nova.filter.answer import (
+from osc_traitsched.core.nova.filter.state import (
+    OWN,
     PASSES,
     Answer,
     Fails,
+    HostState,
     Raises,
+    RequestSpec,
+    ServerGroup,
     Unknown,
 )
-from osc_traitsched.core.nova.filter.numbers import most_io_ops
-from osc_traitsched.core.nova.filter.reasons import OWN
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
-from osc_traitsched.core.nova.plugin import (
+from osc_traitsched.core.nova.filter.values import most_io_ops
+from osc_traitsched.core.nova.own import (
     TOGETHER,
     NovaPythonFails,
     PluginFails,
@@ -32,7 +34,7 @@ from osc_traitsched.core.nova.plugin import (
     Weighed,
     Weights,
 )
-from osc_traitsched.core.nova.weigher.own import OwnWeigher
+from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
 
 Body = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.core.nova.plugin import NovaPythonFails
+from osc_traitsched.core.nova.own import NovaPythonFails
 
 #: Seconds. To import Nova takes some, on a busy controller many.
 TIMEOUT = 120.0

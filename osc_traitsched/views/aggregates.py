@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import Collation, isolated_by
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.inventory.trait_keys import isolated_by
 from osc_traitsched.views.columns import Cell, Names
 from osc_traitsched.views.traits import Table
 

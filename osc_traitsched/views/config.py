@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from osc_traitsched.core.nova import switch
-from osc_traitsched.core.nova.option import Value
-from osc_traitsched.core.nova.options import ENABLED_FILTERS, options_in
+from osc_traitsched.core.nova.options import ENABLED_FILTERS, Value, options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import Switched
 from osc_traitsched.core.releases import release as release_name
 from osc_traitsched.text import visible
-from osc_traitsched.views import options
+from osc_traitsched.views import terminal
 from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.traits import Table
@@ -75,7 +74,7 @@ def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
 
 def _place(assumptions: SchedulerSettings) -> tuple[Any, ...]:
     status = _ASSUMED if assumptions.place is None else _GIVEN
-    return "settings", _cell(None), options.settings_from(assumptions), status
+    return "settings", _cell(None), terminal.settings_from(assumptions), status
 
 
 def saved(path: str, text: str, is_done: bool, dry_run: bool) -> str:

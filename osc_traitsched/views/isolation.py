@@ -9,7 +9,7 @@ from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers, image_unseen, named
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.inventory.trait_keys import REQUIRED
+from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import count, listed, option, quoted

@@ -7,18 +7,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from osc_traitsched.core.explain.filtering import Filtering
-from osc_traitsched.core.nova.filter.answer import (
+from osc_traitsched.core.nova.filter.state import (
     Answer,
     Fails,
+    HostState,
     Passes,
     Raises,
     Unknown,
 )
-from osc_traitsched.core.nova.filter.state import HostState
-from osc_traitsched.core.nova.plugin import (
-    PluginJudgment,
-    Weighed,
-)
+from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.text import count, quoted, ranges
 from osc_traitsched.views.columns import Names

@@ -1,13 +1,18 @@
-"""Lines of text, and how a terminal shows them."""
+"""Lines of a terminal: colours, notes while reading, where settings come from."""
 
 from __future__ import annotations
 
 import dataclasses
 import enum
+from collections.abc import Iterable
 
 import termcolor
 
-from osc_traitsched.text import visible
+from osc_traitsched.core.inventory.snapshot import Snapshot
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.text import listed, visible
+
+# Lines of text, and how a terminal shows them.
 
 
 class Tone(enum.Enum):
@@ -41,3 +46,66 @@ def painted(line: Line, width: int) -> str:
     if line.tone is None or not width:
         return shown
     return termcolor.colored(shown, _COLORS[line.tone], attrs=["bold"])
+
+
+# What is being read, for a person who waits for it.
+
+
+_NOUNS = {
+    "os-aggregates": "host aggregates",
+    "os-availability-zone": "availability zones",
+    "os-hypervisors": "hypervisors",
+    "os-services": "compute services",
+}
+
+
+def line(path: str, number: int = 1) -> str:
+    """Return the line for a request.
+
+    :param path: below the service's endpoint, perhaps with a query
+    :param number: of requests in a row for that path, this one too
+    """
+    kind = path.partition("?")[0].strip("/").partition("/")[0]
+    noun = _NOUNS.get(kind, kind.replace("_", " "))
+    return f"reading {noun} ..." if number == 1 else f"reading {noun} ({number}) ..."
+
+
+# Lines on hosts that an answer is without, and why.
+
+
+def without_provider(hosts: Iterable[str]) -> str:
+    """Return a line on hosts that are not shown because they have no provider."""
+    return (
+        "Placement has no provider for hosts of Nova's, as far as Nova lists them: "
+        f"{listed(hosts)}"
+    )
+
+
+def unlisted(snapshot: Snapshot) -> str:
+    """Return a line on compute nodes that Placement has and Nova does not list."""
+    every = snapshot.listed + len(snapshot.unlisted)
+    return (
+        f"Nova lists {snapshot.listed} of the {every} compute nodes that Placement "
+        f"has, and not {listed(snapshot.named(snapshot.unlisted))}: its list may be "
+        "incomplete, so no provider is called orphaned"
+    )
+
+
+def vanished(providers: Iterable[str]) -> str:
+    """Return a line on providers that were deleted while a command was reading."""
+    return f"left out, since they were deleted meanwhile: {listed(providers)}"
+
+
+# Nova's options and releases, as people write them.
+
+
+def settings_from(settings: SchedulerSettings) -> str:
+    """Return where settings are from, or what is assumed where there are none."""
+    if settings.place is not None:
+        return settings.place
+    return "none found, upstream defaults assumed (see trait-sched config save)"
+
+
+def settings_line(settings: SchedulerSettings) -> str:
+    """Return the line below an answer that says which settings it rests on."""
+    return f"Settings: {visible(settings_from(settings))}"

@@ -30,8 +30,7 @@ from typing import Any
 import yaml
 
 from osc_traitsched.core.explain import fix
-from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.verdict import Verdict, reach
+from osc_traitsched.core.explain.verdict import ClauseSet, Verdict, reach
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings

@@ -26,7 +26,7 @@ from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
 from osc_traitsched.core.existing.parts import Given
-from osc_traitsched.core.nova.move import AFTER, Kind
+from osc_traitsched.core.nova.question import AFTER, Kind
 from osc_traitsched.views.server import destinations as views
 from tests.cloud import logs
 from tests.cloud.cloud import ISOLATION, REMEMBERS_NO_SERVERS, Cloud

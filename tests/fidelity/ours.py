@@ -31,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, request
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting

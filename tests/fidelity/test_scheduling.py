@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.nova.filter.answer import PASSES, Raises, Unknown
+from osc_traitsched.core.nova.filter.state import PASSES, Raises, Unknown
 from osc_traitsched.core.nova.options import OPTIONS
 from tests.fidelity import __main__ as command
 from tests.fidelity import asking

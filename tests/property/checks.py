@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from osc_traitsched.cloud import allocation_candidates
 from osc_traitsched.cloud.service import Service
-from osc_traitsched.core.explain import hitting_sets
-from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.explain import verdict as hitting_sets
+from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
 from osc_traitsched.core.nova.clause import Clause, Resource, Trait
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.alike import matching_all
 from osc_traitsched.core.placement.facts import Facts
-from osc_traitsched.core.placement.matcher import (
-    Host,
-    Mask,
-    Matcher,
-    matching_hosts,
-)
+from osc_traitsched.core.placement.limits import matching_all
+from osc_traitsched.core.placement.matcher import Host, Mask, Matcher, matching_hosts
 from tests.property import clouds
 
 

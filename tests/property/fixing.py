@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.fix import Action, HostChange, HostFix
-from osc_traitsched.core.explain.fix.values import MOST_OF_HOSTS
+from osc_traitsched.core.explain.fix.requests import MOST_OF_HOSTS
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership

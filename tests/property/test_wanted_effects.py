@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.app.execute import execute
-from osc_traitsched.core.inventory.trait_keys import required_by
+from osc_traitsched.core.inventory.metadata import required_by
 from tests.property.test_wanted import (
     AGGREGATES,
     HOST_SETS,

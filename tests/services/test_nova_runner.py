@@ -10,23 +10,25 @@ import pytest
 
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.node_report import NodeReport
-from osc_traitsched.core.nova.filter.answer import (
+from osc_traitsched.core.nova.filter.state import (
+    OWN,
     PASSES,
     Fails,
+    HostState,
     Passes,
     Raises,
+    RequestSpec,
+    ServerGroup,
     Unknown,
 )
-from osc_traitsched.core.nova.filter.reasons import OWN
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
-from osc_traitsched.core.nova.plugin import (
+from osc_traitsched.core.nova.own import (
     TOGETHER,
     NovaPythonFails,
     PluginFails,
     PluginName,
     Weighed,
 )
-from osc_traitsched.core.nova.server import flavor, image
+from osc_traitsched.core.nova.server import image, server
 from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.runner import document, process
 from tests.services import environment
@@ -242,7 +244,7 @@ def host(number, aggregates=(SSD,), **more):
 
 HOSTS = [host(0), host(1), host(2)]
 SERVER = Server(
-    flavor=flavor.read({"vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {"a": "b"}}),
+    flavor=server.read({"vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {"a": "b"}}),
     image=image.read({"id": SERVER_ID, "name": "raw", "hw_disk_bus": "scsi"}, 34),
     aggregates=(SSD,),
     zone="",

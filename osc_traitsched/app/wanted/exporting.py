@@ -7,7 +7,7 @@ import dataclasses
 from osc_traitsched.app.wanted.reading import read_cloud, with_mirror
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.wanted.export import Export, export_of
 

@@ -8,8 +8,8 @@ from osc_traitsched.app.servers import read_misplaced
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.inventory.metadata import hosts_isolated_by, isolated_by
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.trait_keys import hosts_isolated_by, isolated_by
 from osc_traitsched.core.wanted.found import FoundCloud
 
 #: Servers that were misplaced before hosts join are not told, so nobody else counts.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Container, Iterable
 
-from osc_traitsched.cloud import lookup, memberships, projects, read
+from osc_traitsched.cloud import lookup, projects, read, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
@@ -84,7 +84,7 @@ def _mirrored(
         for uuid, nodes in nova.members.items()
         if uuid in chosen
     }
-    return memberships.members(cloud.placement, there) if there else {}
+    return topology.members(cloud.placement, there) if there else {}
 
 
 def _images(cloud: Cloud, wanted: Wanted) -> tuple[Body, ...]:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.app.wanted.reading import read_cloud
-from osc_traitsched.cloud import lookup, read, requirers
+from osc_traitsched.cloud import lookup, read, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.inventory import selection, trait
@@ -81,7 +81,7 @@ def unisolate(
     names = tuple(traits) or default()
     opening = shorthand.unisolate(body, names)
     if remove_traits:
-        images = requirers.images(cloud, names)
+        images = topology.images(cloud, names)
         owners = of_others(images, cloud.own_project)
         opening = shorthand.with_removal(
             opening, names, held, images, owners, all_images

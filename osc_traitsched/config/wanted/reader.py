@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from osc_traitsched.config import document
 from osc_traitsched.config.document import Branch
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.inventory.trait_keys import key_of
+from osc_traitsched.core.inventory.metadata import key_of
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.model import (
     GROUP,

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from osc_traitsched.core.change.model import Change, Keys, Kind
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.inventory.snapshot import Members, Nova, Snapshot
-from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.placement.facts import Facts
 

@@ -11,9 +11,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.cloud_model import CloudModel
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.inventory.tenant_keys import alone_in, projects_in
-from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.question import Body

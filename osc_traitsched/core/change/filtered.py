@@ -14,10 +14,8 @@ from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter.answer import Fails, Raises
-from osc_traitsched.core.nova.filter.judging import judge
-from osc_traitsched.core.nova.filter.state import HostState, host_states
-from osc_traitsched.core.nova.filter.table import AGGREGATES, FILTERS
+from osc_traitsched.core.nova.filter.state import Fails, HostState, Raises, host_states
+from osc_traitsched.core.nova.filter.table import AGGREGATES, FILTERS, judge
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER, PROJECT_FILTER

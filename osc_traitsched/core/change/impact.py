@@ -25,15 +25,15 @@ from osc_traitsched.core.change.contexts import (
     limits_of,
 )
 from osc_traitsched.core.change.filtered import Filters
-from osc_traitsched.core.inventory.trait_keys import names_trait
+from osc_traitsched.core.inventory.metadata import names_trait
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.server.flavor import read
+from osc_traitsched.core.nova.server.server import read
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.placement.alike import matching_all
 from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.limits import matching_all
 
 #: What Nova asks Placement for one server, both queries, by their texts; None if Nova
 #: or Placement refuses it.

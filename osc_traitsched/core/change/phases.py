@@ -15,11 +15,15 @@ from typing import Optional
 
 from osc_traitsched.core.change.model import Change, Keys, Kind, Plan
 from osc_traitsched.core.errors import TraitSchedError
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import (
+    REQUIRED,
+    ZONE_KEY,
+    Collation,
+    isolated_by,
+    requires,
+)
 from osc_traitsched.core.inventory.policy import AggregatePolicy
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, requires
-from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
 
 

@@ -17,10 +17,14 @@ from osc_traitsched.core.change.providers import (
     without_provider,
 )
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import (
+    REQUIRED,
+    Collation,
+    isolated_by,
+    requires,
+)
 from osc_traitsched.core.inventory.selection import Targets
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, requires
 from osc_traitsched.text import is_abridged, listed, quoted
 
 #: What can require a trait.

@@ -16,8 +16,7 @@ from types import MappingProxyType
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import titles
 from osc_traitsched.core.check.finding import Finding, Kind
-from osc_traitsched.core.check.others import folded
-from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.rule import Rule, folded
 from osc_traitsched.core.check.rules import (
     az,
     config,

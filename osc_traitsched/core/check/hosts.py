@@ -1,4 +1,4 @@
-"""Which hosts could ever take a request, whatever is free on them now."""
+"""Hosts by trait, size and isolated aggregate."""
 
 from __future__ import annotations
 
@@ -8,11 +8,21 @@ from collections.abc import Iterable, Mapping
 from typing import Union
 
 from osc_traitsched.core.check.survey import Survey
+from osc_traitsched.core.inventory.metadata import (
+    Collation,
+    isolating_keys,
+    key_of,
+    trait_in,
+)
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
+from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import capacity
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Matcher, amounts
+
+# Which hosts could ever take a request, whatever is free on them now.
+
 
 Condition = Union[Resource, Trait, RootTrait]
 
@@ -123,3 +133,52 @@ def _only(facts: Facts, roots: Iterable[str]) -> Facts:
     providers = tuple(p for p in facts.snapshot.providers if p.uuid in kept)
     snapshot = dataclasses.replace(facts.snapshot, providers=providers)
     return dataclasses.replace(facts, snapshot=snapshot)
+
+
+# Which aggregates isolate their hosts, and from which requests.
+
+
+@dataclasses.dataclass(frozen=True)
+class Isolated:
+    """An aggregate that is left out unless a request requires its traits.
+
+    :ivar keys: of its metadata, those that say so
+    :ivar collation: how the database compares them
+    """
+
+    uuid: str
+    name: str
+    keys: tuple[str, ...]
+    collation: Collation = Collation.CASE_INSENSITIVE
+
+    @property
+    def traits(self) -> frozenset[str]:
+        """The traits in the keys."""
+        return frozenset(trait_in(key, self.collation) for key in self.keys)
+
+    @property
+    def folded(self) -> frozenset[str]:
+        """The keys, as the database compares them."""
+        return frozenset(map(self.collation.folded, self.keys))
+
+    def is_open_to(self, traits: Iterable[str]) -> bool:
+        """Tell whether a request that requires the traits gets in.
+
+        The database compares whole keys: where case counts, nobody requires what a key
+        in other letters than ``trait:`` names.
+        """
+        asked = {self.collation.folded(key_of(name)) for name in traits}
+        return asked.issuperset(self.folded)
+
+
+def isolated(aggregates: Iterable[Body], collation: Collation) -> tuple[Isolated, ...]:
+    """Return the aggregates that a request without traits is kept out of, by name.
+
+    That is so where isolation is on.
+    """
+    found = (
+        Isolated(body["uuid"], str(body["name"]), keys, collation)
+        for body in aggregates
+        if (keys := isolating_keys(body["metadata"], collation))
+    )
+    return tuple(sorted(found, key=lambda each: (each.name, each.uuid)))

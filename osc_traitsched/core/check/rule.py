@@ -1,12 +1,15 @@
-"""What a rule of check is."""
+"""A rule, and what is due to other projects' images."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.finding import Finding, Kind
+from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.text import listed, option
+
+# What a rule of check is.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,3 +38,75 @@ class Rule:
     def id(self) -> str:
         """Its ID, which begins with its area, as in ``mirror-missing``."""
         return self.finding.rule
+
+
+# What images bring about that are neither public nor the caller's own.
+
+
+@dataclasses.dataclass(frozen=True)
+class ImagesOfOthers(Finding):
+    """What one rule finds that is due to images of other projects alone.
+
+    :ivar name: of the first of the images
+    :ivar images: all of them
+    :ivar found: what the rule found, one finding at least
+    """
+
+    severity = Severity.NOTE
+    kind = Kind.IMAGE
+    rule: str
+    name: str
+    images: tuple[str, ...]
+    found: tuple[Finding, ...]
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        first = self.found[0]
+        words = first.words()
+        more = "".join((_alike(self), _other_images(self)))
+        if first.kind is Kind.OPTION:
+            problem = f"{option(first.name)}: {words.problem}{more}"
+            return dataclasses.replace(words, problem=problem)
+        about = "" if first.kind is Kind.IMAGE else f"{first.kind.value} {first.name}: "
+        return Words(
+            f"{about}{words.problem}{more}",
+            "leave it to the project that owns the image",
+        )
+
+
+def folded(findings: Iterable[Finding], others: Collection[str]) -> tuple[Finding, ...]:
+    """Return findings, and last one note a rule for all that is due to others' images.
+
+    :param others: the names of images that are neither public nor the caller's own
+    """
+    kept: list[Finding] = []
+    apart: dict[str, list[Finding]] = {}
+    for finding in findings:
+        images = finding.due_to_images
+        if images and all(name in others for name in images):
+            apart.setdefault(finding.rule, []).append(finding)
+        else:
+            kept.append(finding)
+    return (*kept, *(_note(rule, found) for rule, found in apart.items()))
+
+
+def _note(rule: str, found: list[Finding]) -> ImagesOfOthers:
+    images = tuple(dict.fromkeys(name for each in found for name in each.due_to_images))
+    return ImagesOfOthers(rule, images[0], images, tuple(found))
+
+
+def _alike(finding: ImagesOfOthers) -> str:
+    first, *rest = finding.found
+    if not rest:
+        return ""
+    names = dict.fromkeys(each.name for each in rest if each.name != first.name)
+    which = f": {listed(names, first.kind.value)}" if names else ""
+    return f"; {len(rest)} more like it{which}"
+
+
+def _other_images(finding: ImagesOfOthers) -> str:
+    """Return the images that the words of the first finding do not name."""
+    first = finding.found[0]
+    if first.kind is Kind.IMAGE or finding.images == first.due_to_images:
+        return ""
+    return f"; all by the {listed(finding.images, 'image')}"

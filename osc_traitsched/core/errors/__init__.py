@@ -23,7 +23,7 @@ from osc_traitsched.core.errors.nova import (
     Refusal,
     WeighersNotInRelease,
 )
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.names import Namesake
 from osc_traitsched.core.releases import release
 from osc_traitsched.text import did_you_mean, listed, option, quoted, visible
 

@@ -1,12 +1,303 @@
-"""From what Nova shows of a failed server to the stage at which it failed."""
+"""Why a server failed: its history, what changed since, and the answer."""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
 import enum
+import re
+from collections.abc import Iterable
+from typing import Any
 
-from osc_traitsched.core.existing.history import ERROR, Action, Event, ServerState
+from osc_traitsched.core.errors import TraitSchedError
+from osc_traitsched.core.existing.parts import Part
+from osc_traitsched.core.explain.explanation import Explanation
+
+# What Nova shows of a server's state and of what was done with it, as values.
+
+
+#: The actions that ask nova-scheduler for a host.
+SCHEDULED = frozenset(
+    ["create", "evacuate", "live-migration", "migrate", "rebuild", "resize", "unshelve"]
+)
+
+#: The only status in which Nova shows a fault, but for DELETED
+#: (nova/api/openstack/compute/views/servers.py, ``_fault_statuses``).
+ERROR = "ERROR"
+
+#: nova-api writes down when a fault was made to the second only.
+_SECOND = datetime.timedelta(seconds=1)
+_FRACTION = re.compile(r"\.\d+")
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """The last fault of a server.
+
+    :ivar details: the traceback; empty where it is not shown to this user
+    """
+
+    message: str
+    code: int
+    created: datetime.datetime | None
+    details: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """One step of an action.
+
+    :ivar host: of the service that took it; empty where it is not shown
+    :ivar details: what a failed step raised; None where it is not shown
+    """
+
+    name: str
+    host: str
+    failed: bool
+    details: str | None
+    started: datetime.datetime | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Action:
+    """Something that was done with a server.
+
+    :ivar name: ``create``, ``live-migration`` and so on
+    :ivar failed: a step of it failed
+    :ivar events: in the order in which they began; empty where they were not read
+    """
+
+    name: str
+    request: str
+    started: datetime.datetime | None
+    failed: bool
+    events: tuple[Event, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
+class Migration:
+    """A move of a server, as it was written down.
+
+    :ivar destination: empty where none was chosen
+    """
+
+    kind: str
+    status: str
+    source: str
+    destination: str
+
+
+@dataclasses.dataclass(frozen=True)
+class ServerState:
+    """A server as it is now.
+
+    :ivar host: the service host that it is on; empty for none, or if it is not shown
+    :ivar node: and the compute node
+    :ivar launched: whether it has ever run
+    :ivar vm_state: Nova's own, as in ``shelved_offloaded``; empty if it is not shown
+    :ivar task_state: what is being done with it; empty for nothing
+    :ivar power_state: a number of nova/compute/power_state.py; None if it is not shown
+    :ivar is_locked: only an administrator may change it
+    """
+
+    id: str
+    name: str
+    status: str
+    project: str
+    host: str = ""
+    node: str = ""
+    launched: bool = False
+    fault: Fault | None = None
+    vm_state: str = ""
+    task_state: str = ""
+    power_state: int | None = None
+    is_locked: bool = False
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it never came to be: all that helps is a new one like it."""
+        return self.status == ERROR and not self.launched and not self.host
+
+
+def read_state(body: Any) -> ServerState:
+    """Read a server's body of the compute API."""
+    fault = body.get("fault")
+    return ServerState(
+        id=body["id"],
+        name=body["name"],
+        status=body["status"],
+        project=body["tenant_id"],
+        host=body.get("OS-EXT-SRV-ATTR:host") or "",
+        node=body.get("OS-EXT-SRV-ATTR:hypervisor_hostname") or "",
+        launched=bool(body.get("OS-SRV-USG:launched_at")),
+        fault=_fault(fault) if isinstance(fault, dict) else None,
+        vm_state=body.get("OS-EXT-STS:vm_state") or "",
+        task_state=body.get("OS-EXT-STS:task_state") or "",
+        power_state=body.get("OS-EXT-STS:power_state"),
+        is_locked=bool(body.get("locked")),
+    )
+
+
+def _fault(body: dict[str, Any]) -> Fault:
+    return Fault(
+        message=str(body.get("message") or ""),
+        code=int(body.get("code") or 0),
+        created=moment(body.get("created")),
+        details=str(body.get("details") or ""),
+    )
+
+
+def read_action(body: Any) -> Action:
+    """Read an action's body, alone or of a list; that of a list has no events."""
+    events = (_event(each) for each in body.get("events") or ())
+    earliest = datetime.datetime.min.replace(tzinfo=datetime.timezone.utc)
+    return Action(
+        name=body["action"],
+        request=body["request_id"],
+        started=moment(body["start_time"]),
+        # nova/db/main/api.py, ``action_event_finish``
+        failed=body.get("message") == "Error",
+        events=tuple(sorted(events, key=lambda each: each.started or earliest)),
+    )
+
+
+def _event(body: Any) -> Event:
+    return Event(
+        name=body["event"],
+        host=body.get("host") or "",
+        failed=body.get("result") == "Error",
+        details=body.get("details"),
+        started=moment(body.get("start_time")),
+    )
+
+
+def moment(text: str | None) -> datetime.datetime | None:
+    """Read a time of Nova's, which is of UTC whether it says so or not."""
+    # Before Python 3.11 a fraction of a second must have three or six digits.
+    exact = _FRACTION.sub(lambda found: f"{found[0]:0<7.7}", text or "")
+    try:
+        found = datetime.datetime.fromisoformat(exact.replace("Z", ""))
+    except ValueError:
+        return None
+    return found.replace(tzinfo=datetime.timezone.utc)
+
+
+def failed_action(server: ServerState, actions: Iterable[Action]) -> Action | None:
+    """Return the action in which a server failed, if any did and it is listed.
+
+    Of a server in ERROR that is the last one before its fault; an attempt at a build
+    that is tried again elsewhere leaves no failed step, so that a failed build may have
+    none at all. Of another one it is the last that asked for a host, if a step failed.
+
+    :param actions: in whatever order
+    """
+    found = sorted(
+        (each for each in actions if each.started is not None),
+        key=lambda each: str(each.started),
+        reverse=True,
+    )
+    fault = server.fault
+    if fault is not None and fault.created is not None:
+        end = fault.created + _SECOND
+        before = (a for a in found if a.started is not None and a.started <= end)
+        return next(before, None)
+    last = next((each for each in found if each.name in SCHEDULED), None)
+    return last if last is not None and last.failed else None
+
+
+# What has changed in a cloud since a server failed, as far as Nova tells.
+
+
+_HOST = "OS-EXT-SRV-ATTR:host"
+#: Of moves that took a server to another host, or back.
+_ENDED = frozenset(["completed", "confirmed", "done", "finished", "reverted"])
+
+
+@dataclasses.dataclass(frozen=True)
+class Changes:
+    """What happened since a moment.
+
+    nova-compute says every few seconds that it is there, and Nova keeps the last time
+    only: so of one that is up it can't be told when it came.
+
+    :ivar went_down: hosts whose nova-compute was last heard of since then
+    :ivar was_down: hosts whose nova-compute was down then already
+    :ivar made: the host of each server that was made since then and is on one
+    :ivar deleted: and of each that was deleted since then
+    :ivar moves: source and destination of each move that ended since then
+    :ivar is_cut: there may be more servers and moves than were read
+    :ivar unread: what this user may not read
+    """
+
+    went_down: tuple[str, ...] = ()
+    was_down: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    moves: tuple[tuple[str, str], ...] = ()
+    is_cut: bool = False
+    unread: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known to have changed."""
+        return not (self.went_down or self.made or self.deleted or self.moves)
+
+
+def down(
+    services: Iterable[Any], since: datetime.datetime
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the hosts whose nova-compute went down since then, and those before.
+
+    :param services: bodies of the compute API
+    """
+    after: list[str] = []
+    before: list[str] = []
+    for each in services:
+        heard = moment(each.get("updated_at"))
+        if each["binary"] == "nova-compute" and each["state"] == "down" and heard:
+            (after if heard > since else before).append(each["host"])
+    return tuple(sorted(after)), tuple(sorted(before))
+
+
+def servers(
+    bodies: Iterable[Any], since: datetime.datetime, but: str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the hosts of the servers that were made since then, and were deleted.
+
+    :param bodies: of the compute API, those that changed since then
+    :param but: the ID of the server that is asked about
+    """
+    made: list[str] = []
+    deleted: list[str] = []
+    for each in bodies:
+        host, created = each.get(_HOST), moment(each["created"])
+        if not host or each["id"] == but or created is None:
+            continue
+        is_new, is_gone = created > since, each["status"] == "DELETED"
+        if is_new and not is_gone:
+            made.append(host)
+        elif is_gone and not is_new:
+            deleted.append(host)
+    return tuple(sorted(made)), tuple(sorted(deleted))
+
+
+def moves(bodies: Iterable[Any], but: str) -> tuple[tuple[str, str], ...]:
+    """Return from where to where servers were moved.
+
+    :param bodies: migrations of the compute API, those that changed since then
+    :param but: as for :func:`servers`
+    """
+    return tuple(
+        (each["source_compute"], each["dest_compute"])
+        for each in bodies
+        if each["status"] in _ENDED
+        and each["instance_uuid"] != but
+        and each["source_compute"]
+        and each["dest_compute"]
+    )
+
+
+# From what Nova shows of a failed server to the stage at which it failed.
 
 
 class Stage(enum.Enum):
@@ -201,3 +492,32 @@ def _no_host(reason: str, steps: tuple[Event, ...]) -> Stage:
         # (nova/conductor/tasks/live_migrate.py, ``_find_destination``).
         return Stage.CHECKS
     return Stage.NO_HOST_LEFT if reason else Stage.NO_CANDIDATES
+
+
+# All that there is to say of a server that exists, as one value.
+
+
+@dataclasses.dataclass(frozen=True)
+class ServerAnswer:
+    """Why a server failed, and whether hosts could take it now.
+
+    :ivar minor: of the compute API with which it was read
+    :ivar failure: None for one that did not fail
+    :ivar moves: of the server, the last first; empty where it failed in none
+    :ivar changes: in the cloud since then; None where it is not known when that was
+    :ivar parts: where each part of its request is from
+    :ivar is_flavor_changed: whether the flavor of that name is another one now, or
+        there is none; None where that was not found out
+    :ivar explanation: of the same request now; None where it can't be explained
+    :ivar problem: why it can't
+    """
+
+    state: ServerState
+    minor: int
+    parts: tuple[Part, ...]
+    failure: Failure | None = None
+    moves: tuple[Migration, ...] = ()
+    changes: Changes | None = None
+    is_flavor_changed: bool | None = None
+    explanation: Explanation | None = None
+    problem: TraitSchedError | None = None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.existing.company import Circles
-from osc_traitsched.core.existing.doubt import HostNotListed
-from osc_traitsched.core.existing.elsewhere import Destination, Elsewhere
-from osc_traitsched.core.existing.fleet import Fleet, Resident
-from osc_traitsched.core.existing.misplaced import Answer, OwnHosts, Verdict
+from osc_traitsched.core.existing.fleet import Circles, Fleet, Resident
+from osc_traitsched.core.existing.misplaced import (
+    Destination,
+    Elsewhere,
+    Fit,
+    OwnHosts,
+    Verdict,
+)
 from osc_traitsched.core.existing.placed import Placed
-from osc_traitsched.core.existing.reason import Refused
-from osc_traitsched.core.existing.wish import Wish, Wishes
+from osc_traitsched.core.existing.wish import HostNotListed, Refused, Wish, Wishes
 from osc_traitsched.core.inventory.snapshot import Compute
 
 
@@ -52,7 +54,7 @@ class Judging:
         """Yield the servers that are misplaced, or of which that is not known."""
         for server in self._fleet.residents:
             verdict = self._verdict(server, own)
-            if verdict.answer is not Answer.FINE:
+            if verdict.answer is not Fit.FINE:
                 yield Placed(server, verdict)
 
     def _verdict(self, server: Resident, own: OwnHosts) -> Verdict:
@@ -66,7 +68,7 @@ class Judging:
     ) -> Iterator[Placed]:
         """Yield the servers; the misplaced ones with whether there is another host."""
         for each in found:
-            if each.verdict.answer is Answer.MISPLACED:
+            if each.verdict.answer is Fit.MISPLACED:
                 yield each._replace(destination=self._destination(each, elsewhere))
             else:
                 yield each

@@ -1,44 +1,272 @@
-"""Servers whose own hosts could not be given to them today.
-
-A server is judged against its host as Nova would judge the host for a new server of
-the same kind, but for amounts: the server has its room. So it is misplaced where its
-host has lost a trait, was isolated, is of another zone, or is kept for other projects;
-where the policy of its group is broken; and where a filter that is on now says no.
-"""
+"""Servers against their own host, and other hosts for them."""
 
 from __future__ import annotations
 
 import dataclasses
 import enum
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from osc_traitsched.core.check.demand import is_certain, is_lasting, prefilter
+from osc_traitsched.core.check.survey import is_certain, is_lasting, prefilter
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.existing import own_host
-from osc_traitsched.core.existing.company import Company
-from osc_traitsched.core.existing.doubt import (
+from osc_traitsched.core.existing.fleet import Company
+from osc_traitsched.core.existing.wish import (
     Doubt,
     HostNotListed,
+    KeptOut,
     MayBeKeptOut,
     NotPlaced,
+    Reason,
+    Refused,
     TreeNotRead,
+    Unmet,
+    Wish,
 )
-from osc_traitsched.core.existing.reason import KeptOut, Reason, Refused, Unmet
-from osc_traitsched.core.existing.wish import Wish
-from osc_traitsched.core.explain.correction_sets import correction_sets
 from osc_traitsched.core.explain.filtering import check_policy
+from osc_traitsched.core.explain.verdict import correction_sets
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
+from osc_traitsched.core.nova.filter import capabilities, supported, values
+from osc_traitsched.core.nova.filter.state import (
+    Answer,
+    HostState,
+    Passes,
+    RequestSpec,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.table import enabled, judge
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Mask, Matcher
 
+# What the host filters make of the host that a server is on, as if it were not there.
+
+
+CAPABILITIES, NUMA = "ComputeCapabilitiesFilter", "NUMATopologyFilter"
+JSON = "JsonFilter"
+
+#: Those that compare what is free, or look at the service alone.
+_NOT_ASKED = frozenset(
+    [
+        "AggregateCoreFilter",
+        "AggregateDiskFilter",
+        "AggregateIoOpsFilter",
+        "AggregateNumInstancesFilter",
+        "AggregateRamFilter",
+        "AllHostsFilter",
+        "ComputeFilter",
+        "IoOpsFilter",
+        "NumInstancesFilter",
+        "PciPassthroughFilter",
+        "RetryFilter",
+    ]
+)
+#: Those that look at other servers: of a group, or of a hint.
+OF_SERVERS = (
+    "ServerGroupAntiAffinityFilter",
+    "ServerGroupAffinityFilter",
+    "SameHostFilter",
+    "DifferentHostFilter",
+)
+#: Those that go by what an image says.
+OF_IMAGES = frozenset(
+    [
+        "AggregateImagePropertiesIsolation",
+        "ImagePropertiesFilter",
+        "IsolatedHostsFilter",
+    ]
+)
+
+
+def judged(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Iterator[Reason | Doubt]:
+    """Yield what the filters that are on have against a server's own host.
+
+    Those that look at other servers are left to :func:`judged_by_servers`.
+
+    :raises FiltersNotInRelease: as ``judging.enabled``
+    """
+    left_out = _NOT_ASKED.union(OF_SERVERS)
+    for name in enabled(settings):
+        if name not in left_out:
+            yield from _worded(name, _answer(name, host, spec, settings))
+
+
+def judged_by_servers(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Iterator[Reason | Doubt]:
+    """Yield what the filters that look at other servers have against a host.
+
+    :param host: with the servers that matter, but for the one that is asked about
+    """
+    on = enabled(settings)
+    for name in OF_SERVERS:
+        if name in on:
+            yield from _worded(name, judge(name, host, spec, settings))
+
+
+def _worded(name: str, answer: Answer) -> Iterator[Reason | Doubt]:
+    if isinstance(answer, Unknown):
+        yield MayBeKeptOut(name, answer)
+    elif not isinstance(answer, Passes):
+        yield KeptOut(name, answer)
+
+
+def _answer(
+    name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    if name == CAPABILITIES:
+        spec = _without_use(spec)
+    if name == JSON and _asks_for_use(spec):
+        return Unknown("what the server itself uses", values.QUERY)
+    answer = judge(name, host, spec, settings)
+    # What is unknown of NUMA nodes is what is free on them.
+    return Passes() if name == NUMA and isinstance(answer, Unknown) else answer
+
+
+def _without_use(spec: RequestSpec) -> RequestSpec:
+    """Return the request without the capabilities that servers of a host change."""
+    flavor, release = spec.server.flavor, spec.server.release
+    wanted = capabilities.wanted_of(flavor.specs, release)
+    of_use = {each.key for each in wanted if supported.is_of_use(each.path)}
+    if not of_use:
+        return spec
+    kept = {key: value for key, value in flavor.specs.items() if key not in of_use}
+    flavor = dataclasses.replace(flavor, specs=kept)
+    server = dataclasses.replace(spec.server, flavor=flavor)
+    return dataclasses.replace(spec, server=server)
+
+
+def _asks_for_use(spec: RequestSpec) -> bool:
+    """Tell whether the query of a hint reads what servers of a host change."""
+    texts = spec.hints.get(values.QUERY, ())
+    try:
+        return any(map(_reads_use, map(json.loads, filter(None, texts))))
+    except (RecursionError, ValueError):
+        return False
+
+
+def _reads_use(query: object) -> bool:
+    if isinstance(query, list):
+        return any(map(_reads_use, query))
+    if not isinstance(query, str) or not query.startswith("$"):
+        return False
+    return supported.is_of_use(query[1:].split("."))
+
+
+# Whether another host could be given to a server now, with room for it.
+
+
+class Destination(enum.Enum):
+    """Whether there is another host; the values are those of rows."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclasses.dataclass
+class _Found:
+    """The hosts for one wish, found as far as they were wanted.
+
+    :ivar left: yields those that were not looked at yet
+    """
+
+    left: Iterator[tuple[str, bool]]
+    roots: list[tuple[str, bool]] = dataclasses.field(default_factory=list)
+
+    def all(self) -> Iterator[tuple[str, bool]]:
+        """Yield each host, and whether all filters pass it for sure."""
+        yield from self.roots
+        for each in self.left:
+            self.roots.append(each)
+            yield each
+
+
+class Elsewhere:
+    """Looks for other hosts; each wish looks no further than its servers need.
+
+    :param facts: with what providers can give now, of all amounts that are asked for
+    :param states: the compute nodes, by the UUIDs of their providers
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        states: Mapping[str, HostState],
+        settings: SchedulerSettings,
+    ) -> None:
+        self._facts = facts
+        hosts = (host.uuid for host in facts.snapshot.hosts)
+        self._states = {uuid: states[uuid] for uuid in hosts if uuid in states}
+        self._settings = settings
+        self._names = enabled(settings)
+        self._alone = [n for n in self._names if n not in OF_SERVERS]
+        self._found: dict[Wish, _Found] = {}
+
+    def destination(
+        self, wish: Wish, own: str | None, company: Company | None
+    ) -> Destination:
+        """Tell whether a host other than its own could be given to a server.
+
+        It meets the whole request, has room, and all filters pass it. What one kind of
+        move alone takes is not looked at.
+
+        :param own: the UUID of the provider of the server's own host; None for none
+        :param company: of a server that is moved
+        """
+        if wish.request is None or wish.spec is None:
+            is_refused = wish.refusal is not None
+            return Destination.NO if is_refused else Destination.UNKNOWN
+        if wish not in self._found:
+            self._found[wish] = _Found(self._hosts(wish.request, wish.spec))
+        is_known = not wish.doubts and (company is None or company.is_whole)
+        is_open = False
+        for root, is_sure in self._found[wish].all():
+            if root == own:
+                continue
+            fits = self._in_company(root, wish.spec, company)
+            if fits and is_sure and is_known:
+                return Destination.YES
+            is_open = is_open or fits
+        if is_open or not wish.is_image_known:
+            return Destination.UNKNOWN
+        return Destination.NO
+
+    def _hosts(self, request: Request, spec: RequestSpec) -> Iterator[tuple[str, bool]]:
+        """Yield the hosts that are not kept out for sure, and if that is sure."""
+        matchers = [
+            Matcher(each.clauses, each.group_policy, self._facts, each.same_subtree)
+            for each in filter(None, (request, request.fallback))
+        ]
+        for root, state in self._states.items():
+            if any(m.meets(m.host(root), m.everything) for m in matchers):
+                answers = [judge(n, state, spec, self._settings) for n in self._alone]
+                if all(isinstance(each, (Passes, Unknown)) for each in answers):
+                    yield root, all(isinstance(each, Passes) for each in answers)
+
+    def _in_company(
+        self, root: str, spec: RequestSpec, company: Company | None
+    ) -> bool:
+        if company is None:
+            return True
+        state, spec = company.seen(self._states[root], spec)
+        return all(
+            isinstance(judge(name, state, spec, self._settings), Passes)
+            for name in OF_SERVERS
+            if name in self._names
+        )
+
+
+# Servers whose own hosts could not be given to them today.
+
+
 _ISOLATING = "isolate_aggregates"
 _SOME = 1
 
 
-class Answer(enum.Enum):
+class Fit(enum.Enum):
     """What can be said of a server; the values are those of rows."""
 
     MISPLACED = "misplaced"
@@ -58,11 +286,11 @@ class Verdict:
     doubts: tuple[Doubt, ...] = ()
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> Fit:
         """Misplaced for a reason that is certain; fine where nothing is in doubt."""
         if self.reasons:
-            return Answer.MISPLACED
-        return Answer.UNKNOWN if self.doubts else Answer.FINE
+            return Fit.MISPLACED
+        return Fit.UNKNOWN if self.doubts else Fit.FINE
 
     def joined(self, found: Iterable[Reason | Doubt]) -> Verdict:
         """Return the verdict with more reasons and doubts."""
@@ -122,7 +350,7 @@ class OwnHosts:
         except Refusal as refusal:
             yield Refused(refusal)
             return
-        yield from own_host.judged_by_servers(state, spec, self._settings)
+        yield from judged_by_servers(state, spec, self._settings)
 
     def _judged(self, wish: Wish, root: str) -> Verdict:
         start = Verdict(doubts=wish.doubts)
@@ -133,7 +361,7 @@ class OwnHosts:
         state = self._states[root]
         found = (
             *self._unmet(wish.request, root),
-            *own_host.judged(state, wish.spec, self._settings),
+            *judged(state, wish.spec, self._settings),
         )
         return start.joined(_certain(found, wish))
 
@@ -239,5 +467,5 @@ def _holds_with_any_image(found: Reason | Doubt) -> bool:
         is_member = isinstance(found.clause, MemberOf)
         return is_member and prefilter(found.clause) != _ISOLATING
     if isinstance(found, (KeptOut, MayBeKeptOut)):
-        return found.filter not in own_host.OF_IMAGES
+        return found.filter not in OF_IMAGES
     return not isinstance(found, Refused)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import NamedTuple
 
-from osc_traitsched.core.existing.elsewhere import Destination
 from osc_traitsched.core.existing.fleet import Resident
-from osc_traitsched.core.existing.misplaced import Verdict
+from osc_traitsched.core.existing.misplaced import Destination, Verdict
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 

@@ -1,34 +1,133 @@
-"""The questions of servers that exist, each once for all that were asked for alike."""
+"""What servers that exist ask for, and what is not known of it."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Union
 
 from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.existing import parts
-from osc_traitsched.core.existing.doubt import (
-    Doubt,
-    NotAsked,
-    NotKnown,
-    NotSpelledOut,
-)
 from osc_traitsched.core.existing.fleet import VOLUME
 from osc_traitsched.core.existing.parts import HINTS, ZONE, Name
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import Collation, zone_in
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
-from osc_traitsched.core.inventory.zones import zone_in
-from osc_traitsched.core.nova import filter_options, options
-from osc_traitsched.core.nova.filter.state import RequestSpec
-from osc_traitsched.core.nova.move import Kind, Move
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.clause import Clause
+from osc_traitsched.core.nova.filter.state import Fails, Raises, RequestSpec, Unknown
+from osc_traitsched.core.nova.question import Body, Kind, Move, Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_on, has_filter
+
+# Why it can't be known whether a server's own host could be given to it.
+
+
+@dataclasses.dataclass(frozen=True)
+class NotKnown:
+    """A part of its request is not shown, or is gone.
+
+    :ivar since: the first minor version of the compute API that shows it; None where
+        no version helps
+    """
+
+    part: Name
+    since: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class NotSpelledOut:
+    """A key of its flavor names what only another service, or nova.conf, explains."""
+
+    key: str
+    value: str
+
+
+@dataclasses.dataclass(frozen=True)
+class MayBeKeptOut:
+    """A host filter reads what no API shows."""
+
+    filter: str
+    answer: Unknown
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class NotAsked:
+    """Nova-api would refuse a new server like it, so that no request is made of it.
+
+    A server that is there is not looked at so again.
+    """
+
+    refusal: Refusal
+
+
+@dataclasses.dataclass(frozen=True)
+class HostNotListed:
+    """Nova does not list its host, or Placement has no provider of that node."""
+
+    host: str
+
+
+@dataclasses.dataclass(frozen=True)
+class TreeNotRead:
+    """Its host is full, so that it is not known what each of its providers can give."""
+
+
+@dataclasses.dataclass(frozen=True)
+class NotPlaced:
+    """So many servers are named by groups and hints that not all were looked for."""
+
+
+Doubt = Union[
+    NotKnown,
+    NotSpelledOut,
+    MayBeKeptOut,
+    NotAsked,
+    HostNotListed,
+    TreeNotRead,
+    NotPlaced,
+]
+
+
+# Why a server's own host could not be given to it.
+
+
+@dataclasses.dataclass(frozen=True)
+class Unmet:
+    """The host does not meet a clause of what Placement would be asked.
+
+    :ivar clause: the clause
+    :ivar is_together: it is met by itself, and not with the others
+    """
+
+    clause: Clause
+    is_together: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class KeptOut:
+    """A host filter keeps the host out, or raises."""
+
+    filter: str
+    answer: Fails | Raises
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Refused:
+    """Nova-scheduler would end the request before it looks at any host."""
+
+    refusal: Refusal
+
+
+Reason = Union[Unmet, KeptOut, Refused]
+
+
+# The questions of servers that exist, each once for all that were asked for alike.
+
 
 #: The filters that look at a user's hints.
 READING_HINTS = (
@@ -39,8 +138,8 @@ READING_HINTS = (
 )
 _ON_THE_API = "api"
 _NOT_SPELLED_OUT = (
-    not_evaluated.PCI_ALIAS_IN_PLACEMENT,
-    not_evaluated.DEVICE_PROFILE,
+    server.PCI_ALIAS_IN_PLACEMENT,
+    server.DEVICE_PROFILE,
 )
 
 
@@ -133,7 +232,7 @@ class Wishes:
         if image is None:
             return None
         identity = identity or image.get("image_id")
-        isolated = self.assumptions.value(filter_options.ISOLATED_IMAGES)
+        isolated = self.assumptions.value(options.ISOLATED_IMAGES)
         is_named = isinstance(isolated, tuple) and identity in isolated
         return {"id": identity if is_named else "", **decisive(image)}
 

@@ -6,16 +6,15 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.explain.choice import chosen
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.explanation import Explanation, chosen
 from osc_traitsched.core.explain.filtering import filtering
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.filter.judging import enabled
+from osc_traitsched.core.nova.filter.table import enabled
+from osc_traitsched.core.nova.options import WEIGHT_CLASSES
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher_options import WEIGHT_CLASSES
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import matching_hosts
 

@@ -1,19 +1,19 @@
-"""Everything that explain has to say of one question, as one value."""
+"""The answer of explain."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.explain import room
-from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.filtering import Failure, Filtering
+from osc_traitsched.core.explain.filtering import Failure, Filtering, others_on
 from osc_traitsched.core.explain.fix import Fix
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.explain.verdict import (
     ClauseCount,
+    ClauseSet,
     Rejection,
     Verdict,
     grouped_rejections,
@@ -23,9 +23,12 @@ from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, MemberOf
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.nova.weigher.ranking import Ranking
+from osc_traitsched.core.nova.weigher.ranking import OwnWeighers, Ranking, ranking
+from osc_traitsched.core.nova.weigher.weighing import NONE, Assumption
+from osc_traitsched.core.placement.candidate import Room
 from osc_traitsched.core.placement.facts import Facts, Stock
-from osc_traitsched.core.placement.packing import Room
+
+# Everything that explain has to say of one question, as one value.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -331,3 +334,141 @@ class Explanation:
             return len(self.computes)
         unmanaged = len(self.facts.snapshot.unmanaged_roots)
         return len(self.hosts) + len(self.computes_without_provider) + unmanaged
+
+
+# Where Nova and Placement differ on the aggregates of a host.
+
+
+@dataclasses.dataclass(frozen=True)
+class OutOfSync:
+    """An aggregate that only one of Nova and Placement has a host in.
+
+    :ivar aggregate: its name
+    :ivar in_nova: Nova is the one that has it
+    """
+
+    aggregate: str
+    in_nova: bool
+
+
+def out_of_sync(found: Explanation, host: Provider) -> tuple[OutOfSync, ...]:
+    """Return the request's aggregates that only Nova, or Placement, has a host in.
+
+    Nova mirrors its aggregates into Placement when hosts join them, and only
+    logs it when that fails.
+    """
+    compute, facts = found.computes.get(host.uuid), found.facts
+    if facts is None or compute is None:
+        return ()
+    differing = []
+    for aggregate in found.asked_aggregates:
+        in_nova = compute.service_host in aggregate["hosts"]
+        members = facts.members[frozenset({aggregate["uuid"]})]
+        if in_nova is not (host.uuid in members):
+            differing.append(OutOfSync(aggregate["name"], in_nova))
+    return tuple(differing)
+
+
+# What nova-scheduler does with the candidates: which it tries first, and what if.
+
+
+_CPU = "CPUWeigher"
+
+
+def chosen(found: Explanation) -> Explanation:
+    """Return an explanation with the order in which its candidates are tried.
+
+    Where it is only assumed which filters are on, also with what others would change.
+
+    :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
+    :raises Refusal: where a weigher that is none of Nova's raises an exception
+    """
+    question = found.question
+    nodes = [
+        found.computes[h.uuid] for h in found.candidates if h.uuid in found.computes
+    ]
+    if not nodes:
+        return found
+    unsure = {h.uuid for h in (found.candidates if found.is_cut else found.uncertain)}
+    order = ranked(question, nodes, _capacities(found, nodes), unsure)
+    others = others_on(question, nodes)
+    named = {name: found.named_by(roots) for name, roots in others.items()}
+    return dataclasses.replace(found, ranking=order, others_on=named)
+
+
+def _capacities(
+    found: Explanation, nodes: Iterable[Compute]
+) -> Mapping[str, Mapping[str, int]]:
+    stock = found.facts.stock if found.facts else {}
+    return {
+        node.uuid: {name: each.capacity for name, each in stock[node.uuid].items()}
+        for node in nodes
+        if node.uuid in stock
+    }
+
+
+def ranked(
+    question: Question,
+    nodes: Iterable[Compute],
+    capacities: Mapping[str, Mapping[str, int]],
+    unsure: Collection[str] = (),
+) -> Ranking:
+    """Return the order in which nova-scheduler tries compute nodes.
+
+    :param capacities: Placement's, by the UUID of the provider and by class
+    :param unsure: the UUIDs of those that filters may keep out, or Placement
+    :raises WeighersNotInRelease: where it does not start with its weighers
+    :raises Refusal: where a weigher that is none of Nova's raises an exception
+    """
+    hosts = [
+        with_ratio(host, capacities.get(host.compute.uuid, {}))
+        for host in host_states(nodes, question.aggregates, question.servers)
+    ]
+    own = question.own.weighers if question.own else OwnWeighers()
+    order = ranking(hosts, question.spec(), question.assumptions, own, unsure)
+    known = frozenset(h.compute.uuid for h in hosts if h.allocation_ratios)
+    cpu = (each for each in order.columns if each.weigher == _CPU)
+    if not known or not any(any(each.multipliers) for each in cpu):
+        return order
+    unreserved = Assumption(_CPU, "reserved_host_cpus", NONE, known)
+    return dataclasses.replace(order, assumed=(*order.assumed, unreserved))
+
+
+def with_ratio(host: HostState, capacity: Mapping[str, int]) -> HostState:
+    """Return a host with the ratio that makes its CPUs Placement's capacity.
+
+    Of a host with dedicated CPUs it can't be told, since they are no VCPU.
+
+    :param capacity: Placement's, by class
+    """
+    report = host.compute.report
+    if report is None or not report.vcpus or "PCPU" in capacity:
+        return host
+    if "VCPU" not in capacity:
+        return host
+    ratios = {"VCPU": capacity["VCPU"] / report.vcpus}
+    return dataclasses.replace(host, allocation_ratios=ratios)
+
+
+def above_limit(found: Explanation) -> tuple[int, ...]:
+    """Return the numbers of candidates that are more than Nova takes, a query each.
+
+    Each query has the limit, and both answers are taken (nova/scheduler/manager.py,
+    ``select_destinations``).
+    """
+    limit = found.request.limit if found.request else None
+    if limit is None:
+        return ()
+    return tuple(each for each in found.allocation_request_counts if each > limit)
+
+
+def picks(found: Explanation) -> tuple[Provider, ...]:
+    """Return the candidates any of which nova-scheduler may try first, by name.
+
+    None where it may not see all of them: which it sees, Placement alone knows, and
+    the weights depend on all that are weighed. And none where that depends on earlier
+    requests, as until 21 (bug 1870096).
+    """
+    if found.ranking is None or found.is_cut:
+        return ()
+    return found.named_by(found.ranking.first)

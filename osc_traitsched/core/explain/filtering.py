@@ -1,9 +1,4 @@
-"""What nova-scheduler's own host filters make of the hosts, beside Placement's answer.
-
-Nova runs the filters one after the other on the hosts that Placement gave, and each on
-those that are left. Here each is run on every host, so that what it keeps out is known
-whatever else does.
-"""
+"""What the host filters leave of Placement's candidates."""
 
 from __future__ import annotations
 
@@ -13,9 +8,10 @@ import operator
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED
-from osc_traitsched.core.nova import move
+from osc_traitsched.core.nova import question as move
 from osc_traitsched.core.nova.clause import (
     Clause,
     HostFilter,
@@ -24,28 +20,98 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
-from osc_traitsched.core.nova.filter.answer import (
+from osc_traitsched.core.nova.filter import groups
+from osc_traitsched.core.nova.filter.groups import unsupported_policy
+from osc_traitsched.core.nova.filter.state import (
+    SERVICE_DISABLED,
     Answer,
     Fails,
     Passes,
     Raises,
+    RequestSpec,
     Unknown,
+    host_states,
 )
-from osc_traitsched.core.nova.filter.groups import unsupported_policy
-from osc_traitsched.core.nova.filter.judging import (
+from osc_traitsched.core.nova.filter.table import (
+    FILTERS,
     Judgment,
     enabled,
     judge,
     judge_all,
 )
-from osc_traitsched.core.nova.filter.reasons import SERVICE_DISABLED
-from osc_traitsched.core.nova.filter.state import RequestSpec, host_states
-from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from osc_traitsched.core.nova.own import Difference
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher import table as weighers
+from osc_traitsched.core.nova.switch import AZ_FILTER
+from osc_traitsched.core.nova.weigher import ranking as weighers
+
+# What of a request does nothing: hints that no filter reads, and a zone of nobody.
+
+
+_READERS = {
+    groups.SAME_HOST: "SameHostFilter",
+    groups.DIFFERENT_HOST: "DifferentHostFilter",
+    groups.NEAR_ADDRESS: "SimpleCIDRAffinityFilter",
+    groups.PREFIX: "SimpleCIDRAffinityFilter",
+    "query": "JsonFilter",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class UnreadHint:
+    """A hint that has no effect.
+
+    :ivar reader: the filter of Nova's that would read it, and is off; empty for none
+    :ivar without: the hint that it has no effect without; empty for none
+    """
+
+    hint: str
+    reader: str = ""
+    without: str = ""
+
+
+def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
+    """Return the hints that nothing reads.
+
+    Where there is a filter that is none of Nova's, it may read any. Where no filter
+    runs, since a host is forced, that is said of all of them together.
+    """
+    names = enabled(question.assumptions)
+    has_own = question.own is not None and question.own.filters
+    if has_own or any(name not in FILTERS for name in names):
+        return ()
+    found = []
+    for hint in sorted(question.hints):
+        reader = _READERS.get(hint, "")
+        if reader not in names:
+            found.append(UnreadHint(hint, reader))
+        elif hint == groups.PREFIX and groups.NEAR_ADDRESS not in question.hints:
+            found.append(UnreadHint(hint, without=groups.NEAR_ADDRESS))
+    return tuple(found)
+
+
+def unread_zone(question: Question) -> str:
+    """Return the zone that a server is pinned to and that keeps no host out, if any.
+
+    nova-api looks whether a zone is there for new servers only, and a prefilter that
+    finds no aggregate of a zone asks for none (nova/scheduler/request_filter.py,
+    ``map_az_to_placement_aggregate``).
+    """
+    zone, settings = question.zone or "", question.assumptions
+    names = enabled(settings)
+    if not zone or ":" in zone or not question.is_kept:
+        return ""
+    if any(name == AZ_FILTER or name not in FILTERS for name in names):
+        return ""
+    collation = settings.collation
+    zones = (zone_in(each["metadata"], collation) for each in question.aggregates)
+    is_there = any(each is not None and collation.equal(each, zone) for each in zones)
+    return "" if is_there else zone
+
+
+# What nova-scheduler's own host filters make of the hosts, beside Placement's answer.
+
 
 _STAGE = "scheduler"
 

@@ -10,10 +10,8 @@ from osc_traitsched.core.explain.filtering import Filtering, filtering
 from osc_traitsched.core.explain.verdict import Verdict
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.move import skips_version
-from osc_traitsched.core.nova.option import Consumer, Option, Value
-from osc_traitsched.core.nova.options import options_in
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.options import Consumer, Option, Value, options_in
+from osc_traitsched.core.nova.question import Question, skips_version
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.placement.facts import Facts

@@ -11,13 +11,13 @@ import collections
 from collections.abc import Collection, Mapping, Sequence
 
 from osc_traitsched.core.nova.clause import Clause, Resource
-from osc_traitsched.core.nova.filter import groups, numbers
+from osc_traitsched.core.nova.filter import groups, values
 from osc_traitsched.core.nova.filter.state import HostState
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement import packing
+from osc_traitsched.core.placement import candidate
+from osc_traitsched.core.placement.candidate import Room
 from osc_traitsched.core.placement.facts import Facts, Fit
-from osc_traitsched.core.placement.packing import Room
 
 _NONE = Room(0, 0)
 
@@ -47,7 +47,7 @@ def of_hosts(
         fit = facts.fits.get(root)
         room = _of_fit(fit, most, root in unsure)
         if host is not None:
-            room = room.capped(*numbers.servers_left(host, question.assumptions))
+            room = room.capped(*values.servers_left(host, question.assumptions))
         name = host.host if host else root
         found[name].append((room, fit))
         if root in first:
@@ -73,19 +73,19 @@ def _of_group(
     """
     group, stock = question.group, facts.stock
     if group is not None and group.policy == groups.AFFINITY:
-        rooms = {host: packing.together(each, stock) for host, each in found.items()}
+        rooms = {host: candidate.together(each, stock) for host, each in found.items()}
         least = min((rooms[host].least for host in first or rooms), default=0)
         return Room(least, max((each.most for each in rooms.values()), default=0))
     if group is None or group.policy != groups.ANTI_AFFINITY:
         every = [pair for each in found.values() for pair in each]
-        return packing.together(every, stock)
+        return candidate.together(every, stock)
     left = groups.servers_left(group, found, question.servers or {})
     capped = []
     for host, each in found.items():
-        room = packing.together(each, stock).capped(left[host], left[host])
+        room = candidate.together(each, stock).capped(left[host], left[host])
         pools = {fit and fit.pools for _, fit in each}
         capped.append((room, each[0][1] if len(pools) == 1 else None))
-    return packing.together(capped, stock)
+    return candidate.together(capped, stock)
 
 
 def _on_host(root: str, clauses: Sequence[Clause], facts: Facts) -> int:

@@ -1,49 +1,231 @@
-"""The answer for one request: why each host is rejected, and what follows.
-
-The terms are those of model-based diagnosis (R. Reiter, "A Theory of Diagnosis from
-First Principles", 1987). A *correction set* of a host is a minimal set of clauses
-without which the host could take the request: what Reiter calls a diagnosis. A
-*conflict* is a minimal set of clauses that no host meets together, whatever else of the
-request it meets. What a host meets has nothing of at least one of its correction sets.
-So a set of clauses is too much for the host if and only if it shares a clause with each
-of them, and too much for all hosts if and only if it shares a clause with each
-correction set of each host. That is: the conflicts are the minimal hitting sets of all
-hosts' correction sets.
-
-For example, three clauses and three hosts of one provider each:
-
-=====  ===========  =======  ==============  ==========================
-Host   CUSTOM_GOLD  enabled  4096 MEMORY_MB  Correction sets
-=====  ===========  =======  ==============  ==========================
-cmp01  no           yes      no              {CUSTOM_GOLD, MEMORY_MB}
-cmp02  no           no       yes             {CUSTOM_GOLD, enabled}
-cmp03  yes          yes      no              {MEMORY_MB}
-=====  ===========  =======  ==============  ==========================
-
-The sets of the last column have two minimal hitting sets, {CUSTOM_GOLD, MEMORY_MB} and
-{enabled, MEMORY_MB}. These are the conflicts: no host with the memory has CUSTOM_GOLD,
-and none is enabled. {CUSTOM_GOLD, enabled} is no conflict, since cmp03 meets both.
-
-A host of one provider meets clauses one by one, so that the clauses that it fails are
-its only correction set. A tree can meet each clause and not all together: one
-provider is asked for two traits, and each is on another one. Then either of the two
-is a correction set by itself.
-"""
+"""Which hosts can take a server, and what keeps the others from it."""
 
 from __future__ import annotations
 
 import collections
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.correction_sets import correction_sets
-from osc_traitsched.core.explain.hitting_sets import bits, hitting_sets
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.clause import Condition
+from osc_traitsched.core.nova.clause import Condition, Resource, Trait
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Mask, Matcher
+
+# Minimal hitting sets: the smallest that share a member with each of many sets.
+
+
+#: More sets than any twelve members can have.
+_MOST = 1000
+
+
+def size(mask: Mask) -> int:
+    """Return how many members a set has."""
+    return bin(mask).count("1")
+
+
+def minimal(sets: Iterable[Mask], most: int | None = None) -> list[Mask]:
+    """Return the sets that have no other one inside, smallest first.
+
+    :param most: no more than these are looked for
+    """
+    kept: list[Mask] = []
+    for candidate in sorted(set(sets), key=lambda mask: (size(mask), mask)):
+        if len(kept) == most:
+            break
+        if not any(smaller & candidate == smaller for smaller in kept):
+            kept.append(candidate)
+    return kept
+
+
+def hitting_sets(sets: Iterable[Mask]) -> list[Mask]:
+    """Return all minimal sets that share a member with every one of the sets.
+
+    By Berge's method: one set after the other, what does not hit it yet is
+    extended by each of its members. No sets are hit by the empty set; an empty
+    set is hit by none. Of very many only the smallest are followed, so that what
+    is found is then the smallest, and not all.
+    """
+    found: list[Mask] = [0]
+    for each in minimal(sets):
+        extended: list[Mask] = []
+        for partial in found:
+            if partial & each:
+                extended.append(partial)
+            else:
+                extended.extend(partial | bit for bit in bits(each))
+        found = minimal(extended, _MOST)
+    return found
+
+
+def bits(mask: Mask) -> list[Mask]:
+    """Return the set's members, each as a set of one."""
+    return [1 << n for n in range(mask.bit_length()) if mask >> n & 1]
+
+
+# A host's correction sets: the minimal sets of clauses to remove for it to fit.
+
+
+#: All sets of twelve clauses.
+_MOST_TRIED = 2**12
+
+#: More than twelve clauses can have, of which none is part of another.
+_MOST_FOUND = 1000
+
+#: Equal groups, each as the bits of its clauses in the same order.
+_Kind = Sequence[Sequence[Mask]]
+
+
+def correction_sets(matcher: Matcher, host: Host, failing: Mask) -> list[Mask]:
+    """Return the failing clauses with each minimal set of the others, smallest first.
+
+    Of sets that differ only in which of some equal groups they are of one is tried,
+    and stands for all. So the removal of some of sixteen equal groups takes 17 tries.
+    These are all correction sets, unless more than 4096 sets have to be tried, or
+    more than 1000 are found. Then it is one, and there may be others.
+
+    :param failing: the clauses that the host fails, each by itself; it does not meet
+        all the others together
+    """
+    others = matcher.everything & ~failing
+    kinds = _kinds(matcher.clauses, others)
+    found = _all(matcher, host, failing, kinds)
+    if found is None:
+        return [_one(matcher, host, failing, bits(others))]
+    return sorted(found, key=lambda mask: (size(mask), bits(mask)))
+
+
+def _kinds(clauses: Sequence[Condition], among: Mask) -> list[_Kind]:
+    """Return the suffixed groups by kinds, and each other clause as a kind."""
+    groups: dict[object, dict[str, Mask]] = collections.defaultdict(dict)
+    for number, clause in enumerate(clauses):
+        bit, plain = 1 << number, dataclasses.replace(clause, origins=())
+        if isinstance(plain, (Resource, Trait)) and plain.group:
+            groups[plain.group][repr(dataclasses.replace(plain, group=""))] = bit
+        else:
+            groups[number][str(number)] = bit
+    kinds: dict[tuple[str, ...], list[list[Mask]]] = {}
+    for group in groups.values():
+        asked = tuple(sorted(group))
+        found = [group[each] for each in asked if group[each] & among]
+        kinds.setdefault(asked, []).append(found)
+    return [kind for kind in kinds.values() if kind[0]]
+
+
+def _all(
+    matcher: Matcher, host: Host, failing: Mask, kinds: Sequence[_Kind]
+) -> list[Mask] | None:
+    """Return all correction sets, or None where they are too many."""
+    if math.prod(map(_tries, kinds)) > _MOST_TRIED:
+        return None
+    tried: list[Mask] = [failing]
+    for unlike in map(_unlike, kinds):
+        tried = [one | other for one in tried for other in unlike]
+    found: list[Mask] = []
+    for removed in sorted(tried, key=size):
+        if any(smaller & removed == smaller for smaller in found):
+            continue
+        if matcher.meets(host, matcher.everything & ~removed):
+            most = _MOST_FOUND + 1
+            alike = [list(itertools.islice(_alike(removed, k), most)) for k in kinds]
+            if len(found) + math.prod(map(len, alike)) > _MOST_FOUND:
+                return None
+            found.extend(failing | sum(each) for each in itertools.product(*alike))
+    return found
+
+
+def _tries(kind: _Kind) -> int:
+    """Return how many sets of a kind's clauses are not alike."""
+    return math.comb(len(kind) + 2 ** len(kind[0]) - 1, len(kind))
+
+
+def _unlike(kind: _Kind) -> list[Mask]:
+    """Return the sets of a kind's clauses, one of those that are alike."""
+    subsets = range(2 ** len(kind[0]))
+    return [
+        sum(map(_of_group, kind, chosen))
+        for chosen in itertools.combinations_with_replacement(subsets, len(kind))
+    ]
+
+
+def _of_group(group: Sequence[Mask], subset: int) -> Mask:
+    """Return the clauses of a group at the positions that are bits of a number."""
+    return sum(bit for position, bit in enumerate(group) if subset >> position & 1)
+
+
+def _alike(mask: Mask, kind: _Kind) -> Iterator[Mask]:
+    """Yield the sets of a kind's clauses that are like those in a set, with them."""
+    subsets = [
+        sum(1 << position for position, bit in enumerate(group) if mask & bit)
+        for group in kind
+    ]
+    for chosen in _orders(subsets):
+        yield sum(map(_of_group, kind, chosen))
+
+
+def _orders(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Yield the orders of numbers that differ."""
+    if not numbers:
+        yield ()
+    for first in sorted(set(numbers)):
+        rest = list(numbers)
+        rest.remove(first)
+        for others in _orders(rest):
+            yield (first, *others)
+
+
+def _one(matcher: Matcher, host: Host, failing: Mask, others: Sequence[Mask]) -> Mask:
+    """Return a set to remove of which nothing can stay; there may be others."""
+    removed = failing | sum(others)
+    for bit in others:
+        if matcher.meets(host, matcher.everything & ~(removed & ~bit)):
+            removed &= ~bit
+    return removed
+
+
+# Sets of a request's clauses: what hosts fail, and what stands against what.
+
+
+@dataclasses.dataclass(frozen=True)
+class ClauseSet(Collection[Condition]):
+    """Some of the clauses of one request; iterates in the request's order.
+
+    Only sets of the same request can be compared or united. Thousands of hosts
+    share a few sets, which are keys of dictionaries: so a set's hash is that of
+    its bits, not that of its clauses.
+
+    :ivar request: all clauses of the request
+    :ivar mask: which of them are in the set
+    """
+
+    request: tuple[Condition, ...] = dataclasses.field(repr=False, hash=False)
+    mask: Mask
+
+    @property
+    def rest(self) -> ClauseSet:
+        """The other clauses of the request."""
+        every = (1 << len(self.request)) - 1
+        return ClauseSet(self.request, every & ~self.mask)
+
+    def __contains__(self, clause: object) -> bool:
+        return clause in tuple(self)
+
+    def __iter__(self) -> Iterator[Condition]:
+        return (c for n, c in enumerate(self.request) if self.mask >> n & 1)
+
+    def __len__(self) -> int:
+        return size(self.mask)
+
+    def __or__(self, other: ClauseSet) -> ClauseSet:
+        return ClauseSet(self.request, self.mask | other.mask)
+
+    def __le__(self, other: ClauseSet) -> bool:
+        return self.mask & other.mask == self.mask
+
+
+# The answer for one request: why each host is rejected, and what follows.
 
 
 @dataclasses.dataclass(frozen=True)

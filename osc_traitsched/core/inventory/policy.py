@@ -5,10 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import ZONE_KEY, Collation, isolated_by
 from osc_traitsched.core.inventory.tenant_keys import found_in, projects_in
-from osc_traitsched.core.inventory.trait_keys import isolated_by
-from osc_traitsched.core.inventory.zones import ZONE_KEY
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,8 +15,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Provider,
     Snapshot,
 )
-from osc_traitsched.core.names import is_pattern, near_names
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.names import Namesake, is_pattern, near_names
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,8 +6,8 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.inventory.node_report import NodeReport
-from osc_traitsched.core.inventory.zones import ZONE_KEY
 
 #: What the keys of an aggregate's metadata begin with that name a project each.
 TENANT_KEY = "filter_tenant_id"

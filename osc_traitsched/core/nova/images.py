@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from osc_traitsched.core.errors import AmbiguousName
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.names import Namesake
 from osc_traitsched.core.nova.question import Body
 
 

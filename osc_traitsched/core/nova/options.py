@@ -1,13 +1,288 @@
-"""The options of nova.conf that decide where a server can go: one row for each."""
+"""Nova's options that decide about scheduling, by release."""
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 from collections.abc import Mapping
+from typing import Union
 
-from osc_traitsched.core.inventory.collation import Collation
-from osc_traitsched.core.nova import filter_options, weigher_options
-from osc_traitsched.core.nova.option import Consumer, Kind, Option
-from osc_traitsched.core.releases import NEWEST
+from osc_traitsched.core.inventory.metadata import Collation
+from osc_traitsched.core.nova import architectures
+from osc_traitsched.core.releases import NEWEST, OLDEST
+
+# What an option of nova.conf is, in every release of Nova.
+
+
+Value = Union[bool, int, float, str, tuple[str, ...], None]
+
+
+class Kind(enum.Enum):
+    """The type of an option's values; oslo.config has types of the same names."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    FLOAT = "float"
+    STRING = "string"
+    LIST = "list"
+    #: Of several lines and files, each with one text.
+    MULTI = "several texts"
+
+
+class Consumer(enum.Enum):
+    """The part of Nova that an option matters to.
+
+    Filters and weighers are nova-scheduler's own, and judge the hosts that Placement
+    answers with. What nova-api and nova-conductor read of a move matters to that move
+    alone. All others shape the request to Placement.
+    """
+
+    API = "nova-api"
+    PREFILTER = "prefilter"
+    DATABASE = "database"
+    SCHEDULER = "nova-scheduler"
+    FILTER = "filter"
+    WEIGHER = "weigher"
+    MOVE = "moves"
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """An option of nova.conf, as the releases of Nova register it.
+
+    :ivar name: ``section.key``, as in ``scheduler.max_placement_results``; one
+        without a section stands in no file, and is no setting of Nova's own
+    :ivar default: its value where nobody sets it
+    :ivar changed_defaults: a release and a value for each change of the default,
+        the oldest first
+    :ivar since: the first release that has it
+    :ivar until: the first release that does not have it any more
+    :ivar minimum: the lowest number that Nova takes
+    :ivar choices: the strings that Nova takes, where it does not take any
+    :ivar deprecated_names: other names that it is read under, each with the first
+        release that does not read it any more
+    :ivar default_source: whose default it is, in one line; a release's where empty
+    """
+
+    name: str
+    kind: Kind
+    default: Value
+    consumer: Consumer
+    changed_defaults: tuple[tuple[int, Value], ...] = ()
+    since: int = OLDEST
+    until: int = NEWEST + 1
+    minimum: int | None = None
+    choices: tuple[str, ...] = ()
+    deprecated_names: tuple[tuple[str, int], ...] = ()
+    default_source: str = ""
+
+    @property
+    def section(self) -> str:
+        """The section of nova.conf that it stands in; empty for none."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def key(self) -> str:
+        """Its name within the section."""
+        return self.name.rpartition(".")[2]
+
+    def is_in(self, release: int) -> bool:
+        """Tell whether a release has the option."""
+        return self.since <= release < self.until
+
+    def default_in(self, release: int) -> Value:
+        """Return the default of a release."""
+        changed = (value for first, value in self.changed_defaults if first <= release)
+        return (self.default, *changed)[-1]
+
+    def names_in(self, release: int) -> tuple[str, ...]:
+        """Return the names that a release reads it under, the right one first."""
+        deprecated = (name for name, until in self.deprecated_names if release < until)
+        return (self.name, *deprecated)
+
+
+# The options of nova.conf that host filters read: one row for each.
+
+
+MAX_IO_OPS = "filter_scheduler.max_io_ops_per_host"
+MAX_INSTANCES = "filter_scheduler.max_instances_per_host"
+DEFAULT_ARCHITECTURE = "filter_scheduler.image_properties_default_architecture"
+ISOLATED_IMAGES = "filter_scheduler.isolated_images"
+ISOLATED_HOSTS = "filter_scheduler.isolated_hosts"
+RESTRICT_ISOLATED_HOSTS = "filter_scheduler.restrict_isolated_hosts_to_isolated_images"
+IMAGE_NAMESPACE = "filter_scheduler.aggregate_image_properties_isolation_namespace"
+IMAGE_SEPARATOR = "filter_scheduler.aggregate_image_properties_isolation_separator"
+METRICS = "metrics.weight_setting"
+DEFAULT_HOST_ZONE = "DEFAULT.default_availability_zone"
+
+#: The first release that does not read them in [DEFAULT] any more.
+_MOVED = 24
+
+
+def _row(
+    name: str,
+    kind: Kind,
+    default: Value,
+    minimum: int | None = None,
+    choices: tuple[str, ...] = (),
+    was_in_default: bool = True,
+) -> Option:
+    old = f"DEFAULT.{name.rpartition('.')[2]}"
+    return Option(
+        name,
+        kind,
+        default,
+        Consumer.FILTER,
+        minimum=minimum,
+        choices=choices,
+        deprecated_names=((old, _MOVED),) if was_in_default else (),
+    )
+
+
+# nova/conf/scheduler.py, and availability_zone.py beside it.
+FILTER_SCHEDULER_ROWS = (
+    _row(MAX_IO_OPS, Kind.INTEGER, 8, minimum=0),
+    _row(MAX_INSTANCES, Kind.INTEGER, 50, minimum=1),
+    _row(
+        DEFAULT_ARCHITECTURE,
+        Kind.STRING,
+        None,
+        choices=architectures.NAMES,
+        was_in_default=False,
+    ),
+    _row(ISOLATED_IMAGES, Kind.LIST, ()),
+    _row(ISOLATED_HOSTS, Kind.LIST, ()),
+    _row(RESTRICT_ISOLATED_HOSTS, Kind.BOOLEAN, True),
+    _row(IMAGE_NAMESPACE, Kind.STRING, None),
+    _row(IMAGE_SEPARATOR, Kind.STRING, "."),
+)
+DEFAULT_ROWS = (_row(DEFAULT_HOST_ZONE, Kind.STRING, "nova", was_in_default=False),)
+METRICS_ROWS = (_row(METRICS, Kind.LIST, (), was_in_default=False),)
+
+
+# The options of nova.conf that weighers read, and how the best host is picked.
+
+
+WEIGHT_CLASSES = "filter_scheduler.weight_classes"
+HOST_SUBSET_SIZE = "filter_scheduler.host_subset_size"
+SHUFFLE = "filter_scheduler.shuffle_best_same_weighed_hosts"
+IMAGE_SETTING = "filter_scheduler.image_props_weight_setting"
+METRICS_REQUIRED = "metrics.required"
+METRICS_UNAVAILABLE = "metrics.weight_of_unavailable"
+
+RAM = "filter_scheduler.ram_weight_multiplier"
+CPU = "filter_scheduler.cpu_weight_multiplier"
+DISK = "filter_scheduler.disk_weight_multiplier"
+IO_OPS = "filter_scheduler.io_ops_weight_multiplier"
+PCI = "filter_scheduler.pci_weight_multiplier"
+SOFT_AFFINITY = "filter_scheduler.soft_affinity_weight_multiplier"
+SOFT_ANTI_AFFINITY = "filter_scheduler.soft_anti_affinity_weight_multiplier"
+BUILD_FAILURE = "filter_scheduler.build_failure_weight_multiplier"
+CROSS_CELL = "filter_scheduler.cross_cell_move_weight_multiplier"
+HYPERVISOR_VERSION = "filter_scheduler.hypervisor_version_weight_multiplier"
+NUM_INSTANCES = "filter_scheduler.num_instances_weight_multiplier"
+IMAGE_PROPERTIES = "filter_scheduler.image_props_weight_multiplier"
+WEIGHER_METRICS = "metrics.weight_multiplier"
+
+#: What gives all weighers of Nova's own.
+ALL_WEIGHERS = "nova.scheduler.weights.all_weighers"
+
+
+def _option(
+    name: str,
+    kind: Kind,
+    default: Value,
+    since: int = 20,
+    minimum: int | None = None,
+    old_name: str = "",
+) -> Option:
+    """Return a row; an old name is one of [DEFAULT] that 24 does not read any more."""
+    old = ((f"DEFAULT.{old_name}", 24),) if old_name else ()
+    return Option(
+        name,
+        kind,
+        default,
+        Consumer.WEIGHER,
+        since=since,
+        minimum=minimum,
+        deprecated_names=old,
+    )
+
+
+def _multiplier(
+    name: str, default: float = 1.0, since: int = 20, was_default: bool = False
+) -> Option:
+    """Return a multiplier's row; some were options of [DEFAULT] by the same key."""
+    old_name = name.rpartition(".")[2] if was_default else ""
+    minimum = 0 if name in (PCI, SOFT_AFFINITY, SOFT_ANTI_AFFINITY) else None
+    return _option(name, Kind.FLOAT, default, since, minimum, old_name)
+
+
+# nova/conf/scheduler.py
+WEIGHER_ROWS = (
+    _option(
+        WEIGHT_CLASSES,
+        Kind.LIST,
+        (ALL_WEIGHERS,),
+        old_name="scheduler_weight_classes",
+    ),
+    _option(
+        HOST_SUBSET_SIZE,
+        Kind.INTEGER,
+        1,
+        minimum=1,
+        old_name="scheduler_host_subset_size",
+    ),
+    _option(SHUFFLE, Kind.BOOLEAN, False),
+    _multiplier(RAM, was_default=True),
+    _multiplier(CPU),
+    _multiplier(DISK, was_default=True),
+    _multiplier(IO_OPS, -1.0, was_default=True),
+    _multiplier(PCI),
+    _multiplier(SOFT_AFFINITY, was_default=True),
+    _multiplier(SOFT_ANTI_AFFINITY, was_default=True),
+    _multiplier(BUILD_FAILURE, 1000000.0),
+    _multiplier(CROSS_CELL, 1000000.0, since=21),
+    _multiplier(HYPERVISOR_VERSION, since=28),
+    _multiplier(NUM_INSTANCES, 0.0, since=28),
+    _multiplier(IMAGE_PROPERTIES, 0.0, since=31),
+    _option(IMAGE_SETTING, Kind.LIST, (), since=31),
+)
+WEIGHER_METRICS_ROWS = (
+    _multiplier(WEIGHER_METRICS),
+    _option(METRICS_REQUIRED, Kind.BOOLEAN, True),
+    _option(METRICS_UNAVAILABLE, Kind.FLOAT, -10000.0),
+)
+
+
+# The host filters that releases of Nova do not have any more.
+
+
+#: Each with the first release without it, be it before Train (20).
+REMOVED_FILTERS: Mapping[str, int] = {
+    "TrustedFilter": 17,
+    "TypeAffinityFilter": 17,
+    "ExactCoreFilter": 18,
+    "ExactDiskFilter": 18,
+    "ExactRamFilter": 18,
+    "CoreFilter": 20,
+    "DiskFilter": 20,
+    "RamFilter": 20,
+    "AggregateCoreFilter": 22,
+    "AggregateDiskFilter": 22,
+    "AggregateRamFilter": 22,
+    "RetryFilter": 22,
+    "AvailabilityZoneFilter": 28,
+}
+
+
+def is_removed(name: str, release: int) -> bool:
+    """Tell whether Nova had a filter of this name, and the release does not."""
+    return name in REMOVED_FILTERS and release >= REMOVED_FILTERS[name]
+
+
+# The options of nova.conf that decide where a server can go: one row for each.
+
 
 ISOLATION = "scheduler.enable_isolated_aggregate_filtering"
 TENANT = "scheduler.limit_tenants_to_placement_aggregate"
@@ -61,16 +336,16 @@ _ROWS = (
         changed_defaults=((24, _HOST_FILTERS),),
         deprecated_names=(("DEFAULT.scheduler_default_filters", 24),),
     ),
-    *filter_options.FILTER_SCHEDULER_ROWS,
-    *weigher_options.FILTER_SCHEDULER_ROWS,
+    *FILTER_SCHEDULER_ROWS,
+    *WEIGHER_ROWS,
     Option(PCI_IN_PLACEMENT, Kind.BOOLEAN, False, Consumer.SCHEDULER, since=27),
-    *filter_options.METRICS_ROWS,
-    *weigher_options.METRICS_ROWS,
+    *METRICS_ROWS,
+    *WEIGHER_METRICS_ROWS,
     Option(NO_PCPU_FALLBACK, Kind.BOOLEAN, False, Consumer.SCHEDULER),
     Option(SKIP_VERSION_CHECK, Kind.BOOLEAN, False, Consumer.MOVE, since=25),
     Option(DEFAULT_ZONE, Kind.STRING, None, Consumer.API),
     Option(RESIZE_TO_SAME_HOST, Kind.BOOLEAN, False, Consumer.MOVE),
-    *filter_options.DEFAULT_ROWS,
+    *DEFAULT_ROWS,
     Option(CROSS_AZ_ATTACH, Kind.BOOLEAN, True, Consumer.API),
     Option(
         PCI_ALIAS,

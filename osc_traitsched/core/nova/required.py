@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.inventory.trait_keys import required_by
+from osc_traitsched.core.inventory.metadata import required_by
 from osc_traitsched.core.nova import request
 from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server import translation
-from osc_traitsched.core.nova.server.adding import SoFar
+from osc_traitsched.core.nova.server.server import SoFar
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 _UEFI: Body = {"hw_firmware_type": "uefi"}

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.option import Value
-from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.releases import NEWEST, RELEASES
 
 

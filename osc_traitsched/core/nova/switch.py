@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.errors import NotInRelease
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.option import Value
-from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.options import OPTIONS, Value
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
 AZ = "az"

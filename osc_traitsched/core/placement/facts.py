@@ -1,13 +1,18 @@
-"""What Placement says of every provider, as far as one request asks for it."""
+"""What was read of Placement: trees, groups of providers, inventories."""
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.inventory.trait import DISABLED
+from osc_traitsched.core.nova.clause import Condition, MemberOf, Resource, Trait
+
+# What Placement says of every provider, as far as one request asks for it.
+
 
 #: A resource class and an amount of it.
 Amount = tuple[str, int]
@@ -150,3 +155,123 @@ class Facts:
         """Return the UUIDs of the providers that a host's resources can be from."""
         tree, sharers = self.snapshot.host_trees[root], self.sharers
         return (*tree, *sorted(sharers[root])) if root in sharers else tree
+
+
+# One host as the matcher sees it: a tree of providers, and what is shared with it.
+
+
+#: A set of clauses as bits: clause number n of the request is ``1 << n``.
+Mask = int
+
+
+@dataclasses.dataclass(frozen=True)
+class Offer:
+    """What one provider is good for, in one host's tree.
+
+    :ivar traits: those of the request's trait names that it has
+    :ivar amounts: the amounts of the request's clauses that it can give, each alone
+    :ivar inside: the member_of clauses that it meets by itself
+    :ivar is_shared: it is of another tree, and shared with this one
+    :ivar limits: pairs of a class that several clauses ask for and the most that it
+        can give of it at once, of amounts that it can give each alone
+    :ivar parent: its place among the host's; None for a root, and where subtrees do
+        not matter
+    """
+
+    traits: frozenset[str]
+    amounts: frozenset[Amount]
+    inside: Mask
+    is_shared: bool = False
+    limits: frozenset[Amount] = frozenset()
+    parent: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Host:
+    """All that decides about a host; equal hosts get equal verdicts.
+
+    :ivar root: the root's traits, of those that the request names
+    :ivar offers: of the root, the rest of the tree, and what is shared with it
+    :ivar filtered: the host filters that keep it out
+    """
+
+    root: frozenset[str]
+    offers: tuple[Offer, ...]
+    filtered: Mask = 0
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @functools.cached_property
+    def _hash(self) -> int:
+        """What is looked up for every host of the cloud."""
+        return hash((self.root, self.offers, self.filtered))
+
+
+# What some of a request's clauses ask of one host's providers, group by group.
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """What one group asks for; equal groups can be served by each other's provider.
+
+    :ivar amounts: sorted; none for a group of traits alone, which is no request
+        that Placement would take
+    """
+
+    amounts: tuple[Amount, ...] = ()
+    required: frozenset[str] = frozenset()
+    forbidden: frozenset[str] = frozenset()
+
+    def is_served_by(self, offer: Offer) -> bool:
+        """Tell whether one provider can serve all of the group, and nothing else."""
+        return (
+            self.required <= offer.traits
+            and not self.forbidden & offer.traits
+            and offer.amounts.issuperset(self.amounts)
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """The groups of a set of clauses.
+
+    Sets that differ only in which of some equal groups they have want the same.
+
+    :ivar suffixed: each group once, and how many are equal to it
+    :ivar unsuffixed: None where nothing is asked of it
+    """
+
+    suffixed: frozenset[tuple[Group, int]]
+    unsuffixed: Group | None
+
+    @classmethod
+    def by(cls, clauses: Iterable[Condition]) -> Wanted:
+        """Return the groups of clauses; the root's traits are in none of them."""
+        groups = by_suffix(clauses)
+        unsuffixed = groups.pop("", None)
+        return cls(frozenset(collections.Counter(groups.values()).items()), unsuffixed)
+
+
+def by_suffix(clauses: Iterable[Condition]) -> dict[str, Group]:
+    """Return the groups of clauses; the unsuffixed one where it has any."""
+    parts: dict[str, list[Resource | Trait]] = {}
+    for clause in clauses:
+        if isinstance(clause, MemberOf):
+            parts.setdefault("", [])
+        elif isinstance(clause, (Resource, Trait)):
+            parts.setdefault(clause.group, []).append(clause)
+    return {suffix: _group(each) for suffix, each in parts.items()}
+
+
+def _group(clauses: Iterable[Resource | Trait]) -> Group:
+    amounts: list[Amount] = []
+    traits: dict[bool, set[str]] = {False: set(), True: set()}
+    for clause in clauses:
+        if isinstance(clause, Resource):
+            amounts.append((clause.resource_class, clause.amount))
+        else:
+            traits[clause.forbidden].add(clause.name)
+    return Group(
+        tuple(sorted(amounts)), frozenset(traits[False]), frozenset(traits[True])
+    )

@@ -1,20 +1,81 @@
-"""The most that each provider can give of a class at once, found out by few questions.
-
-Where several groups ask for a class, one provider may have to serve some of them, and
-then gives a sum. Placement can be asked which providers give an
-amount; but twelve groups with amounts of their own have 4095 sums.
-"""
+"""How many hosts match each part of a request, alone and together."""
 
 from __future__ import annotations
 
 import bisect
 import collections
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
-from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.inventory.snapshot import Members, Provider
+from osc_traitsched.core.nova.clause import (
+    Clause,
+    MemberOf,
+    Resource,
+    RootTrait,
+    Trait,
+)
 from osc_traitsched.core.nova.request import Request
-from osc_traitsched.core.placement.facts import Amount, Stock
+from osc_traitsched.core.placement.facts import Amount, Facts, Stock
+from osc_traitsched.core.placement.matcher import matching_hosts
+
+# How to learn which aggregates providers are in by asking for few unions.
+
+
+def unions(expected: Members) -> tuple[frozenset[str], ...]:
+    """Return the sets of aggregates to ask for."""
+    return tuple(chosen for apart in _apart(expected) for chosen in _halves(apart))
+
+
+def surprises(
+    expected: Members,
+    asked: Sequence[frozenset[str]],
+    answers: Sequence[frozenset[str]],
+) -> frozenset[str]:
+    """Return the providers that are not exactly where they are expected.
+
+    :param asked: what :func:`unions` gave for the same expectation
+    :param answers: for each of them, the providers that are in one of its aggregates
+    """
+    found: set[str] = set()
+    for chosen, answer in zip(asked, answers):
+        wanted = frozenset[str]().union(*(expected[each] for each in chosen))
+        found |= wanted ^ answer
+    return frozenset(found)
+
+
+def _apart(expected: Members) -> Iterable[list[str]]:
+    """Part the aggregates so that no provider is expected in two of one part."""
+    parts: list[tuple[list[str], set[str]]] = []
+    for aggregate in sorted(expected, key=lambda each: (-len(expected[each]), each)):
+        members = expected[aggregate]
+        for part, taken in parts:
+            if not taken & members:
+                part.append(aggregate)
+                taken |= members
+                break
+        else:
+            parts.append(([aggregate], set(members)))
+    return [part for part, _ in parts]
+
+
+def _halves(aggregates: Sequence[str]) -> list[frozenset[str]]:
+    sets = 1
+    while math.comb(sets, max(1, sets // 2)) < len(aggregates):
+        sets += 1
+    halves = itertools.combinations(range(sets), max(1, sets // 2))
+    inside = dict(zip(aggregates, halves))
+    return [
+        frozenset(each for each in aggregates if number in inside[each])
+        for number in range(sets)
+    ]
+
+
+# The most that each provider can give of a class at once, found out by few questions.
+
 
 #: So many sums of one class are asked for at most.
 MOST_SUMS = 16
@@ -190,3 +251,126 @@ def _narrowed(
         givers = ask((name, total))
         known = [part for span in known for part in span.split(total, givers)]
     return known
+
+
+# Many requests and many hosts: hosts that are alike in all that decides are one.
+
+
+_Key = TypeVar("_Key")
+
+
+def matching_all(
+    requests: Mapping[_Key, Request], facts: Facts, among: Iterable[Provider]
+) -> dict[_Key, frozenset[str]]:
+    """Return for each request the roots of the hosts that can take it.
+
+    :param facts: of all that the requests ask for, and of little else: by every fact
+        hosts are told apart
+    :param among: only these hosts
+    """
+    alike = _alike(facts, _traits(requests.values()), among)
+    able = _Able(facts, [kind[0] for kind in alike])
+    members = {kind[0].uuid: frozenset(host.uuid for host in kind) for kind in alike}
+    # Many requests match the same hosts, and the set of them is kept once.
+    known: dict[frozenset[str], frozenset[str]] = {}
+    found = {}
+    for key, request in requests.items():
+        roots = able.matching(request)
+        if roots not in known:
+            every = (members[root] for root in roots)
+            known[roots] = frozenset[str]().union(*every)
+        found[key] = known[roots]
+    return found
+
+
+class _Able:
+    """Hosts by single clauses: whoever fails one can't match, and is not tried.
+
+    One provider that meets each clause meets them together, unless there are groups
+    that share what it has. Of several providers that has to be tried.
+    """
+
+    def __init__(self, facts: Facts, hosts: Iterable[Provider]) -> None:
+        self._facts = facts
+        self._hosts = {host.uuid: host for host in hosts}
+        self._every = frozenset(self._hosts)
+        self._single = frozenset(
+            root for root in self._hosts if len(facts.reachable(root)) == 1
+        )
+        self._known: dict[object, frozenset[str]] = {}
+
+    def matching(self, request: Request) -> frozenset[str]:
+        """Return the roots of those that can take a request, by one of its queries."""
+        both = filter(None, (request, request.fallback))
+        return frozenset[str]().union(*map(self._matching, both))
+
+    def _matching(self, query: Request) -> frozenset[str]:
+        able = self._every.intersection(*map(self._by, query.clauses))
+        sure = frozenset() if any(query.groups) else able & self._single
+        if sure == able:
+            return able
+        tried = [self._hosts[root] for root in able - sure]
+        alone = dataclasses.replace(query, fallback=None)
+        return sure.union(matching_hosts(alone, self._facts, tried))
+
+    def _by(self, clause: Clause) -> frozenset[str]:
+        """Return the roots of the hosts that meet a clause, or may.
+
+        Of several providers one that doesn't have what is forbidden is enough.
+        """
+        forbidden = not isinstance(clause, Resource) and clause.forbidden
+        key = _what(clause), forbidden
+        if key not in self._known:
+            having = frozenset(
+                root
+                for root in self._hosts
+                if any(self._has(u, clause) for u in self._facts.reachable(root))
+            )
+            barred = having & self._single
+            self._known[key] = self._every - barred if forbidden else having
+        return self._known[key]
+
+    def _has(self, uuid: str, clause: Clause) -> bool:
+        """Tell whether a provider has what a clause asks for, or forbids."""
+        if isinstance(clause, Resource):
+            amount = (clause.resource_class, clause.amount)
+            return uuid in self._facts.offers[amount]
+        if isinstance(clause, MemberOf):
+            return uuid in self._facts.members[clause.aggregates]
+        return clause.name in self._facts.traits.get(uuid, ())
+
+
+def _what(clause: Clause) -> object:
+    if isinstance(clause, Resource):
+        return clause.resource_class, clause.amount
+    return clause.aggregates if isinstance(clause, MemberOf) else clause.name
+
+
+def _traits(requests: Iterable[Request]) -> frozenset[str]:
+    both = (each for one in requests for each in (one, one.fallback) if each)
+    clauses = (clause for each in both for clause in each.clauses)
+    return frozenset(c.name for c in clauses if isinstance(c, (Trait, RootTrait)))
+
+
+def _alike(
+    facts: Facts, names: frozenset[str], among: Iterable[Provider]
+) -> list[Sequence[Provider]]:
+    sets = {*facts.offers.values(), *facts.members.values()}
+    limits = tuple(facts.limits.values())
+    by_uuid, nothing = facts.snapshot.by_uuid, frozenset[str]()
+
+    def kind(uuid: str, host: str) -> object:
+        """Return all that a matcher looks at in a provider of a host."""
+        return (
+            facts.traits.get(uuid, nothing) & names,
+            tuple([uuid in each for each in sets]),
+            tuple([most.get(uuid) for most in limits]),
+            by_uuid[uuid].root == host,
+        )
+
+    kinds: dict[object, list[Provider]] = {}
+    for host in among:
+        providers = facts.reachable(host.uuid)
+        found = tuple([kind(uuid, host.uuid) for uuid in providers])
+        kinds.setdefault(found, []).append(host)
+    return list(kinds.values())

@@ -1,17 +1,199 @@
-"""The search for a placement: which provider of a tree serves which group."""
+"""An exact search for allocations in one tree."""
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from osc_traitsched.core.placement import room
-from osc_traitsched.core.placement.facts import Amount
-from osc_traitsched.core.placement.groups import Group
-from osc_traitsched.core.placement.matching import matching
-from osc_traitsched.core.placement.room import Room
-from osc_traitsched.core.placement.task import Ability, Task
+from osc_traitsched.core.placement import capacity
+from osc_traitsched.core.placement.capacity import Room
+from osc_traitsched.core.placement.facts import Amount, Group, Offer, Wanted
+
+# A matching of groups and providers: each group has one, each provider some.
+
+
+def matching(
+    choices: Sequence[Sequence[int]], most: Sequence[int]
+) -> list[list[int]] | None:
+    """Return for each provider the groups that have it, or None if one has none.
+
+    By augmenting paths (H. W. Kuhn): a group whose providers are all taken gets one
+    whose group can have another. For G groups and P providers these are at most
+    G * G * P steps.
+
+    :param choices: for each group the numbers of the providers that it can have
+    :param most: for each provider how many groups can have it
+    """
+    having: list[list[int]] = [[] for _ in most]
+    for group in range(len(choices)):
+        if not _augment(group, choices, most, having, set()):
+            return None
+    return having
+
+
+def _augment(
+    group: int,
+    choices: Sequence[Sequence[int]],
+    most: Sequence[int],
+    having: list[list[int]],
+    tried: set[int],
+) -> bool:
+    for provider in choices[group]:
+        if provider in tried:
+            continue
+        tried.add(provider)
+        others = having[provider]
+        if len(others) < most[provider]:
+            others.append(group)
+            return True
+        for number, other in enumerate(others):
+            if _augment(other, choices, most, having, tried):
+                others[number] = group
+                return True
+    return False
+
+
+# What a search for a placement is about: groups, and providers to serve them.
+
+
+#: What the unsuffixed group takes where it asks for no amount.
+_NOTHING: Amount = ("", 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Ability:
+    """What one provider can do for the groups.
+
+    :ivar serves: the kinds of suffixed groups that it can serve, each alone
+    :ivar gives: what it can give of the unsuffixed group's amounts, each alone
+    :ivar brings: its traits, of those that the unsuffixed group requires
+    :ivar limits: the most that it can give at once of classes
+    """
+
+    serves: tuple[int, ...]
+    gives: frozenset[Amount]
+    brings: frozenset[str]
+    limits: frozenset[Amount]
+
+    def covers(self, other: Ability) -> bool:
+        """Tell whether this can do all that the other can for the unsuffixed group."""
+        return other.gives <= self.gives and other.brings <= self.brings
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """Groups, and the providers of one host that can serve them.
+
+    :ivar groups: the suffixed ones, of equal ones one: each is a kind
+    :ivar numbers: how many there are of each kind
+    :ivar amounts: those of the unsuffixed group; each is given by one provider
+    :ivar required: traits that the providers of these must have between them
+    :ivar isolate: no provider may serve two suffixed groups
+    """
+
+    groups: tuple[Group, ...]
+    numbers: tuple[int, ...]
+    amounts: frozenset[Amount]
+    required: frozenset[str]
+    isolate: bool
+    providers: tuple[Ability, ...]
+
+    def unsuffixed(self) -> Task:
+        """Return the task to serve the unsuffixed group alone.
+
+        Then one provider can give all of the amounts that it gives alone, and no
+        provider is needed that can only do what another one can.
+        """
+        found: list[Ability] = []
+        for each in sorted(self.providers, key=lambda p: -len(p.gives) - len(p.brings)):
+            able = Ability((), each.gives, each.brings, frozenset())
+            if able.gives and not any(other.covers(able) for other in found):
+                found.append(able)
+        return dataclasses.replace(self, groups=(), numbers=(), providers=tuple(found))
+
+
+def task(
+    wanted: Wanted, offers: Sequence[Offer], usable: Collection[int], isolate: bool
+) -> Task:
+    """Return the task to serve groups by the providers of one host.
+
+    Of equal providers there are no more than there are groups and amounts.
+
+    :param offers: of all providers
+    :param usable: the numbers of those that the unsuffixed group may use
+    """
+    kinds = sorted(wanted.suffixed, key=lambda kind: _scarcity(kind[0], offers))
+    groups = tuple(group for group, _ in kinds)
+    numbers = tuple(number for _, number in kinds)
+    unsuffixed = wanted.unsuffixed or Group()
+    amounts = frozenset(unsuffixed.amounts)
+    if wanted.unsuffixed and not amounts:
+        amounts = frozenset({_NOTHING})
+    alike = collections.Counter(
+        _ability(offer, groups, unsuffixed, amounts if n in usable else frozenset())
+        for n, offer in enumerate(offers)
+    )
+    most = sum(numbers) + len(amounts)
+    providers = tuple(
+        ability
+        for ability, number in alike.items()
+        if ability.serves or ability.gives
+        for _ in range(min(number, most))
+    )
+    return Task(groups, numbers, amounts, unsuffixed.required, isolate, providers)
+
+
+def one_serves(wanted: Wanted, offer: Offer, is_usable: bool, isolate: bool) -> bool:
+    """Tell whether one provider, without any others, can serve all groups.
+
+    Most hosts have only one provider, and there nothing has to be searched.
+
+    :param is_usable: the unsuffixed group may use it
+    """
+    groups = [group for group, number in wanted.suffixed for _ in range(number)]
+    if isolate and len(groups) > 1:
+        return False
+    if wanted.unsuffixed:
+        groups.append(wanted.unsuffixed)
+    if not all(group.is_served_by(offer) for group in groups):
+        return False
+    amounts = [amount for group in groups for amount in group.amounts]
+    left = capacity.without(dict(offer.limits), amounts)
+    return capacity.is_enough(left) and (is_usable or not wanted.unsuffixed)
+
+
+def _ability(
+    offer: Offer,
+    groups: Sequence[Group],
+    unsuffixed: Group,
+    amounts: frozenset[Amount],
+) -> Ability:
+    """Return what a provider can do, where it may give these of the amounts."""
+    gives = frozenset[Amount]()
+    if not unsuffixed.forbidden & offer.traits:
+        gives = amounts & (offer.amounts | {_NOTHING})
+    return Ability(
+        tuple(n for n, group in enumerate(groups) if group.is_served_by(offer)),
+        gives,
+        unsuffixed.required & offer.traits if gives else frozenset(),
+        offer.limits,
+    )
+
+
+def _scarcity(group: Group, offers: Sequence[Offer]) -> tuple[object, ...]:
+    """Return what groups are sorted by: first those that fewest can serve."""
+    return (
+        sum(map(group.is_served_by, offers)),
+        group.amounts,
+        sorted(group.required),
+        sorted(group.forbidden),
+    )
+
+
+# The search for a placement: which provider of a tree serves which group.
 
 
 def has_placement(task: Task) -> bool:
@@ -67,7 +249,7 @@ def _bound(provider: Ability, task: Task) -> int:
     groups = [
         task.groups[kind] for kind in provider.serves for _ in range(task.numbers[kind])
     ]
-    return room.bound(dict(provider.limits), groups)
+    return capacity.bound(dict(provider.limits), groups)
 
 
 def _settles(served: Sequence[Sequence[Group]], task: Task) -> bool:
@@ -76,8 +258,10 @@ def _settles(served: Sequence[Sequence[Group]], task: Task) -> bool:
     if not classes.isdisjoint(name for name, _ in task.amounts):
         return False
     return all(
-        room.is_enough(
-            room.without(dict(provider.limits), [a for g in groups for a in g.amounts])
+        capacity.is_enough(
+            capacity.without(
+                dict(provider.limits), [a for g in groups for a in g.amounts]
+            )
         )
         for provider, groups in zip(task.providers, served)
     )
@@ -171,7 +355,7 @@ class _Search:
             numbers = list(most.numbers)
             for kind in provider.serves:
                 wanted = 1 if task.isolate else task.numbers[kind]
-                numbers[kind] += room.times(free, task.groups[kind], wanted)
+                numbers[kind] += capacity.times(free, task.groups[kind], wanted)
             totals = dict(most.totals)
             for name, limit in free.items():
                 totals[name] = totals.get(name, 0) + limit
@@ -206,8 +390,8 @@ class _Search:
         """Yield what can be left when one more provider has been decided on."""
         provider, free = self._task.providers[state.place], self._rooms[state.place]
         for given in _subsets(state.amounts & provider.gives):
-            rest = room.without(free, given)
-            if not room.is_enough(rest):
+            rest = capacity.without(free, given)
+            if not capacity.is_enough(rest):
                 continue
             missing = state.missing - provider.brings if given else state.missing
             for left in self._left(provider, rest, state.left):
@@ -222,13 +406,13 @@ class _Search:
         groups = self._task.groups
         kinds = [kind for kind in provider.serves if left[kind]]
         if self._task.isolate:
-            kinds = [kind for kind in kinds if room.times(free, groups[kind], 1)]
+            kinds = [kind for kind in kinds if capacity.times(free, groups[kind], 1)]
             for kind in kinds:
                 yield tuple(n - (k == kind) for k, n in enumerate(left))
             if not kinds:
                 yield left
             return
-        for filling in room.fillings(free, [(groups[k], left[k]) for k in kinds]):
+        for filling in capacity.fillings(free, [(groups[k], left[k]) for k in kinds]):
             after = list(left)
             for kind, number in zip(kinds, filling):
                 after[kind] -= number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from osc_traitsched.core.inventory.trait_keys import isolated_by
+from osc_traitsched.core.inventory.metadata import isolated_by
 from osc_traitsched.core.nova.required import required_traits
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.found import FoundCloud

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.errors import BadQuestion
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.snapshot import Holding, Nova
 from osc_traitsched.core.names import is_pattern
 from osc_traitsched.core.nova.question import Body

@@ -9,8 +9,8 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason, State
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.metadata import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claims import Unit
 from osc_traitsched.core.wanted.found import FoundCloud

@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.change.model import Kind, Object, Value
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
-from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in, projects_of
-from osc_traitsched.core.inventory.trait_keys import (
+from osc_traitsched.core.inventory.metadata import (
     REQUIRED,
+    ZONE_KEY,
     isolated_by,
     names_trait,
     trait_in,
 )
-from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
+from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in, projects_of
 from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.lines.requirements import FORBIDDEN

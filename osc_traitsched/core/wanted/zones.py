@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.model import Change, Kind, Plan, Value
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
-from osc_traitsched.core.inventory.zones import ZONE_KEY
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.refusals import (
     HeldHosts,

@@ -6,12 +6,18 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.core.existing.drain.bound import Shortage
-from osc_traitsched.core.existing.drain.plan import Drain, Resident, Step, Stuck, Why
+from osc_traitsched.core.existing.drain.plan import (
+    Drain,
+    Resident,
+    Shortage,
+    Step,
+    Stuck,
+    Why,
+)
 from osc_traitsched.paste import Option, line
-from osc_traitsched.views.drain import prose, steps, words
-from osc_traitsched.views.options import settings_from
+from osc_traitsched.views.drain import prose
 from osc_traitsched.views.server import moves
+from osc_traitsched.views.terminal import settings_from
 
 SCHEMA = 1
 
@@ -24,7 +30,7 @@ def document(found: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
     kinds = collections.Counter(step.resident.kind.value for step in found.steps)
     return {
         "schema": SCHEMA,
-        "summary": words.summary(found),
+        "summary": prose.summary(found),
         "host": {
             "name": found.host,
             "nodes": [node.node for node in found.nodes],
@@ -34,7 +40,7 @@ def document(found: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
         "compute_api": f"2.{found.minor}",
         "servers": found.total,
         "moves": dict(sorted(kinds.items())),
-        "before": [line(each, options) for each in steps.disabling(found)],
+        "before": [line(each, options) for each in prose.disabling(found)],
         "steps": [_step(each, options) for each in found.steps],
         "stuck": [_stuck(each, found, options) for each in found.stuck],
         "shortage": found.shortage and _shortage(found.shortage, found),
@@ -71,15 +77,15 @@ def _step(step: Step, options: Sequence[Option]) -> dict[str, Any]:
         "host": step.to.service_host,
         "node": step.to.node,
         "not_visible_filters": list(step.unknown),
-        "commands": list(steps.of_step(step, options)),
+        "commands": list(prose.of_step(step, options)),
     }
 
 
 def _stuck(stuck: Stuck, found: Drain, options: Sequence[Option]) -> dict[str, Any]:
-    text = list(words.why(stuck, found))
+    text = list(prose.why(stuck, found))
     if stuck.why is Why.NO_ROOM:
-        text.append(words.shortage(found))
-    ending = steps.ending(stuck) if words.has_way_out(stuck, found) else None
+        text.append(prose.shortage(found))
+    ending = prose.ending(stuck) if prose.has_way_out(stuck, found) else None
     return {
         "server": _server(stuck.resident),
         "move": stuck.resident.kind.value,
@@ -98,5 +104,5 @@ def _shortage(short: Shortage, found: Drain) -> dict[str, Any]:
         "least": short.least,
         "room": short.room,
         "hosts": short.hosts,
-        "text": words.shortage(found),
+        "text": prose.shortage(found),
     }

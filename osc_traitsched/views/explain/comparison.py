@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from osc_traitsched.core.explain.choice import picks
 from osc_traitsched.core.explain.comparison import differing, kept_out_by
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.explanation import Explanation, picks
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.text import listed, option, ranges
-from osc_traitsched.views.explain import refusal, words
-from osc_traitsched.views.options import settings_from
-from osc_traitsched.views.terminal import Line, Tone
+from osc_traitsched.views.explain import words
+from osc_traitsched.views.terminal import Line, Tone, settings_from
 
 
 def lines(explanation: Explanation) -> Iterator[Line]:
@@ -101,7 +99,7 @@ def document(explanation: Explanation) -> dict[str, Any] | None:
             for value in [own.value(name)]
         ],
         "summary": words.verdict(before),
-        "refusal": refusal.document(before.refusal),
+        "refusal": words.document(before.refusal),
         "candidates": [host.name for host in before.candidates],
         "uncertain_candidates": [host.name for host in before.uncertain],
         "picks": [host.name for host in picks(before)],

@@ -6,23 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from osc_traitsched.core.explain.breakdown import breakdown
-from osc_traitsched.core.explain.choice import picks
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.explanation import Explanation, picks
 from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpact
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.server.parts import Network, Port, Volume
 from osc_traitsched.core.releases import RELEASES
 from osc_traitsched.paste import Option
-from osc_traitsched.views.explain import (
-    comparison,
-    headline,
-    items,
-    not_evaluated,
-    refusal,
-    weights,
-    words,
-)
+from osc_traitsched.views.explain import comparison, headline, items, weights, words
 
 SCHEMA = 1
 
@@ -57,7 +48,7 @@ def document(
         "release": _release(explanation),
         "settings_from": explanation.question.assumptions.place,
         "assumptions": list(_assumptions(explanation)),
-        "refusal": refusal.document(explanation.refusal, is_moved),
+        "refusal": words.document(explanation.refusal, is_moved),
         "query": request.query() if request else None,
         "fallback_query": fallback.query() if fallback else None,
         "total_hosts": explanation.total_hosts,
@@ -89,7 +80,7 @@ def document(
             items.of_fix(each, explanation, options) for each in explanation.fixes
         ],
         "disagreement": _disagreement(explanation),
-        "not_evaluated": not_evaluated.items(explanation),
+        "not_evaluated": words.items(explanation),
     }
 
 

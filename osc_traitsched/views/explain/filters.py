@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.explain import hints
+from osc_traitsched.core.explain import filtering
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.explain.filtering import Failure
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.names import ALMOST, near_names
 from osc_traitsched.core.nova.clause import HostFilter, MoveRule
-from osc_traitsched.core.nova.filter import reasons
-from osc_traitsched.core.nova.filter.answer import Answer, Fails, Raises, Unknown
-from osc_traitsched.core.nova.filter.judging import OWN_FILTER
-from osc_traitsched.core.nova.filter.table import FILTERS
+from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter.state import Answer, Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.table import FILTERS, OWN_FILTER
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
-from osc_traitsched.core.nova.plugin import TOGETHER
+from osc_traitsched.core.nova.own import TOGETHER
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.text import did_you_mean, listed, ranges
@@ -47,33 +46,33 @@ _WANTS = {
 
 #: What is said of a host; {be} and {have} are the verbs for one host or several.
 _SAID = {
-    reasons.SERVICE_DISABLED: "{be} disabled",
-    reasons.SERVICE_DOWN: "{have} nova-compute down",
-    reasons.NO_METADATA: "{be} in no aggregate with {key} ({key}={wanted} asked)",
-    reasons.METADATA_DIFFERS: "{be} in aggregates with {key}={found}, not {wanted}",
-    reasons.IMAGE_DIFFERS: "{be} for images with {key}={found}, not {wanted}",
-    reasons.OTHER_PROJECTS: "{be} for other projects by {key}",
-    reasons.OTHER_FLAVORS: "{be} for the flavors {found} by {key}",
-    reasons.OTHER_ZONE: "{be} in the zone {found}, not {wanted}",
-    reasons.NO_CAPABILITY: "{have} no capability {key} ({wanted} asked)",
-    reasons.CAPABILITY_DIFFERS: "{have} {key}={found}, not {wanted}",
-    reasons.UNSUPPORTED_IMAGE: "{have} no hypervisor for {key}={wanted}",
-    reasons.HYPERVISOR_VERSION: "{have} hypervisor version {found}, not {wanted}",
-    reasons.ISOLATED_HOST: "{be} for isolated images by {key}",
-    reasons.ISOLATED_IMAGE: "{be} no isolated host, which the image needs by {key}",
-    reasons.GROUP_ELSEWHERE: "{have} no server of the group, which is on {found}",
-    reasons.GROUP_HERE: "{have} {found} of the group's servers ({wanted} at most)",
-    reasons.NOT_WITH_SERVERS: "{have} no server of the hint {key}",
-    reasons.WITH_SERVERS: "{have} servers of the hint {key}",
-    reasons.OUTSIDE_NETWORK: "{be} outside {wanted}: {found}",
-    reasons.QUERY_IS_FALSE: "{be} no match of the hint {key}",
-    reasons.AT_LIMIT: "{be} at the limit: {found} of {wanted} ({key})",
-    reasons.LARGER_THAN_HOST: "{have} {found} of {key} in all, {wanted} asked",
-    reasons.NO_NUMA_TOPOLOGY: "{have} no NUMA nodes ({found}; {key} asks for some)",
-    reasons.TOO_LITTLE_FREE: "{have} {found} of {key} free, {wanted} asked",
-    reasons.SERVER_IS_HERE: "{be} left out as the server's own host",
-    reasons.HYPERVISOR_TYPE: "{have} the hypervisor {found}, not {wanted}",
-    reasons.HYPERVISOR_OLDER: "{have} hypervisor version {found}, older than {wanted}",
+    state.SERVICE_DISABLED: "{be} disabled",
+    state.SERVICE_DOWN: "{have} nova-compute down",
+    state.NO_METADATA: "{be} in no aggregate with {key} ({key}={wanted} asked)",
+    state.METADATA_DIFFERS: "{be} in aggregates with {key}={found}, not {wanted}",
+    state.IMAGE_DIFFERS: "{be} for images with {key}={found}, not {wanted}",
+    state.OTHER_PROJECTS: "{be} for other projects by {key}",
+    state.OTHER_FLAVORS: "{be} for the flavors {found} by {key}",
+    state.OTHER_ZONE: "{be} in the zone {found}, not {wanted}",
+    state.NO_CAPABILITY: "{have} no capability {key} ({wanted} asked)",
+    state.CAPABILITY_DIFFERS: "{have} {key}={found}, not {wanted}",
+    state.UNSUPPORTED_IMAGE: "{have} no hypervisor for {key}={wanted}",
+    state.HYPERVISOR_VERSION: "{have} hypervisor version {found}, not {wanted}",
+    state.ISOLATED_HOST: "{be} for isolated images by {key}",
+    state.ISOLATED_IMAGE: "{be} no isolated host, which the image needs by {key}",
+    state.GROUP_ELSEWHERE: "{have} no server of the group, which is on {found}",
+    state.GROUP_HERE: "{have} {found} of the group's servers ({wanted} at most)",
+    state.NOT_WITH_SERVERS: "{have} no server of the hint {key}",
+    state.WITH_SERVERS: "{have} servers of the hint {key}",
+    state.OUTSIDE_NETWORK: "{be} outside {wanted}: {found}",
+    state.QUERY_IS_FALSE: "{be} no match of the hint {key}",
+    state.AT_LIMIT: "{be} at the limit: {found} of {wanted} ({key})",
+    state.LARGER_THAN_HOST: "{have} {found} of {key} in all, {wanted} asked",
+    state.NO_NUMA_TOPOLOGY: "{have} no NUMA nodes ({found}; {key} asks for some)",
+    state.TOO_LITTLE_FREE: "{have} {found} of {key} free, {wanted} asked",
+    state.SERVER_IS_HERE: "{be} left out as the server's own host",
+    state.HYPERVISOR_TYPE: "{have} the hypervisor {found}, not {wanted}",
+    state.HYPERVISOR_OLDER: "{have} hypervisor version {found}, older than {wanted}",
 }
 
 
@@ -131,7 +130,7 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
     :param number: of hosts, for the verb
     """
     singular = number == 1
-    if isinstance(found, Fails) and found.reason == reasons.OWN:
+    if isinstance(found, Fails) and found.reason == state.OWN:
         be = "is" if singular else "are"
         why = f" ({'; '.join(found.found)})" if found.found else ""
         return f"{be} kept out by {name}{why}"
@@ -232,7 +231,7 @@ def others_on(
 
 def unread_hints(question: Question) -> Iterator[str]:
     """Yield a line for each hint that no filter reads."""
-    for each in hints.unread_hints(question):
+    for each in filtering.unread_hints(question):
         why = "no filter that is on reads it, and none of Nova's does"
         if each.reader:
             why = f"{each.reader} reads it, which is off"
@@ -243,7 +242,7 @@ def unread_hints(question: Question) -> Iterator[str]:
 
 def unread_zone(question: Question) -> Iterator[str]:
     """Yield a line if a server is pinned to a zone that no aggregate has."""
-    zone = hints.unread_zone(question)
+    zone = filtering.unread_zone(question)
     if zone:
         yield f"The availability zone {zone} keeps no host out: no aggregate has it."
 

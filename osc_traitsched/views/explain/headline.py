@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from osc_traitsched.core.explain.breakdown import Cause, Share, breakdown
-from osc_traitsched.core.explain.choice import above_limit
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.explanation import Explanation, above_limit
 from osc_traitsched.core.explain.option_impact import OptionImpact
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import AFTER_PLACEMENT, Condition, Resource
 from osc_traitsched.text import count, listed, option, ranges
-from osc_traitsched.views import left_out
-from osc_traitsched.views.explain import filters, reasons, refusal, weights, words
+from osc_traitsched.views import terminal
+from osc_traitsched.views.explain import filters, reasons, weights, words
 from osc_traitsched.views.terminal import Line, Tone
 
 _MOST_SHARES = 5
@@ -23,7 +22,7 @@ def lines(explanation: Explanation) -> Iterator[Line]:
     yield Line(words.verdict(explanation), _tone(explanation))
     if explanation.refusal is not None:
         is_moved = explanation.question.move is not None
-        yield Line(refusal.text(explanation.refusal, is_moved))
+        yield Line(words.text(explanation.refusal, is_moved))
     if explanation.candidates:
         picked = weights.pick(explanation)
         names = _names(explanation.candidates)
@@ -171,9 +170,9 @@ def _remarks(explanation: Explanation) -> Iterator[str]:
         )
     if explanation.computes_without_provider:
         nodes = (each.node for each in explanation.computes_without_provider)
-        yield left_out.without_provider(nodes)
+        yield terminal.without_provider(nodes)
     if explanation.unmanaged_roots:
         others = _names(explanation.unmanaged_roots)
         yield f"Placement has root providers that are not Nova compute nodes: {others}"
     if explanation.facts is not None and explanation.unlisted_computes:
-        yield left_out.unlisted(explanation.facts.snapshot)
+        yield terminal.unlisted(explanation.facts.snapshot)

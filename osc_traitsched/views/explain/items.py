@@ -7,10 +7,9 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from osc_traitsched.core.explain.clause_set import ClauseSet
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.explanation import Explanation, out_of_sync
 from osc_traitsched.core.explain.fix import Fix, HostFix, RequestFix
-from osc_traitsched.core.explain.out_of_sync import out_of_sync
+from osc_traitsched.core.explain.verdict import ClauseSet
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.clause import (
     Condition,
@@ -21,7 +20,7 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.move import RULES
+from osc_traitsched.core.nova.question import RULES
 from osc_traitsched.paste import Option, line
 from osc_traitsched.views import own_filters
 from osc_traitsched.views.explain import filters, fixes, weights, words

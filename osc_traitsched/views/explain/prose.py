@@ -20,13 +20,11 @@ from osc_traitsched.views.explain import (
     filters,
     fixes,
     headline,
-    not_evaluated,
     reasons,
     weights,
     words,
 )
-from osc_traitsched.views.options import settings_from
-from osc_traitsched.views.terminal import Line, Tone
+from osc_traitsched.views.terminal import Line, Tone, settings_from
 
 _MOST_KINDS = 10
 _MOST_CONFLICTS = 5
@@ -58,7 +56,7 @@ def lines(
             yield from _nearest(explanation, everything)
         yield from _conditions(explanation, width)
     yield from _assumptions(explanation)
-    found = [f"  {item['text']}" for item in not_evaluated.items(explanation)]
+    found = [f"  {item['text']}" for item in words.items(explanation)]
     if found:
         yield from _section("Not looked at:", found)
 

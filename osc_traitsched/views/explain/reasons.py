@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.out_of_sync import out_of_sync
+from osc_traitsched.core.explain.explanation import Explanation, out_of_sync
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.inventory.trait import DISABLED
 from osc_traitsched.core.nova.clause import (
@@ -16,7 +15,7 @@ from osc_traitsched.core.nova.clause import (
     RootTrait,
     Trait,
 )
-from osc_traitsched.core.nova.filter.answer import Fails
+from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.views.explain import filters, words
 

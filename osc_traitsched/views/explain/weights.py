@@ -5,26 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from osc_traitsched.core.explain.choice import picks
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.explanation import Explanation, picks
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.weigher import weight
+from osc_traitsched.core.nova.weigher import weighing
 from osc_traitsched.core.nova.weigher.ranking import Ranking
-from osc_traitsched.core.nova.weigher.weight import Assumption
+from osc_traitsched.core.nova.weigher.weighing import Assumption
 from osc_traitsched.text import ranges
 
 _TAKEN = {
-    weight.NONE: "no host has any {missing}",
-    weight.ALIKE: "{missing} is the same on all hosts",
-    weight.REPORTED: "all hosts report {missing}, and the same",
-    weight.ALL_IO: "each task under way is I/O, and no host was given a server in the"
+    weighing.NONE: "no host has any {missing}",
+    weighing.ALIKE: "{missing} is the same on all hosts",
+    weighing.REPORTED: "all hosts report {missing}, and the same",
+    weighing.ALL_IO: "each task under way is I/O, and no host was given a server in the"
     " last minute",
-    weight.DEFAULT: "{missing} is the release's default",
-    weight.ZERO: "{missing} counts as zero where there is none",
-    weight.UNSEEN: "it reads {missing}, and is taken to weigh all hosts alike",
-    weight.NOT_RAISING: "it raises {missing} on a host that may not be weighed, which "
-    "would end the request; else it is taken to weigh all hosts alike",
-    weight.FIRST_REQUEST: "no request was scheduled since nova-scheduler started",
+    weighing.DEFAULT: "{missing} is the release's default",
+    weighing.ZERO: "{missing} counts as zero where there is none",
+    weighing.UNSEEN: "it reads {missing}, and is taken to weigh all hosts alike",
+    weighing.NOT_RAISING: (
+        "it raises {missing} on a host that may not be weighed, which would end the "
+        "request; else it is taken to weigh all hosts alike"
+    ),
+    weighing.FIRST_REQUEST: "no request was scheduled since nova-scheduler started",
 }
 
 _HISTORY = "depends on the requests since nova-scheduler started (bug 1870096)"

@@ -11,8 +11,9 @@ from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import document as explained
 from osc_traitsched.views.explain import prose
+from osc_traitsched.views.server import document as request
 from osc_traitsched.views.server import document as server
-from osc_traitsched.views.server import moves, request
+from osc_traitsched.views.server import moves
 from osc_traitsched.views.server.prose import section
 from osc_traitsched.views.terminal import Line, Tone
 

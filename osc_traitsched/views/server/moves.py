@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.due import Because
 from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
-from osc_traitsched.core.existing.moves.refusal import MoveRefusal, Why
+from osc_traitsched.core.existing.moves.refusals import MoveRefusal, Why
 from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.move import Kind
+from osc_traitsched.core.nova.question import Kind
 from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
 from osc_traitsched.views.explain import reasons as explained
-from osc_traitsched.views.explain import refusal as refused
+from osc_traitsched.views.explain import words as refused
 
 #: Each move as a noun.
 NOUNS = {

@@ -6,10 +6,9 @@ import functools
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.errors import nova
-from osc_traitsched.core.existing import doubt, reason
-from osc_traitsched.core.existing.doubt import Doubt
+from osc_traitsched.core.existing import wish
 from osc_traitsched.core.existing.parts import Name
-from osc_traitsched.core.existing.reason import Reason
+from osc_traitsched.core.existing.wish import Doubt, Reason
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, Resource
 from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
@@ -32,10 +31,10 @@ def why(found: Reason, aggregates: Mapping[str, str]) -> str:
 
     :param aggregates: names of host aggregates, by UUID
     """
-    if isinstance(found, reason.Unmet):
+    if isinstance(found, wish.Unmet):
         together = " together with the rest" if found.is_together else ""
         return f"{_unmet(found.clause, aggregates)}{together}"
-    if isinstance(found, reason.KeptOut):
+    if isinstance(found, wish.KeptOut):
         return f"{filters.answer(found.answer, found.filter)} ({found.filter})"
     return f"is refused with all hosts: {nova.wrong(found.refusal)}"
 
@@ -79,37 +78,37 @@ def why_unknown(found: Doubt) -> str:
 
 
 @why_unknown.register
-def _(found: doubt.NotKnown) -> str:
+def _(found: wish.NotKnown) -> str:
     since = f" before compute API 2.{found.since}" if found.since else ""
     return f"{_PARTS[found.part]}{since}"
 
 
 @why_unknown.register
-def _(found: doubt.NotSpelledOut) -> str:
+def _(found: wish.NotSpelledOut) -> str:
     return f"what {found.key}={found.value} asks for is not known here"
 
 
 @why_unknown.register
-def _(found: doubt.MayBeKeptOut) -> str:
+def _(found: wish.MayBeKeptOut) -> str:
     return f"its host {filters.answer(found.answer, found.filter)}"
 
 
 @why_unknown.register
-def _(found: doubt.NotAsked) -> str:
+def _(found: wish.NotAsked) -> str:
     wrong = nova.wrong(found.refusal)
     return f"nova-api would refuse a new one like it: {wrong}"
 
 
 @why_unknown.register
-def _(found: doubt.HostNotListed) -> str:
+def _(found: wish.HostNotListed) -> str:
     return f"Nova does not list its host {found.host}, or Placement has no provider"
 
 
 @why_unknown.register
-def _(found: doubt.TreeNotRead) -> str:
+def _(found: wish.TreeNotRead) -> str:
     return "its host is full, and what each of its providers gives was not read"
 
 
 @why_unknown.register
-def _(found: doubt.NotPlaced) -> str:
+def _(found: wish.NotPlaced) -> str:
     return "not all servers of its group or hints were looked for"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import datetime
 
-from osc_traitsched.core.existing.answer import ServerAnswer
-from osc_traitsched.core.existing.failure import Failure, Stage
+from osc_traitsched.core.existing.failure import Failure, ServerAnswer, Stage
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.explain import words
 

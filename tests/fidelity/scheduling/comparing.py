@@ -8,11 +8,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.core.nova.filter.answer import Answer as Judged
-from osc_traitsched.core.nova.filter.answer import Fails, Passes, Raises, Unknown
-from osc_traitsched.core.nova.weigher.column import Column
+from osc_traitsched.core.nova.filter.state import Answer as Judged
+from osc_traitsched.core.nova.filter.state import Fails, Passes, Raises, Unknown
 from osc_traitsched.core.nova.weigher.ranking import Ranking
-from osc_traitsched.core.nova.weigher.weight import ALIKE
+from osc_traitsched.core.nova.weigher.weighing import ALIKE, Column
 from tests.fidelity.scheduling import hidden, ours
 from tests.fidelity.scheduling.ours import Case
 

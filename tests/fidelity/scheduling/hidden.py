@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.nova.filter.answer import Answer as Judged
-from osc_traitsched.core.nova.filter.answer import Unknown
-from osc_traitsched.core.nova.weigher import weight
-from osc_traitsched.core.nova.weigher.weight import Assumption
+from osc_traitsched.core.nova.filter.state import Answer as Judged
+from osc_traitsched.core.nova.filter.state import Unknown
+from osc_traitsched.core.nova.weigher import weighing
+from osc_traitsched.core.nova.weigher.weighing import Assumption
 from tests.fidelity.scheduling.ours import Case
 
 # Of the host state. The text of ``cpu_info`` is shown as what it says; of the ratios
@@ -39,7 +39,7 @@ def is_hidden(name: str, judged: Judged) -> bool:
 def holds(assumption: Assumption, case: Case) -> bool:
     """Tell whether the hosts of a case are as a ranking takes them to be."""
     hidden = [host["hidden"] for host in case["hosts"]]
-    if assumption.taken == weight.FIRST_REQUEST:
+    if assumption.taken == weighing.FIRST_REQUEST:
         # Nova's weighers are made anew for each case.
         return True
     if assumption.missing == "failed_builds":
@@ -53,5 +53,5 @@ def holds(assumption: Assumption, case: Case) -> bool:
         )
     if assumption.missing == "metrics":
         alike = all(each["metrics"] == hidden[0]["metrics"] for each in hidden)
-        return alike and assumption.taken != weight.REPORTED
+        return alike and assumption.taken != weighing.REPORTED
     return False

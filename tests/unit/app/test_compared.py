@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from osc_traitsched.app import explain
-from osc_traitsched.core.nova import options, weigher_options
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import comparison, document, prose
 from tests.explain_schema import CLOSED
@@ -16,8 +16,8 @@ from tests.unit.core.scheduled import COMPUTE, OWN, SPECS
 GOLD = {"aggregate_instance_extra_specs:trait:CUSTOM_GOLD": "required"}
 ODD = {"availability_zone": ">= many"}
 FILTERS = options.ENABLED_FILTERS
-RAM, DISK = weigher_options.RAM, weigher_options.DISK
-SUBSET = weigher_options.HOST_SUBSET_SIZE
+RAM, DISK = options.RAM, options.DISK
+SUBSET = options.HOST_SUBSET_SIZE
 FREE = {
     "cmp01": {**FIGURES, "free_ram_mb": 60000},
     "cmp02": {**FIGURES, "free_disk_gb": 950},
@@ -104,7 +104,7 @@ def test_a_request_that_only_one_of_both_refuses_is_compared_as_a_whole():
 
 
 def test_settings_with_which_the_scheduler_does_not_start_are_refused():
-    old = {weigher_options.WEIGHT_CLASSES: ("nova.scheduler.weights.ram.OldWeigher",)}
+    old = {options.WEIGHT_CLASSES: ("nova.scheduler.weights.ram.OldWeigher",)}
     _, said, whole = compared(old, {})
     assert "Refused before any host was considered." in said[-2]
     assert "OldWeigher" in whole["without_set"]["refusal"]["text"]

@@ -10,9 +10,9 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage, CloudBroke
 from osc_traitsched.core.existing.moves.due import Because
 from osc_traitsched.core.existing.moves.rebuild import Can
-from osc_traitsched.core.existing.moves.refusal import Why
+from osc_traitsched.core.existing.moves.refusals import Why
 from osc_traitsched.core.existing.parts import Given, Name
-from osc_traitsched.core.nova.move import Kind
+from osc_traitsched.core.nova.question import Kind
 from osc_traitsched.views.server import destinations as views
 from tests.destinations_schema import CLOSED
 from tests.unit.app.recorded import CMP01, ROCKY, TRAITS

@@ -10,8 +10,8 @@ from osc_traitsched.app import candidates, explain, request
 from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import Refusal, WeighersNotInRelease
-from osc_traitsched.core.nova import filter_options, options, weigher_options
-from osc_traitsched.core.nova.filter.answer import Unknown
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.state import Unknown
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import document, prose
 from tests.explain_schema import CLOSED
@@ -54,10 +54,10 @@ def ask(cloud, *filters, weighers=(), specs=None, limit=None, **asked):
     }
     if limit is not None:
         given = Setting(limit, "a test", given=True)
-        settings[filter_options.MAX_IO_OPS] = given
+        settings[options.MAX_IO_OPS] = given
     if weighers:
         given = Setting(weighers, "a test", given=True)
-        settings[weigher_options.WEIGHT_CLASSES] = given
+        settings[options.WEIGHT_CLASSES] = given
     assumed = dataclasses.replace(question.assumptions, settings=settings)
     return dataclasses.replace(question, assumptions=assumed)
 
@@ -153,7 +153,7 @@ def test_a_host_that_may_be_building_servers_is_not_sure(asking):
     filtering = asking(busy, question).filtering
     assert not filtering.doubts(CMP01)
     assert filtering.unknown(CMP02) == (
-        (IO, Unknown("num_io_ops", filter_options.MAX_IO_OPS, "1 at most")),
+        (IO, Unknown("num_io_ops", options.MAX_IO_OPS, "1 at most")),
     )
 
 

@@ -14,8 +14,8 @@ from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import read
 from osc_traitsched.core.errors import BadConfiguration, Refusal
-from osc_traitsched.core.nova.filter.answer import PASSES
-from osc_traitsched.core.nova.plugin import NovaPythonFails, PluginFails
+from osc_traitsched.core.nova.filter.state import PASSES
+from osc_traitsched.core.nova.own import NovaPythonFails, PluginFails
 from osc_traitsched.views.explain import document, prose
 from tests.explain_schema import CLOSED
 from tests.unit.app import test_filtered

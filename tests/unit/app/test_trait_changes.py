@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import requirers
+from osc_traitsched.cloud import topology
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.outcome import foreseen_outcomes
@@ -95,7 +95,7 @@ def test_an_aggregate_in_other_letters_requires_the_trait_too(key, value):
     """Which database Nova has is not asked: to be careful is to take either."""
     odd = {"uuid": OTHER, "name": "odd", "hosts": [], "metadata": {key: value}}
     aggregates = {"/os-aggregates": {"aggregates": [{"id": 1, **odd}]}}
-    found = requirers.requirers(cloud(flavors=(), **aggregates), [GOLD])
+    found = topology.requirers(cloud(flavors=(), **aggregates), [GOLD])
     assert found == {GOLD: (Requirer("aggregate", "odd", key, "1"),)}
 
 

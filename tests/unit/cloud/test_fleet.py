@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.cloud import fleet
+from osc_traitsched.cloud import servers
 from tests.unit.app.recorded import RecordedCloud
 from tests.unit.core.residents import server
 
@@ -16,7 +16,7 @@ def test_the_hosts_of_a_cell_that_does_not_answer_are_those_of_status_unknown():
     ]
     path = "/os-services?binary=nova-compute"
     cloud = RecordedCloud(compute={path: {"services": services}})
-    assert fleet.silent_hosts(cloud) == {"cmp1"}
+    assert servers.silent_hosts(cloud) == {"cmp1"}
 
 
 def test_a_server_that_moves_between_two_hosts_is_read_once():
@@ -29,7 +29,7 @@ def test_a_server_that_moves_between_two_hosts_is_read_once():
         f"{path}b&marker={server('s2', 'b')['id']}": [],
     }
     cloud = RecordedCloud(compute={k: {"servers": v} for k, v in pages.items()})
-    found = fleet.fleet(cloud, ["b", "a"])
+    found = servers.fleet(cloud, ["b", "a"])
     assert [(each.name, each.host) for each in found.residents] == [
         ("s1", "a"),
         ("s2", "b"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.cloud import residents
+from osc_traitsched.cloud import servers
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.app.recorded import RecordedCloud
 from tests.unit.core.residents import server
@@ -16,4 +16,4 @@ def test_servers_are_not_taken_for_those_of_no_host_where_nova_hides_hosts():
     path = "/servers/detail?all_tenants=1&host=cmp1&limit=1000"
     cloud = RecordedCloud(compute={path: {"servers": [body]}})
     with pytest.raises(CloudBroke, match="OS-EXT-SRV-ATTR:host"):
-        residents.residents(cloud, "cmp1")
+        servers.residents(cloud, "cmp1")

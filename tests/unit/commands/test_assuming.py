@@ -8,7 +8,7 @@ from osc_traitsched.app import settings
 from osc_traitsched.commands import scheduler_args
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration, BadUsage
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from osc_traitsched.app.wanted.exporting import export_wanted
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.config.wanted import reader, writer
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional import shell
 from tests.unit.app.living import HOSTS, LivingCloud

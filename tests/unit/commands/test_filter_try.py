@@ -6,9 +6,8 @@ import pytest
 
 from osc_traitsched.commands import filter_try
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
-from osc_traitsched.core.nova.filter.reasons import OWN
-from osc_traitsched.core.nova.plugin import PluginJudgment, Weighed
+from osc_traitsched.core.nova.filter.state import OWN, PASSES, Fails, Raises, Unknown
+from osc_traitsched.core.nova.own import PluginJudgment, Weighed
 
 ERROR = Raises("KeyError", "", "'x'")
 

@@ -130,6 +130,8 @@ def test_a_standard_trait_stays_on_the_hosts_whatever_the_aggregate_is(cloud):
 
 
 def test_where_no_trait_isolates_the_aggregate_the_traits_have_to_be_named(cloud):
+    cloud.known.add("CUSTOM_RACK")
+    cloud.gives("CUSTOM_RACK", "cmp00", "cmp01")
     found = run(*UNISOLATE)
     assert (found.code, last(found)) == (
         1,

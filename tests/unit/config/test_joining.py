@@ -7,7 +7,7 @@ import pytest
 from osc_traitsched.config import baseline, ini, joining, rhoso
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova import options, weigher_options
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 
 WALLABY, ANTELOPE, BOBCAT = 23, 27, 28
@@ -128,12 +128,12 @@ def test_a_baselines_filters_are_those_of_the_release(name, release, first, last
 @pytest.mark.parametrize(
     ("name", "release", "option", "value"),
     [
-        ("rhoso", 27, weigher_options.SHUFFLE, True),
-        ("openstack-ansible", 28, weigher_options.HOST_SUBSET_SIZE, 10),
-        ("openstack-ansible", 27, weigher_options.RAM, 5.0),
-        ("openstack-ansible", 29, weigher_options.RAM, 1.0),
-        ("charmed", 20, weigher_options.BUILD_FAILURE, 0.0),
-        ("tripleo", 20, weigher_options.BUILD_FAILURE, 1000000.0),
+        ("rhoso", 27, options.SHUFFLE, True),
+        ("openstack-ansible", 28, options.HOST_SUBSET_SIZE, 10),
+        ("openstack-ansible", 27, options.RAM, 5.0),
+        ("openstack-ansible", 29, options.RAM, 1.0),
+        ("charmed", 20, options.BUILD_FAILURE, 0.0),
+        ("tripleo", 20, options.BUILD_FAILURE, 1000000.0),
     ],
 )
 def test_a_baselines_weighers_are_those_of_the_release(name, release, option, value):

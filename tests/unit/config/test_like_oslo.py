@@ -7,8 +7,7 @@ from oslo_config import cfg
 
 from osc_traitsched.config import nova_conf
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova.option import Consumer, Kind, Option
-from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.options import OPTIONS, Consumer, Kind, Option
 
 WALLABY = 23
 REFUSED = "refused"

@@ -3,7 +3,7 @@
 import pytest
 
 from osc_traitsched.config import values
-from osc_traitsched.core.nova.option import Consumer, Kind, Option
+from osc_traitsched.core.nova.options import Consumer, Kind, Option
 
 ARCHITECTURES = ("x86_64", "aarch64")
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.existing.company import Circles
-from osc_traitsched.core.existing.elsewhere import Elsewhere
-from osc_traitsched.core.existing.fleet import Fleet
+from osc_traitsched.core.existing.fleet import Circles, Fleet
 from osc_traitsched.core.existing.judging import Judging
-from osc_traitsched.core.existing.misplaced import Answer, OwnHosts
+from osc_traitsched.core.existing.misplaced import Elsewhere, Fit, OwnHosts
 from osc_traitsched.core.existing.wish import Wishes
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova import filter_options, options
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.views.server import placed as words
@@ -94,7 +92,7 @@ def said(
     settings = settings.changed(options.COLLATION, "case-sensitive")
     settings = settings.changed(options.DEFAULT_ZONE, zone)
     settings = settings.changed(options.CROSS_AZ_ATTACH, False)
-    settings = settings.changed(filter_options.ISOLATED_IMAGES, isolated)
+    settings = settings.changed(options.ISOLATED_IMAGES, isolated)
     fleet = Fleet(minor)
     fleet.add(servers)
     fleet.with_volumes({identity(n): each for n, each in (volumes or {}).items()})
@@ -129,7 +127,7 @@ def said(
 
 def _said(placed, names):
     verdict = placed.verdict
-    if verdict.answer is Answer.MISPLACED:
+    if verdict.answer is Fit.MISPLACED:
         why = tuple(words.why(each, names) for each in verdict.reasons)
     else:
         why = tuple(map(words.why_unknown, verdict.doubts))

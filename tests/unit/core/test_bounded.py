@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.core.nova.server import properties, reading
+from osc_traitsched.core.nova.server import properties
+from osc_traitsched.core.nova.server import properties as reading
 from osc_traitsched.core.releases import NEWEST, OLDEST
 from tests.fidelity import large, ours
 from tests.fidelity.values import CHECKED, SHAPING

@@ -6,10 +6,10 @@ import dataclasses
 
 from osc_traitsched.core.explain.comparison import compared, differing, kept_out_by
 from osc_traitsched.core.explain.filtering import filtering
-from osc_traitsched.core.nova import options, weigher_options
-from osc_traitsched.core.nova.filter.answer import PASSES
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.state import PASSES
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.weigher.own import OwnWeigher
+from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
 from tests.unit.core.scheduled import COMPUTE, computes, matched, question
 from tests.unit.core.test_own import CLOUD, MINE, NO, ran, run
 
@@ -62,7 +62,7 @@ def test_what_a_weigher_of_ones_own_would_add_without_it_is_not_known():
     asked = ran(
         question(CLOUD, COMPUTE), [run("Heavy", PASSES, PASSES, weigher=weigher)]
     )
-    found = answered(with_set(asked, ("x.Other",), weigher_options.WEIGHT_CLASSES))
+    found = answered(with_set(asked, ("x.Other",), options.WEIGHT_CLASSES))
     assert found.without_set.ranking is None
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.request import build, destination
+from osc_traitsched.core.nova.request import build, model
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 CMP = Compute("c1", "cmp1.example.org", "cmp1")
@@ -33,13 +33,13 @@ FLAVOR = {"id": "1", "name": "f", "vcpus": 1, "ram": 512, "disk": 0, "extra_spec
     ],
 )
 def test_zone_host_and_node_are_taken_apart_as_nova_does(given, parts, checked):
-    found = destination.read(given, "home")
+    found = model.read(given, "home")
     assert (found.zone, found.host, found.node) == parts
     assert found.checked_zone == checked
 
 
 def test_a_colon_in_the_default_zone_is_part_of_its_name():
-    found = destination.read(None, "nova:cmp1")
+    found = model.read(None, "nova:cmp1")
     assert (found.checked_zone, found.is_named) == ("nova:cmp1", False)
 
 

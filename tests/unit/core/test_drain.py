@@ -8,19 +8,18 @@ import random
 
 import pytest
 
-from osc_traitsched.core.existing.drain import bound, packing
+from osc_traitsched.core.existing.drain import plan
 from osc_traitsched.core.existing.drain.model import (
     Asked,
     Leaving,
+    State,
     alike,
     claims,
     elsewhere,
 )
-from osc_traitsched.core.existing.drain.state import State
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.move import Kind, Move
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Kind, Move, Question
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port
 from osc_traitsched.core.placement.facts import Taken
 from tests.unit.core.weigher import host, settings
@@ -61,9 +60,7 @@ def left(found):
 
 def test_each_takes_room_from_the_next():
     several = asked("ab", 600)
-    found = packing.pack(
-        servers(several, several, several), state({"a": 1000, "b": 999})
-    )
+    found = plan.pack(servers(several, several, several), state({"a": 1000, "b": 999}))
     assert to(found) == {"s0": "a", "s1": "b"}
     assert left(found) == {"s2"}
 
@@ -73,32 +70,32 @@ def test_what_is_scarce_decides_which_server_is_the_largest():
     gpu = Asked(question(), {"a": ((Taken("a", "VGPU", 1), Taken("a", MEMORY, 1)),)})
     both = servers(memory, gpu)
     free = {("a", MEMORY): 8192, ("b", MEMORY): 8192, ("a", "VGPU"): 2}
-    assert [each.id for each in packing.largest_first(both, free)] == ["s1", "s0"]
+    assert [each.id for each in plan.largest_first(both, free)] == ["s1", "s0"]
     free["a", "VGPU"] = 100
-    assert [each.id for each in packing.largest_first(both, free)] == ["s0", "s1"]
+    assert [each.id for each in plan.largest_first(both, free)] == ["s0", "s1"]
 
 
 def test_a_host_is_chosen_as_nova_scheduler_would_after_the_moves_before():
     several = asked("abc")
     free = {"a": 4096, "b": 3800, "c": 2048}
-    found = packing.pack(servers(several, several, several), state(free))
+    found = plan.pack(servers(several, several, several), state(free))
     assert to(found) == {"s0": "a", "s1": "b", "s2": "a"}
     stacking = asked("abc", ram_weight_multiplier=-1.0, cpu_weight_multiplier=0.0)
-    found = packing.pack(servers(stacking, stacking), state(free))
+    found = plan.pack(servers(stacking, stacking), state(free))
     assert set(to(found).values()) == {"c"}
 
 
 def test_it_is_tried_more_tightly_where_spreading_leaves_a_server_over():
     several = [asked("ab", ram) for ram in (600, 500, 500)]
-    found = packing.pack(servers(*several), state({"a": 1000, "b": 600}))
+    found = plan.pack(servers(*several), state({"a": 1000, "b": 600}))
     assert to(found) == {"s0": "b", "s1": "a", "s2": "a"}
 
 
 def test_what_is_left_over_goes_first_in_another_order():
     anywhere, only_there = asked("ab", 600), asked("a", 500)
-    found = packing.pack(servers(anywhere, only_there), state({"a": 610, "b": 2000}))
+    found = plan.pack(servers(anywhere, only_there), state({"a": 610, "b": 2000}))
     assert to(found) == {"s0": "b", "s1": "a"}
-    found = packing.pack(servers(anywhere, only_there), state({"a": 2000, "b": 500}))
+    found = plan.pack(servers(anywhere, only_there), state({"a": 2000, "b": 500}))
     assert not found.left
 
 
@@ -106,7 +103,7 @@ def test_a_host_that_a_filter_may_keep_out_is_used_last_and_marked():
     options = {FILTERS: ("NumInstancesFilter",)}
     several = asked("ab", 600, **options)
     hosts = state({"a": 5000, "b": 1000}, a=host("a", report=False))
-    found = packing.pack(servers(several, several), hosts)
+    found = plan.pack(servers(several, several), hosts)
     assert to(found) == {"s0": "b", "s1": "a"}
     assert [each.unknown for each in found.placed] == [(), ("NumInstancesFilter",)]
     assert found.uncertain == 1
@@ -121,7 +118,7 @@ def test_a_zone_that_is_not_shown_may_be_the_server_s_own():
     assert elsewhere("d", nodes, [east, west]) == {"a", "b", "c"}
     assert elsewhere("a", nodes, [ssd]) == set()
     several = dataclasses.replace(asked("bc", 600), elsewhere=frozenset("c"))
-    found = packing.pack(servers(several, several), state({"b": 700, "c": 9000}))
+    found = plan.pack(servers(several, several), state({"b": 700, "c": 9000}))
     assert [(each.root, each.unknown) for each in found.placed] == [
         ("b", ()),
         ("c", ("availability zone",)),
@@ -132,7 +129,7 @@ def test_packing_tightly_may_do_without_a_host_that_is_not_certain():
     options = {FILTERS: ("NumInstancesFilter",)}
     several = [asked("abc", ram, **options) for ram in (600, 500, 500)]
     hosts = state({"a": 1000, "b": 600, "c": 9000}, c=host("c", report=False))
-    found = packing.pack(servers(*several), hosts)
+    found = plan.pack(servers(*several), hosts)
     assert set(to(found).values()) == {"a", "b"}
 
 
@@ -140,7 +137,7 @@ def test_filters_count_the_servers_that_have_come_before():
     options = {FILTERS: ("NumInstancesFilter",)}
     options["filter_scheduler__max_instances_per_host"] = 1
     several = asked("ab", 1, **options)
-    found = packing.pack(servers(several, several, several), state({"a": 99, "b": 9}))
+    found = plan.pack(servers(several, several, several), state({"a": 99, "b": 9}))
     assert sorted(to(found).values()) == ["a", "b"]
     assert len(found.left) == 1
 
@@ -158,7 +155,7 @@ def test_servers_of_a_group_that_keeps_them_apart_go_to_different_hosts():
         b=host("b"),
         c=host("c"),
     )
-    found = packing.pack(servers(several, several), hosts)
+    found = plan.pack(servers(several, several), hosts)
     assert len(set(to(found).values())) == 2
 
 
@@ -166,7 +163,7 @@ def test_a_server_that_has_come_does_not_stand_for_one_like_it():
     """Nova lets a host through that has the server itself: here that is another."""
     move = Move(Kind.LIVE_MIGRATION, "s0", "source")
     alike_in_group = apart("ab", ["s0", "s1"], move=move)
-    found = packing.pack(
+    found = plan.pack(
         servers(alike_in_group, alike_in_group), state({"a": 9000, "b": 10})
     )
     assert sorted(to(found).values()) == ["a", "b"]
@@ -175,10 +172,10 @@ def test_a_server_that_has_come_does_not_stand_for_one_like_it():
 def test_a_group_that_needs_more_hosts_than_there_are_is_a_proof():
     several = apart("ab", ["s0", "s1", "s2"])
     hosts, three = state({"a": 9, "b": 9}), servers(several, several, several)
-    assert len(packing.pack(three, hosts).left) == 1
-    found = bound.shortage(three, hosts)
+    assert len(plan.pack(three, hosts).left) == 1
+    found = plan.shortage(three, hosts)
     assert (found.group, found.room, found.hosts) == ("apart", 2, 2)
-    assert bound.shortage(three[:2], hosts) is None
+    assert plan.shortage(three[:2], hosts) is None
 
 
 def test_a_host_with_an_older_hypervisor_gets_no_server_that_runs():
@@ -186,13 +183,13 @@ def test_a_host_with_an_older_hypervisor_gets_no_server_that_runs():
     live = asked("ab", move=Move(Kind.LIVE_MIGRATION, "s0", "source", source))
     old = host("a", free_ram_mb=9000, hypervisor_version=7000000)
     hosts = state({"a": 9000, "b": 600}, a=old)
-    assert to(packing.pack(servers(live), hosts)) == {"s0": "b"}
+    assert to(plan.pack(servers(live), hosts)) == {"s0": "b"}
 
 
 def test_a_shortage_is_of_those_that_need_so_much_and_have_the_fewest_hosts():
     hosts = state({"a": 1000, "b": 1000, "c": 300})
     three = servers(*(asked("abc", 600) for _ in range(3)), asked("abc", 100))
-    found = bound.shortage(three, hosts)
+    found = plan.shortage(three, hosts)
     assert (found.resource_class, found.least, found.room) == (MEMORY, 600, 2)
     assert {each.id for each in found.servers} == {"s0", "s1", "s2"}
 
@@ -234,14 +231,14 @@ def test_no_plan_takes_more_than_there_is_and_no_proof_is_wrong():
     chance, proven, found_all, missed = random.Random(7), 0, 0, 0
     for _ in range(400):
         leaving, free = drawn(chance)
-        found = packing.pack(leaving, state(free))
+        found = plan.pack(leaving, state(free))
         assert len(found.placed) + len(found.left) == len(leaving)
         for root, room in free.items():
             there = [p.server for p in found.placed if p.root == root]
             assert sum(each.asked.need[MEMORY] for each in there) <= room
         fits = can_all_be_placed(leaving, free)
         assert fits or found.left
-        if bound.shortage(leaving, state(free)) is not None:
+        if plan.shortage(leaving, state(free)) is not None:
             assert not fits
             proven += 1
         found_all += not found.left

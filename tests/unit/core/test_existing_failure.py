@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.existing.failure import Stage, failure
-from osc_traitsched.core.existing.history import (
+from osc_traitsched.core.existing.failure import (
+    Stage,
     failed_action,
+    failure,
     moment,
     read_action,
     read_state,

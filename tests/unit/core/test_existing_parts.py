@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.existing import changes, parts
-from osc_traitsched.core.existing.history import moment
+from osc_traitsched.core.existing import failure, parts
+from osc_traitsched.core.existing.failure import moment
 from osc_traitsched.core.existing.parts import Given, Name, Source
 
 NOW = {
@@ -161,7 +161,7 @@ def test_a_service_that_is_down_went_down_when_it_was_last_heard_of():
             ("nova-scheduler", "other", "down", "2026-11-22T12:30:00.0"),
         )
     ]
-    assert changes.down(services, since) == (("went",), ("was",))
+    assert failure.down(services, since) == (("went",), ("was",))
 
 
 def test_servers_made_and_deleted_since_then_are_counted_where_they_are():
@@ -178,7 +178,7 @@ def test_servers_made_and_deleted_since_then_are_counted_where_they_are():
             ("itself", after, "ACTIVE", "e"),
         )
     ]
-    assert changes.servers(bodies, since, but="itself") == (("a",), ("c",))
+    assert failure.servers(bodies, since, but="itself") == (("a",), ("c",))
 
 
 def test_moves_that_ended_well_count_and_no_others():
@@ -191,4 +191,4 @@ def test_moves_that_ended_well_count_and_no_others():
             ("itself", "confirmed", "c"),
         )
     ]
-    assert changes.moves(bodies, but="itself") == (("a", "b"),)
+    assert failure.moves(bodies, but="itself") == (("a", "b"),)

@@ -6,8 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.explain.out_of_sync import OutOfSync, out_of_sync
+from osc_traitsched.core.explain.explanation import Explanation, OutOfSync, out_of_sync
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.placement.matcher import Matcher

@@ -9,9 +9,8 @@ import pytest
 from osc_traitsched.core.errors import FiltersNotInRelease, Refusal
 from osc_traitsched.core.explain.filtering import Failure, filtering, others_on
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova import options, weigher_options
-from osc_traitsched.core.nova.filter.answer import Raises
-from osc_traitsched.core.nova.filter.state import ServerGroup, host_states
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.state import Raises, ServerGroup, host_states
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import filters
 from tests.property.building import identity
@@ -257,7 +256,7 @@ def test_a_server_that_is_named_and_not_by_its_uuid_is_refused_at_once():
 
 def test_a_policy_that_a_weigher_keeps_is_refused_where_that_is_off():
     asked = in_group("soft-affinity", COMPUTE)
-    off = {weigher_options.WEIGHT_CLASSES: Setting((), "a test", given=True)}
+    off = {options.WEIGHT_CLASSES: Setting((), "a test", given=True)}
     settings = {**asked.assumptions.settings, **off}
     assumptions = dataclasses.replace(asked.assumptions, settings=settings)
     filtering(asked, ())

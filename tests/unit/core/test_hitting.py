@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from osc_traitsched.core.explain.hitting_sets import hitting_sets, minimal, size
+from osc_traitsched.core.explain.verdict import hitting_sets, minimal, size
 
 
 def brute_force(sets, members):

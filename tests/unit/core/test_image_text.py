@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.server import image, image_text, properties
+from osc_traitsched.core.nova.server import image, properties
 
 
 def values(known):
@@ -25,17 +25,17 @@ KNOWN = [each for each in properties.PROPERTIES if each.kind in KINDS]
 @pytest.mark.parametrize("release", [20, 27, 34])
 @pytest.mark.parametrize("known", KNOWN, ids=lambda each: each.name)
 def test_a_text_stands_for_what_an_image_with_it_is_compared_by(known, release):
-    if not image_text.is_property(known.name, release):
-        assert image_text.as_written(known.name, values(known)[0], release) is None
+    if not image.is_property(known.name, release):
+        assert image.as_written(known.name, values(known)[0], release) is None
         return
     for value in values(known):
-        written = image_text.as_written(known.name, value, release)
+        written = image.as_written(known.name, value, release)
         try:
             found = image.read({"id": "i", known.name: value}, release)
         except Refusal:
             assert written is None, value
         else:
-            assert written == image_text.text(found, known.name, release), value
+            assert written == image.text(found, known.name, release), value
 
 
 @pytest.mark.parametrize(
@@ -48,4 +48,4 @@ def test_a_text_stands_for_what_an_image_with_it_is_compared_by(known, release):
     ],
 )
 def test_a_property_may_have_an_old_name(old, name):
-    assert image_text.current_name(old) == name
+    assert image.current_name(old) == name

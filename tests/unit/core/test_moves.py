@@ -6,20 +6,18 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.existing.history import ServerState, read_state
+from osc_traitsched.core.existing.failure import ServerState, read_state
 from osc_traitsched.core.existing.moves.due import Because, due
 from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.existing.moves.rebuild import Can, rebuild
-from osc_traitsched.core.existing.moves.refusal import Why
-from osc_traitsched.core.existing.moves.refusals import refusals
+from osc_traitsched.core.existing.moves.refusals import Why, refusals
 from osc_traitsched.core.existing.moves.unseen import Unseen, unseen
 from osc_traitsched.core.explain.option_impact import variations
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MoveRule
-from osc_traitsched.core.nova.filter import reasons
-from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Unknown
-from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.move import Kind, Move, hypervisor, source
+from osc_traitsched.core.nova.filter import state as reasons
+from osc_traitsched.core.nova.filter.state import PASSES, Fails, ServerGroup, Unknown
+from osc_traitsched.core.nova.question import Kind, Move, hypervisor, source
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES

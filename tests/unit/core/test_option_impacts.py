@@ -17,8 +17,7 @@ from osc_traitsched.core.explain.option_impact import (
 )
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.option import Consumer, Kind, Option
-from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.options import OPTIONS, Consumer, Kind, Option
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.matcher import Matcher

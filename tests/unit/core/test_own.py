@@ -7,14 +7,18 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.explain.filtering import filtering
-from osc_traitsched.core.nova import filter_options
-from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
-from osc_traitsched.core.nova.filter.judging import OWN_FILTER
-from osc_traitsched.core.nova.filter.reasons import OWN
-from osc_traitsched.core.nova.filter.state import host_states
-from osc_traitsched.core.nova.own import Difference, OwnAnswers
-from osc_traitsched.core.nova.plugin import PluginRun
-from osc_traitsched.core.nova.weigher.own import OwnWeigher
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.state import (
+    OWN,
+    PASSES,
+    Fails,
+    Raises,
+    Unknown,
+    host_states,
+)
+from osc_traitsched.core.nova.filter.table import OWN_FILTER
+from osc_traitsched.core.nova.own import Difference, OwnAnswers, PluginRun
+from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
 from tests.property.building import identity
 from tests.unit.core.scheduled import COMPUTE, computes, question
 from tests.unit.core.scheduled import OWN as MINE
@@ -113,7 +117,7 @@ def test_where_only_nova_is_sure_it_is_no_difference():
     assert found.differences == ()
 
 
-LIMIT, COUNTING = filter_options.MAX_INSTANCES, "NumInstancesFilter"
+LIMIT, COUNTING = options.MAX_INSTANCES, "NumInstancesFilter"
 
 
 @pytest.mark.parametrize("other", [{"release": 34}, {LIMIT: 7}, {"filters": COMPUTE}])

@@ -11,7 +11,7 @@ from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, Stat
 from osc_traitsched.core.change.phases import Phase, ordered, plan_of
 from osc_traitsched.core.change.providers import gone, present
 from osc_traitsched.core.errors import NoProvider
-from osc_traitsched.core.inventory.trait_keys import key_of
+from osc_traitsched.core.inventory.metadata import key_of
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 REQUIRES = {key_of(GOLD): "required"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.nova.plugin import PluginFails, PluginName, Weighed
+from osc_traitsched.core.nova.own import PluginFails, PluginName, Weighed
 
 
 @pytest.mark.parametrize(

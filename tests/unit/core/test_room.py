@@ -8,8 +8,8 @@ from osc_traitsched.core.explain import room
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.placement.candidate import Room
 from osc_traitsched.core.placement.facts import Facts, Fit, Stock
-from osc_traitsched.core.placement.packing import Room
 from tests.unit.core.filter.asked import host, settings
 
 FLAVOR = {"name": "f", "vcpus": 1, "ram": 512, "disk": 0}

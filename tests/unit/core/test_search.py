@@ -8,10 +8,8 @@ import itertools
 import hypothesis
 from hypothesis import strategies as st
 
-from osc_traitsched.core.placement.groups import Group, Wanted
-from osc_traitsched.core.placement.search import has_placement
-from osc_traitsched.core.placement.task import task
-from osc_traitsched.core.placement.tree import Offer
+from osc_traitsched.core.placement.facts import Group, Offer, Wanted
+from osc_traitsched.core.placement.search import has_placement, task
 
 CLASSES = "ABC"
 TRAITS = "xyz"

@@ -4,8 +4,7 @@ import pytest
 
 from osc_traitsched.core.errors import NotInRelease
 from osc_traitsched.core.nova import options, switch
-from osc_traitsched.core.nova.option import Consumer
-from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.options import OPTIONS, Consumer
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 
 HOST_FILTERS = (

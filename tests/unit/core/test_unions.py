@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.core.placement import unions
+from osc_traitsched.core.placement import limits
 
 PROVIDERS = "abcdef"
 MEMBERS = st.dictionaries(
@@ -21,7 +21,7 @@ MEMBERS = st.dictionaries(
 )
 def test_twice_the_aggregates_are_about_one_union_more(aggregates, number):
     apart = {str(n): frozenset({f"provider{n}"}) for n in range(aggregates)}
-    assert len(unions.unions(apart)) == number
+    assert len(limits.unions(apart)) == number
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ def test_each_aggregate_is_in_half_of_the_unions_and_no_two_in_the_same(
     aggregates, asked
 ):
     apart = {each: frozenset({f"in {each}"}) for each in aggregates}
-    assert unions.unions(apart) == tuple(map(frozenset, asked))
+    assert limits.unions(apart) == tuple(map(frozenset, asked))
 
 
 def test_aggregates_of_which_a_provider_is_in_several_are_asked_for_apart():
     zone = {f"zone{n}": frozenset({f"provider{n}", f"other{n}"}) for n in range(20)}
     gold = {f"gold{n}": frozenset({f"provider{n}"}) for n in range(20)}
-    asked = unions.unions({**zone, **gold})
+    asked = limits.unions({**zone, **gold})
     assert len(asked) == 12
     for chosen in asked:
         assert chosen <= set(zone) or chosen <= set(gold)
@@ -55,9 +55,9 @@ def test_just_those_providers_surprise_that_are_not_where_they_are_expected(
         else members
         for aggregate, members in expected.items()
     }
-    asked = unions.unions(expected)
+    asked = limits.unions(expected)
     answers = [frozenset().union(*(really[each] for each in one)) for one in asked]
-    assert unions.surprises(expected, asked, answers) == {
+    assert limits.surprises(expected, asked, answers) == {
         provider
         for provider in PROVIDERS
         if any((provider in expected[a]) != (provider in really[a]) for a in expected)

@@ -7,19 +7,26 @@ import pytest
 
 from osc_traitsched.core.inventory import snapshot
 from osc_traitsched.core.inventory.node_report import NodeReport
-from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
-from osc_traitsched.core.nova.filter.reasons import OWN
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
-from osc_traitsched.core.nova.plugin import (
+from osc_traitsched.core.nova.filter.state import (
+    OWN,
+    PASSES,
+    Fails,
+    HostState,
+    Raises,
+    RequestSpec,
+    ServerGroup,
+    Unknown,
+)
+from osc_traitsched.core.nova.own import (
     TOGETHER,
     NovaPythonFails,
     PluginFails,
     PluginName,
     Weighed,
 )
-from osc_traitsched.core.nova.server import flavor, image
+from osc_traitsched.core.nova.server import image, server
 from osc_traitsched.core.nova.server.server import Aggregate, Server
-from osc_traitsched.core.nova.weigher.own import OwnWeigher
+from osc_traitsched.core.nova.weigher.ranking import OwnWeigher
 from osc_traitsched.runner import document
 
 REPORT = NodeReport(
@@ -42,7 +49,7 @@ COMPUTE = snapshot.Compute("u1", "cmp1.example", "cmp1", report=REPORT)
 SSD = Aggregate("a1", "ssd", {"ssd": "true"})
 HOST = HostState(COMPUTE, (SSD,))
 SERVER = Server(
-    flavor=flavor.read({"vcpus": 2, "ram": 512, "disk": 1, "extra_specs": {"a": "b"}}),
+    flavor=server.read({"vcpus": 2, "ram": 512, "disk": 1, "extra_specs": {"a": "b"}}),
     image=image.read({"id": "i1", "hw_disk_bus": "scsi"}, 34),
     aggregates=(SSD,),
     zone="",

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from osc_traitsched.core.nova.plugin import NovaPythonFails
+from osc_traitsched.core.nova.own import NovaPythonFails
 from osc_traitsched.runner import process
 
 RUNNER = pathlib.Path(process.__file__).with_name("nova_runner.py")

@@ -11,12 +11,12 @@ import pytest
 
 from osc_traitsched.core.check import RULES
 from osc_traitsched.core.check.finding import Finding, Kind, Severity
-from osc_traitsched.core.check.others import ImagesOfOthers
+from osc_traitsched.core.check.rule import ImagesOfOthers
 from osc_traitsched.core.check.rules.config import ConfigFilterGone
 from osc_traitsched.core.check.rules.traits import TraitsUnused
 from osc_traitsched.core.check.rules.traits_together import TraitsNotTogether
 from osc_traitsched.core.nova.clause import Trait
-from osc_traitsched.core.nova.removed_filters import REMOVED_FILTERS
+from osc_traitsched.core.nova.options import REMOVED_FILTERS
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import AZ_FILTER
 from osc_traitsched.views import check

@@ -7,18 +7,23 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.existing.drain.bound import Shortage
 from osc_traitsched.core.existing.drain.model import Asked, Leaving
-from osc_traitsched.core.existing.drain.plan import Drain, Resident, Step, Stuck, Why
-from osc_traitsched.core.existing.history import ServerState
-from osc_traitsched.core.existing.moves.refusal import MoveRefusal
-from osc_traitsched.core.existing.moves.refusal import Why as Refused
+from osc_traitsched.core.existing.drain.plan import (
+    Drain,
+    Resident,
+    Shortage,
+    Step,
+    Stuck,
+    Why,
+)
+from osc_traitsched.core.existing.failure import ServerState
+from osc_traitsched.core.existing.moves.refusals import MoveRefusal
+from osc_traitsched.core.existing.moves.refusals import Why as Refused
 from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Name, Part, Source
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.move import Kind
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Kind, Question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.paste import Option
 from osc_traitsched.views.drain import document, prose

@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.commands.exit_code import ExitCode
 from osc_traitsched.commands.explain import exit_code
-from osc_traitsched.core.explain.choice import chosen, picks
+from osc_traitsched.core.explain.explanation import chosen, picks
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.views.explain import document, filters, prose, weights
 from tests.property.building import identity

@@ -15,7 +15,7 @@ from osc_traitsched.core.explain.fix import (
 )
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait
-from osc_traitsched.core.nova.request.check_zone import zone_refusal
+from osc_traitsched.core.nova.request.checks import zone_refusal
 from osc_traitsched.views.explain import prose, reasons, words
 from tests.unit.core.test_explanation import explained
 

@@ -6,9 +6,9 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.nova.server import not_evaluated as kinds
-from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
-from osc_traitsched.views.explain import not_evaluated
+from osc_traitsched.core.nova.server import server as kinds
+from osc_traitsched.core.nova.server.server import NotEvaluated
+from osc_traitsched.views.explain import words
 from tests.cases.reading import Case
 from tests.unit.views.test_schema import explanation
 
@@ -32,7 +32,7 @@ def test_what_nova_api_may_refuse_is_said(found, parts):
     told = explanation(Case({"name": "one", "cloud": {"cmp00": {}}}))
     assert told.request is not None
     asked = dataclasses.replace(told.request, not_evaluated=(found,))
-    *_, item = not_evaluated.items(dataclasses.replace(told, request=asked))
+    *_, item = words.items(dataclasses.replace(told, request=asked))
     assert item["kind"] == found.kind
     for part in parts:
         assert part in item["text"]

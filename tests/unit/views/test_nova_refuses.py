@@ -11,7 +11,7 @@ import osc_traitsched
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.check.rules.traits_refused import TraitsRefused
 from osc_traitsched.core.errors import Refusal, nova
-from osc_traitsched.core.nova.request import check_zone
+from osc_traitsched.core.nova.request import checks
 from osc_traitsched.views import check
 from tests.unit.core.check.surveys import assumed, findings, flavor, host, image, survey
 
@@ -29,7 +29,7 @@ def reasons():
 
 
 def test_each_reason_has_words():
-    found = {*reasons(), check_zone.zone_refusal("z", {}).reason}
+    found = {*reasons(), checks.zone_refusal("z", {}).reason}
     assert len(found) > 30
     for reason in sorted(found):
         refusal = Refusal("ValueError", reason, ("a_key",))
@@ -43,7 +43,7 @@ def test_explain_says_what_is_wrong_and_what_would_be_right():
         "nova-api refuses it (HTTP 500): k is no list of NAME:NUMBER (ValueError); "
         "correct k"
     )
-    refusal = check_zone.zone_refusal("zone-9", {"zone-8": True})
+    refusal = checks.zone_refusal("zone-9", {"zone-8": True})
     assert str(refusal) == (
         "nova-api refuses it (HTTP 400): no enabled nova-compute is in the zone zone-9 "
         "(InvalidRequest); name another zone, or enable a nova-compute of this one; "

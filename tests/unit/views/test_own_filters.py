@@ -5,9 +5,14 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.filter.answer import PASSES, Fails, Raises, Unknown
-from osc_traitsched.core.nova.filter.state import HostState
-from osc_traitsched.core.nova.plugin import (
+from osc_traitsched.core.nova.filter.state import (
+    PASSES,
+    Fails,
+    HostState,
+    Raises,
+    Unknown,
+)
+from osc_traitsched.core.nova.own import (
     NovaPythonFails,
     PluginFails,
     PluginJudgment,

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.existing.doubt import NotKnown
-from osc_traitsched.core.existing.elsewhere import Destination
 from osc_traitsched.core.existing.fleet import Resident
-from osc_traitsched.core.existing.misplaced import Verdict
+from osc_traitsched.core.existing.misplaced import Destination, Verdict
 from osc_traitsched.core.existing.parts import ZONE, Name
 from osc_traitsched.core.existing.placed import Placed, Placements
-from osc_traitsched.core.existing.reason import Unmet
+from osc_traitsched.core.existing.wish import NotKnown, Unmet
 from osc_traitsched.core.nova.clause import Origin, RootTrait
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views.server import placements as views

@@ -15,13 +15,13 @@ from osc_traitsched.core.change.model import (
 from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.core.namesake import Namesake
-from osc_traitsched.core.nova import plugin
+from osc_traitsched.core.names import Namesake
+from osc_traitsched.core.nova import own
 from osc_traitsched.core.wanted import refusals as of_wanted
 from osc_traitsched.core.wanted import shorthand
 from osc_traitsched.core.wanted.model import Place, Wrong
 from osc_traitsched.views import problems
-from osc_traitsched.views.explain.refusal import text
+from osc_traitsched.views.explain.words import text
 
 #: What has words of errors beside those of problems.py.
 BROKE = errors.CloudBroke("compute", "no rights", 400)
@@ -38,10 +38,10 @@ KINDS = (
     "other-release",
 )
 ERRORS = [
-    plugin.PluginFails("a\n.py:A", "SyntaxError: \x1b"),
-    *(plugin.NovaPythonFails("ssh \x1b", kind, "a\nb") for kind in KINDS),
-    plugin.NovaPythonFails("python3", "nova-conf", "my.conf:1"),
-    plugin.NovaPythonFails("python3", "internal", "KeyError: 'x'"),
+    own.PluginFails("a\n.py:A", "SyntaxError: \x1b"),
+    *(own.NovaPythonFails("ssh \x1b", kind, "a\nb") for kind in KINDS),
+    own.NovaPythonFails("python3", "nova-conf", "my.conf:1"),
+    own.NovaPythonFails("python3", "internal", "KeyError: 'x'"),
     errors.BadUsage("name the hosts"),
     errors.NotInRelease("image-metadata", "scheduler.image_metadata_prefilter", 20),
     errors.FiltersNotInRelease(("A", "B"), 28, "nova.conf:2"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.views import reading
+from osc_traitsched.views import terminal
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from osc_traitsched.views import reading
     ],
 )
 def test_a_path_is_named_by_what_it_begins_with(path, noun):
-    assert reading.line(path) == f"reading {noun} ..."
+    assert terminal.line(path) == f"reading {noun} ..."
 
 
 def test_what_is_read_in_pages_says_how_many():
-    assert reading.line("/servers/detail", 12) == "reading servers (12) ..."
+    assert terminal.line("/servers/detail", 12) == "reading servers (12) ..."

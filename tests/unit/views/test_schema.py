@@ -17,15 +17,14 @@ from osc_traitsched.core.explain.option_impact import OptionImpact, ReleaseImpac
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter import reasons
-from osc_traitsched.core.nova.filter.answer import PASSES, Fails
-from osc_traitsched.core.nova.filter.judging import Judgment
+from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter.state import PASSES, Fails
+from osc_traitsched.core.nova.filter.table import Judgment
 from osc_traitsched.core.nova.own import Difference, OwnAnswers
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.nova.weigher.column import Column
 from osc_traitsched.core.nova.weigher.ranking import Ranking
-from osc_traitsched.core.nova.weigher.weight import NONE, Assumption
+from osc_traitsched.core.nova.weigher.weighing import NONE, Assumption, Column
 from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import comparison, document
 from tests.cases.reading import Case, cases
@@ -102,7 +101,7 @@ def with_everything():
     other = SchedulerSettings(29)
     assumed = dataclasses.replace(made.question.assumptions, others=(other,))
     hints = {"same_host": ("u",)}
-    answers = {host.uuid: Fails(reasons.SERVICE_DOWN) for host in made.hosts}
+    answers = {host.uuid: Fails(state.SERVICE_DOWN) for host in made.hosts}
     network = Network("n")
     parts = Parts(
         (Port("p", network),), (network,), (Volume("v", "nova", is_multiattach=True),)
@@ -158,7 +157,7 @@ def _with_set(made):
 
 
 def _down(host):
-    answers = {host.uuid: Fails(reasons.SERVICE_DOWN)}
+    answers = {host.uuid: Fails(state.SERVICE_DOWN)}
     return Filtering(Judgment(("ComputeFilter",), {"ComputeFilter": answers}))
 
 

@@ -7,10 +7,15 @@ import datetime
 import pytest
 
 from osc_traitsched.core.errors import Forbidden
-from osc_traitsched.core.existing.answer import ServerAnswer
-from osc_traitsched.core.existing.changes import Changes
-from osc_traitsched.core.existing.failure import Failure, Stage
-from osc_traitsched.core.existing.history import Event, Migration, ServerState
+from osc_traitsched.core.existing.failure import (
+    Changes,
+    Event,
+    Failure,
+    Migration,
+    ServerAnswer,
+    ServerState,
+    Stage,
+)
 from osc_traitsched.core.existing.parts import Name, Part, Source
 from osc_traitsched.views.server import document, prose, words
 from tests.server_schema import CLOSED

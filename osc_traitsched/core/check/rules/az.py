@@ -12,7 +12,7 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror
 from osc_traitsched.core.check.rules.mirror import OutOfStep, Use
 from osc_traitsched.core.check.words import off_by, unset
-from osc_traitsched.core.inventory.zones import ZONE_KEY, zone_in
+from osc_traitsched.core.inventory.metadata import ZONE_KEY, zone_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_always_on, az_is_on

@@ -16,8 +16,8 @@ from osc_traitsched.core.check.words import off_by
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait
-from osc_traitsched.core.nova.removed_filters import is_removed
-from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.core.nova.options import is_removed
+from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import AZ_FILTER, PROJECT_FILTER
 from osc_traitsched.core.releases import release
@@ -330,7 +330,7 @@ def image_metadata_no_trait(analysis: Analysis) -> Iterator[ConfigImageMetadataN
         return
     for image in analysis.images:
         for each in image.not_evaluated:
-            if each.kind == not_evaluated.IMAGE_METADATA:
+            if each.kind == server.IMAGE_METADATA:
                 identity = str(image.body["id"])
                 yield ConfigImageMetadataNoTrait(
                     image.name, each.key, each.value, identity

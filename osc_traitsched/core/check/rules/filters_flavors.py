@@ -6,19 +6,16 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.filtering import (
-    CAPABILITIES,
-    EXTRA_SPECS,
-)
+from osc_traitsched.core.check.analysis import CAPABILITIES, EXTRA_SPECS, Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.survey import Demand
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.filter import attributes, ops
+from osc_traitsched.core.nova.filter import supported
+from osc_traitsched.core.nova.filter import values as ops
 from osc_traitsched.core.nova.filter.aggregates import SCOPE, metadata_key
-from osc_traitsched.core.nova.filter.answer import Fails
-from osc_traitsched.core.nova.filter.judging import judge
+from osc_traitsched.core.nova.filter.state import Fails
+from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed
@@ -182,8 +179,8 @@ def unscoped(analysis: Analysis) -> Iterator[FiltersUnscoped]:
     of_aggregates = filtering.is_on(EXTRA_SPECS)
     for flavor in analysis.flavors:
         for key, value in (flavor.body.get("extra_specs") or {}).items():
-            is_object = attributes.is_object(key) and ops.is_plain(value)
-            if attributes.exists(key) and (is_object or of_aggregates):
+            is_object = supported.is_object(key) and ops.is_plain(value)
+            if supported.exists(key) and (is_object or of_aggregates):
                 identity = str(flavor.body["id"])
                 yield FiltersUnscoped(
                     flavor.name, identity, key, value, is_object, of_aggregates

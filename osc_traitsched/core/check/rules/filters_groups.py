@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
-from osc_traitsched.core.nova import options, weigher_options
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.weigher.table import WEIGHERS
+from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
 from osc_traitsched.text import listed
 
 
@@ -54,9 +54,7 @@ def group_policy(analysis: Analysis) -> Iterator[FiltersGroupPolicy]:
         groups = tuple(sorted(named))
         if groups:
             is_filter = needed in FILTERS
-            option = (
-                options.ENABLED_FILTERS if is_filter else weigher_options.WEIGHT_CLASSES
-            )
+            option = options.ENABLED_FILTERS if is_filter else options.WEIGHT_CLASSES
             setting = settings.setting(option)
             yield FiltersGroupPolicy(option, policy, needed, groups, setting)
 

@@ -8,17 +8,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.filtering import (
-    IMAGE_ISOLATION,
-)
+from osc_traitsched.core.check.analysis import IMAGE_ISOLATION, Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.words import aggregate_set
 from osc_traitsched.core.inventory.snapshot import Aggregate
-from osc_traitsched.core.nova import filter_options
-from osc_traitsched.core.nova.filter.image import compared_start
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.aggregates import compared_start
 from osc_traitsched.core.nova.question import NO_PROPERTIES
-from osc_traitsched.core.nova.server import image_text
+from osc_traitsched.core.nova.server import image
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.text import listed, quoted
 
@@ -33,7 +30,7 @@ class FiltersNamespace(Finding):
     rule = "filters-namespace"
     severity = Severity.ERROR
     kind = Kind.OPTION
-    name = filter_options.IMAGE_NAMESPACE
+    name = options.IMAGE_NAMESPACE
     namespace: str
     aggregates: tuple[str, ...]
     keys: tuple[str, ...]
@@ -66,7 +63,7 @@ def namespace(analysis: Analysis) -> Iterator[FiltersNamespace]:
         if key.startswith(start)
     ]
     if named:
-        setting = analysis.setting(filter_options.IMAGE_NAMESPACE)
+        setting = analysis.setting(options.IMAGE_NAMESPACE)
         aggregates, keys = (tuple(sorted(set(each))) for each in zip(*named))
         yield FiltersNamespace(start, aggregates, keys, setting)
 
@@ -115,11 +112,11 @@ def image_key(analysis: Analysis) -> Iterator[FiltersImageKey]:
     """
     release = analysis.survey.assumptions.release
     for aggregate, key, value in _compared(analysis):
-        if image_text.is_property(key, release) or key.startswith("trait:"):
+        if image.is_property(key, release) or key.startswith("trait:"):
             continue
         if key in NO_PROPERTIES:
             continue
-        current = image_text.current_name(key)
+        current = image.current_name(key)
         having = tuple(
             each.name
             for each in analysis.images
@@ -172,7 +169,7 @@ def image_value(analysis: Analysis) -> Iterator[FiltersImageValue]:
     for aggregate, key, value in _compared(analysis):
         values = [each.strip() for each in value.split(",")]
         for odd in values:
-            meant = image_text.as_written(key, odd, release)
+            meant = image.as_written(key, odd, release)
             if meant not in (None, *values):
                 yield FiltersImageValue(
                     aggregate.name, aggregate.id, key, value, odd, meant or ""

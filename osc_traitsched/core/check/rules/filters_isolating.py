@@ -6,13 +6,12 @@ import dataclasses
 import enum
 from collections.abc import Iterator
 
-from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.filtering import ISOLATED_HOSTS
+from osc_traitsched.core.check.analysis import ISOLATED_HOSTS, Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.words import aggregate_set
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.inventory.tenant_keys import found_in, own_keys, projects_of
-from osc_traitsched.core.nova import filter_options, options
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.aggregates import TENANT_SUFFIXES
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.switch import PROJECT_FILTER
@@ -20,8 +19,8 @@ from osc_traitsched.core.releases import release
 from osc_traitsched.text import listed, quoted
 
 _NOWHERE = {
-    filter_options.ISOLATED_HOSTS: "no service host has this name",
-    filter_options.ISOLATED_IMAGES: "no active image has this ID",
+    options.ISOLATED_HOSTS: "no service host has this name",
+    options.ISOLATED_IMAGES: "no active image has this ID",
 }
 
 
@@ -158,8 +157,8 @@ def isolated(analysis: Analysis) -> Iterator[FiltersIsolated]:
     if not analysis.filtering.is_on(ISOLATED_HOSTS):
         return
     for option, judged in (
-        (filter_options.ISOLATED_HOSTS, _host),
-        (filter_options.ISOLATED_IMAGES, _image),
+        (options.ISOLATED_HOSTS, _host),
+        (options.ISOLATED_IMAGES, _image),
     ):
         setting = analysis.setting(option)
         values = setting.value if isinstance(setting.value, tuple) else ()

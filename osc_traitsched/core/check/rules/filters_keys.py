@@ -5,14 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.filtering import (
-    EXTRA_SPECS,
-)
+from osc_traitsched.core.check.analysis import EXTRA_SPECS, Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.words import aggregate_set, unset
-from osc_traitsched.core.nova import filter_options, options
-from osc_traitsched.core.nova.filter import numbers
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.aggregates import FLAVOR_KEY, SCOPE
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.settings import Setting
@@ -27,8 +24,8 @@ _FILTERS = option(options.ENABLED_FILTERS)
 #: matter of ``config-project-off``.
 FILTER_OF: Mapping[str, str] = {
     FLAVOR_KEY: "AggregateTypeAffinityFilter",
-    numbers.MAX_IO_OPS: "AggregateIoOpsFilter",
-    numbers.MAX_INSTANCES: "AggregateNumInstancesFilter",
+    values.MAX_IO_OPS: "AggregateIoOpsFilter",
+    values.MAX_INSTANCES: "AggregateNumInstancesFilter",
     "cpu_allocation_ratio": "AggregateCoreFilter",
     "ram_allocation_ratio": "AggregateRamFilter",
     "disk_allocation_ratio": "AggregateDiskFilter",
@@ -199,7 +196,7 @@ def bad_limit(analysis: Analysis) -> Iterator[FiltersBadLimit]:
             name = FILTER_OF.get(key)
             if name is None or not analysis.filtering.is_on(name):
                 continue
-            if key != FLAVOR_KEY and not numbers.is_number(key, value):
+            if key != FLAVOR_KEY and not values.is_number(key, value):
                 limits = FILTERS[name].options
                 option = (limits[0], analysis.setting(limits[0])) if limits else None
                 yield FiltersBadLimit(
@@ -243,7 +240,7 @@ def option_off(analysis: Analysis) -> Iterator[FiltersOptionOff]:
     """
     filtering, release = analysis.filtering, analysis.survey.assumptions.release
     severity = filtering.severity(Severity.WARNING, Severity.NOTE)
-    for row in filter_options.FILTER_SCHEDULER_ROWS:
+    for row in options.FILTER_SCHEDULER_ROWS:
         setting = analysis.setting(row.name)
         readers = [
             name

@@ -6,24 +6,29 @@ import contextlib
 import dataclasses
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.builder import ANY_FLAVOR
-from osc_traitsched.core.check.demand import Demand
-from osc_traitsched.core.check.filtering import (
+from osc_traitsched.core.check.analysis import (
     CAPABILITIES,
     EXTRA_SPECS,
     IMAGE_PROPERTIES,
+    Analysis,
 )
+from osc_traitsched.core.check.builder import ANY_FLAVOR
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.survey import Demand
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.filter import image as image_filter
-from osc_traitsched.core.nova.filter import ops
+from osc_traitsched.core.nova.filter import aggregates as image_filter
+from osc_traitsched.core.nova.filter import values
 from osc_traitsched.core.nova.filter.aggregates import metadata_key
-from osc_traitsched.core.nova.filter.answer import Fails, Raises, Unknown
 from osc_traitsched.core.nova.filter.capabilities import ADDRESS_BITS, wanted_of
-from osc_traitsched.core.nova.filter.judging import judge
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
+from osc_traitsched.core.nova.filter.state import (
+    Fails,
+    HostState,
+    Raises,
+    RequestSpec,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.table import judge
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.paste import Option, Placeholder, openstack
 from osc_traitsched.text import listed, ranges
@@ -100,8 +105,8 @@ def _may_raise(analysis: Analysis, name: str, specs: Mapping[str, str]) -> bool:
         return False
     if name == CAPABILITIES:
         wanted = wanted_of(specs, analysis.survey.assumptions.release)
-        return any(ops.may_raise(each.value) for each in wanted)
-    return any(ops.may_raise(v) for k, v in specs.items() if metadata_key(k))
+        return any(values.may_raise(each.value) for each in wanted)
+    return any(values.may_raise(v) for k, v in specs.items() if metadata_key(k))
 
 
 def _raised(
@@ -147,8 +152,8 @@ def _finding(
 
 def _is_malformed(wanted: str) -> bool:
     try:
-        ops.match("0", wanted)
-    except ops.ERRORS:
+        values.match("0", wanted)
+    except values.ERRORS:
         return True
     return False
 

@@ -10,14 +10,14 @@ import itertools
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
-from osc_traitsched.core.check.isolated import Isolated
+from osc_traitsched.core.check.hosts import Isolated
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.survey import Demand
 from osc_traitsched.core.check.words import off_by
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.metadata import trait_in
 from osc_traitsched.core.inventory.trait import Ownership
-from osc_traitsched.core.inventory.trait_keys import trait_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.paste import Option, Placeholder, openstack

@@ -14,10 +14,10 @@ from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import mirror_providers
+from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.inventory.mirror import Difference
 from osc_traitsched.core.inventory.snapshot import Aggregate, Compute, Nova
 from osc_traitsched.core.inventory.trait import Ownership, ownership
-from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.switch import az_is_on
 from osc_traitsched.paste import Command, openstack

@@ -7,16 +7,16 @@ import dataclasses
 from collections.abc import Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.survey import Demand
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.request import NotEvaluated
-from osc_traitsched.core.nova.server import not_evaluated
-from osc_traitsched.core.nova.server import not_evaluated as kinds
+from osc_traitsched.core.nova.server import server
+from osc_traitsched.core.nova.server import server as kinds
 from osc_traitsched.core.nova.server.extra_specs import GROUP_POLICY
 from osc_traitsched.paste import Option, openstack
 from osc_traitsched.text import did_you_mean, listed, quoted
@@ -31,9 +31,9 @@ _REASONS = {
 #: What Nova leaves out of a flavor's amounts and groups.
 _IGNORED = frozenset(
     [
-        not_evaluated.UNKNOWN_RESOURCE_CLASS,
-        not_evaluated.BAD_AMOUNT,
-        not_evaluated.BAD_SUFFIX,
+        server.UNKNOWN_RESOURCE_CLASS,
+        server.BAD_AMOUNT,
+        server.BAD_SUFFIX,
     ]
 )
 

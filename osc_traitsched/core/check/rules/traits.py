@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import (
@@ -14,14 +13,14 @@ from osc_traitsched.core.check.rules import (
     traits_refused,
     traits_together,
 )
+from osc_traitsched.core.check.survey import Demand
 from osc_traitsched.core.check.words import give, together, unset
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.collation import Collation
+from osc_traitsched.core.inventory.metadata import REQUIRED, Collation, names_trait
 from osc_traitsched.core.inventory.snapshot import Aggregate
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, names_trait
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
-from osc_traitsched.core.nova.server import not_evaluated
+from osc_traitsched.core.nova.server import server
 from osc_traitsched.paste import Command, Option, Placeholder, is_printable, openstack
 from osc_traitsched.text import did_you_mean, listed, ranges
 
@@ -134,7 +133,7 @@ def bad_value(analysis: Analysis) -> Iterator[TraitsBadValue]:
     luck, whichever this cloud has.
     """
     for demand in analysis.demands:
-        kind = not_evaluated.BAD_TRAIT_VALUE
+        kind = server.BAD_TRAIT_VALUE
         keys = {e.key: e.value for e in demand.not_evaluated if e.kind == kind}
         if keys:
             pairs, identity = tuple(keys.items()), str(demand.body["id"])

@@ -7,13 +7,13 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
-from osc_traitsched.core.check.isolated import Isolated
+from osc_traitsched.core.check.hosts import Isolated
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.survey import Demand
 from osc_traitsched.core.check.words import unset
 from osc_traitsched.core.inventory import trait
-from osc_traitsched.core.inventory.trait_keys import trait_in
+from osc_traitsched.core.inventory.metadata import trait_in
 from osc_traitsched.core.nova import options
 from osc_traitsched.text import did_you_mean, listed, quoted
 

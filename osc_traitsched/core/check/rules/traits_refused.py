@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.builder import decisive
-from osc_traitsched.core.check.demand import Demand
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.survey import Demand
 from osc_traitsched.core.errors import Refusal, nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.image import read as read_image

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
-from osc_traitsched.core.check.demand import Demand, is_certain
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
+from osc_traitsched.core.check.survey import Demand, is_certain
 from osc_traitsched.core.check.words import give, together
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from osc_traitsched.core.nova.request import Request

@@ -12,11 +12,11 @@ from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.words import aggregate_set, unset
 from osc_traitsched.core.inventory.snapshot import Aggregate
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.nova import weigher_options
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.options import IMAGE_PROPERTIES
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.core.nova.weigher import column, table
-from osc_traitsched.core.nova.weigher.weight import Weigher
-from osc_traitsched.core.nova.weigher_options import IMAGE_PROPERTIES
+from osc_traitsched.core.nova.weigher import ranking, weighing
+from osc_traitsched.core.nova.weigher.weighing import Weigher
 from osc_traitsched.core.releases import release
 from osc_traitsched.paste import Placeholder
 from osc_traitsched.text import did_you_mean, option, quoted
@@ -36,7 +36,7 @@ class WeighersGone(Finding):
     rule = "weighers-gone"
     severity = Severity.ERROR
     kind = Kind.OPTION
-    name = weigher_options.WEIGHT_CLASSES
+    name = options.WEIGHT_CLASSES
     weigher: str
     nearest: tuple[str, ...]
     release: int
@@ -61,9 +61,9 @@ def gone(analysis: Analysis) -> Iterator[WeighersGone]:
     be a path.
     """
     settings = analysis.survey.assumptions
-    setting = settings.setting(weigher_options.WEIGHT_CLASSES)
-    known = table.paths(settings.release)
-    for name in table.not_loadable(settings):
+    setting = settings.setting(options.WEIGHT_CLASSES)
+    known = ranking.paths(settings.release)
+    for name in ranking.not_loadable(settings):
         by_class = [each for each in known if each.rpartition(".")[2] == name]
         nearest = tuple(by_class) or near_names(name, known)
         yield WeighersGone(name, nearest[:1], settings.release, setting)
@@ -109,7 +109,7 @@ def bad_multiplier(analysis: Analysis) -> Iterator[WeighersBadMultiplier]:
     enabled = {each.aggregate_key: each for each in _enabled(analysis)}
     for aggregate, key, value in _pairs(analysis):
         weigher = enabled.get(key)
-        if weigher is not None and not column.is_multiplier(value):
+        if weigher is not None and not weighing.is_multiplier(value):
             yield WeighersBadMultiplier(
                 aggregate.name,
                 aggregate.id,
@@ -170,7 +170,7 @@ class WeighersKeyOff(Finding):
 def key_off(analysis: Analysis) -> Iterator[WeighersKeyOff]:
     """Find multipliers without effect; weighers of one's own may read any."""
     settings = analysis.survey.assumptions
-    by_key = {each.aggregate_key: each for each in table.WEIGHERS.values()}
+    by_key = {each.aggregate_key: each for each in ranking.WEIGHERS.values()}
     enabled = {each.name for each in _enabled(analysis)}
     read = [key for key, each in by_key.items() if each.is_in(settings.release)]
     for aggregate, key, value in _pairs(analysis):
@@ -178,7 +178,7 @@ def key_off(analysis: Analysis) -> Iterator[WeighersKeyOff]:
         cause = _cause(analysis, weigher, enabled)
         if cause is None:
             continue
-        option = weigher_options.WEIGHT_CLASSES
+        option = options.WEIGHT_CLASSES
         if weigher and cause is Cause.OPTION:
             option = weigher.option
         setting = settings.setting(option)
@@ -202,19 +202,19 @@ def _cause(
     """Return why a multiplier has no effect; None for one that has, or may have."""
     settings = analysis.survey.assumptions
     if weigher is None or weigher.name not in enabled:
-        if table.has_own(settings) or table.not_loadable(settings):
+        if ranking.has_own(settings) or ranking.not_loadable(settings):
             return None
         if weigher is None:
             return Cause.UNKNOWN
         return Cause.OFF if weigher.is_in(settings.release) else Cause.RELEASE
-    is_image = weigher.option == weigher_options.IMAGE_PROPERTIES
+    is_image = weigher.option == options.IMAGE_PROPERTIES
     return Cause.OPTION if is_image and not settings.value(weigher.option) else None
 
 
 def _enabled(analysis: Analysis) -> tuple[Weigher, ...]:
     """Return Nova's own that are on; none where nova-scheduler does not start."""
     settings = analysis.survey.assumptions
-    return () if table.not_loadable(settings) else table.enabled(settings)[0]
+    return () if ranking.not_loadable(settings) else ranking.enabled(settings)[0]
 
 
 def _pairs(analysis: Analysis) -> Iterator[tuple[Aggregate, str, str]]:

@@ -1,21 +1,28 @@
-"""What leaves a host, what it asks of another one, and the plan that comes of it."""
+"""The servers of a host that is emptied, and the hosts after each move."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from osc_traitsched.core.inventory.metadata import ZONE_KEY
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
-from osc_traitsched.core.inventory.zones import ZONE_KEY
-from osc_traitsched.core.nova.filter import judging
-from osc_traitsched.core.nova.filter.answer import Passes, Unknown
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
-from osc_traitsched.core.nova.move import with_rules
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.filter import table
+from osc_traitsched.core.nova.filter.state import (
+    HostState,
+    Passes,
+    RequestSpec,
+    Unknown,
+)
+from osc_traitsched.core.nova.question import Body, Question, with_rules
+from osc_traitsched.core.nova.weigher.ranking import ranking
 from osc_traitsched.core.placement.facts import Taken
+
+# What leaves a host, what it asks of another one, and the plan that comes of it.
+
 
 #: What Placement would take of one host's tree for a server.
 Claim = tuple[Taken, ...]
@@ -53,7 +60,7 @@ class Asked:
         :data:`ZONE`.
         """
         move, settings = self.question.move, self.question.assumptions
-        judgment = judging.judge_all(hosts, self.spec, settings)
+        judgment = table.judge_all(hosts, self.spec, settings)
         if move is not None:
             nodes = [host.compute for host in hosts]
             judgment = with_rules(judgment, move, nodes, settings)
@@ -193,3 +200,123 @@ def _claim(allocations: Mapping[str, Any]) -> Claim:
         for uuid, each in sorted(allocations.items())
         for name, amount in sorted(each["resources"].items())
     )
+
+
+# The hosts of a cloud as they are after each move of a plan.
+
+
+#: Amounts that are free, by the UUID of the provider and the resource class.
+Free = Mapping[tuple[str, str], int]
+
+#: What filters say of hosts as they were when they were asked.
+Memory = dict[Asked, dict[str, tuple[HostState, "tuple[str, ...] | None"]]]
+
+
+class State:
+    """What is free, and what filters and weighers are given of each host.
+
+    It changes with each move. What several trials find out again is remembered.
+
+    :param hosts: by the UUID of the root
+    """
+
+    def __init__(
+        self, hosts: Mapping[str, HostState], free: Free, memory: Memory | None = None
+    ) -> None:
+        self.hosts = dict(hosts)
+        self.free = dict(free)
+        self._memory = {} if memory is None else memory
+
+    def copy(self) -> State:
+        """Return the same state, for a trial of its own."""
+        return State(self.hosts, self.free, self._memory)
+
+    def claim(self, asked: Asked, root: str) -> Claim | None:
+        """Return the first claim that there is still room for; None for none."""
+        for claim in asked.claims.get(root, ()):
+            if all(
+                self.free.get((t.provider, t.resource_class), 0) >= t.amount
+                for t in claim
+            ):
+                return claim
+        return None
+
+    def doubts(self, asked: Asked, root: str) -> tuple[str, ...] | None:
+        """Return the filters that may keep a host out; None where one does for sure."""
+        known = self._memory.get(asked)
+        if known is None:
+            hosts = [self.hosts[each] for each in asked.claims if each in self.hosts]
+            found = asked.doubts(hosts)
+            known = {
+                host.compute.uuid: (host, found[host.compute.uuid]) for host in hosts
+            }
+            self._memory[asked] = known
+        host = self.hosts[root]
+        if known[root][0] is not host:
+            known[root] = (host, asked.doubts([host])[root])
+        return known[root][1]
+
+    def open_to(self, asked: Asked) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield the hosts that can take one more server, and what may keep it out."""
+        for root in asked.claims:
+            if root in self.hosts and self.claim(asked, root) is not None:
+                doubts = self.doubts(asked, root)
+                if doubts is not None:
+                    yield root, doubts
+
+    def move(self, server: Leaving, root: str) -> None:
+        """Let a host have a server that there is room for."""
+        for each in self.claim(server.asked, root) or ():
+            self.free[each.provider, each.resource_class] -= each.amount
+        self.hosts[root] = _with(self.hosts[root], server)
+
+
+def _with(host: HostState, server: Leaving) -> HostState:
+    """Return a host as it is once its nova-compute counts one more server."""
+    flavor, report = server.asked.spec.server.flavor, host.compute.report
+    is_volume = server.asked.spec.server.root_disk_is_a_volume
+    disk = flavor.ephemeral + (0 if is_volume else flavor.disk)
+    grown = report and report.with_server(flavor.vcpus, flavor.ram, disk)
+    instances = host.instances
+    return dataclasses.replace(
+        host,
+        compute=dataclasses.replace(host.compute, report=grown),
+        instances=None if instances is None else instances | {server.id},
+    )
+
+
+# Which of the hosts that can take a server gets it.
+
+
+#: Chooses one of several hosts, by the UUIDs of their roots.
+Choice = Callable[[State, Leaving, Sequence[str]], str]
+
+
+def as_nova(state: State, server: Leaving, roots: Sequence[str]) -> str:
+    """Return the host that nova-scheduler would try first, after the moves before.
+
+    Of equal ones the first by name. Weights are of the hosts that are certain, or of
+    the others where there are none.
+
+    :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
+    """
+    hosts = [state.hosts[root] for root in roots]
+    order = ranking(hosts, server.asked.spec, server.asked.question.assumptions)
+    return min(order.places[0], key=lambda root: state.hosts[root].node)
+
+
+def tightest(state: State, server: Leaving, roots: Sequence[str]) -> str:
+    """Return the host that has the least left once it has the server.
+
+    Left are parts of what was free before, so that large hosts do not count for more.
+    """
+
+    def left(root: str) -> tuple[float, str]:
+        claim = state.claim(server.asked, root) or ()
+        parts = [
+            1 - each.amount / state.free[each.provider, each.resource_class]
+            for each in claim
+        ]
+        return sum(parts), state.hosts[root].node
+
+    return min(roots, key=left)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.existing.history import ServerState
+from osc_traitsched.core.existing.failure import ServerState
 from osc_traitsched.core.existing.moves.due import Because
 from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
-from osc_traitsched.core.existing.moves.refusal import MoveRefusal
+from osc_traitsched.core.existing.moves.refusals import MoveRefusal
 from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Part
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
-from osc_traitsched.core.nova.move import Kind
+from osc_traitsched.core.nova.question import Kind
 
 
 @dataclasses.dataclass(frozen=True)

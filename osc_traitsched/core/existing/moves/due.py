@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 
-from osc_traitsched.core.existing.history import ServerState
-from osc_traitsched.core.nova.move import Kind
+from osc_traitsched.core.existing.failure import ServerState
+from osc_traitsched.core.nova.question import Kind
 
 
 class Because(enum.Enum):

@@ -6,9 +6,8 @@ import dataclasses
 import functools
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.existing.history import ServerState
-from osc_traitsched.core.nova.move import Kind
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.existing.failure import ServerState
+from osc_traitsched.core.nova.question import Body, Kind, Question
 from osc_traitsched.core.nova.server.server import Server
 
 

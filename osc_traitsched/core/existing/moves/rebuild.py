@@ -9,9 +9,9 @@ from typing import Any
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.explain.filtering import Filtering, filtering
+from osc_traitsched.core.inventory.metadata import required_by_image
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.inventory.trait_keys import required_by_image
-from osc_traitsched.core.nova.filter.answer import Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
 from osc_traitsched.core.nova.question import Question
 
 

@@ -1,22 +1,61 @@
-"""What refuses a move before nova-scheduler is asked, as far as an API shows it.
-
-nova/compute/api.py, the decorators of ``live_migrate``, ``resize``, ``evacuate``,
-``unshelve`` and ``rebuild``, in Nova's order; nova/conductor/tasks/live_migrate.py.
-"""
+"""What Nova refuses of a move."""
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.existing.moves.planned import Planned
-from osc_traitsched.core.existing.moves.refusal import MoveRefusal, Why
-from osc_traitsched.core.nova.move import Kind
-from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.nova.server import features, numa
+from osc_traitsched.core.nova.question import Body, Kind
+from osc_traitsched.core.nova.server import cpu, extra_specs
 from osc_traitsched.core.releases import NEWEST, OLDEST
+
+# Why Nova does not begin with a move: the values of ``refusals.py``.
+
+
+class Why(enum.Enum):
+    """Why a move is refused; the values are those of documents."""
+
+    VM_STATE = "state"
+    TASK = "task under way"
+    NEVER_RAN = "never ran"
+    NO_HOST = "on no host"
+    SOURCE_UP = "source up"
+    SOURCE_DOWN = "source down"
+    POWER_STATE = "power state"
+    ACCELERATOR = "accelerator"
+    PORT_ACCELERATOR = "port accelerator"
+    VDPA = "vdpa port"
+    TPM = "virtual tpm"
+    MEMORY_ENCRYPTION = "memory encryption"
+    PCI_DEVICE = "pci device"
+    SAME_HOST = "same host"
+    SAME_FLAVOR = "same flavor"
+    DISABLED_FLAVOR = "disabled flavor"
+    ZERO_DISK = "zero disk"
+    VOLUME = "volume"
+    NUMA = "numa nodes"
+
+
+@dataclasses.dataclass(frozen=True)
+class MoveRefusal:
+    """Why Nova does not begin with a move.
+
+    :ivar exception: the class of Nova's exception
+    :ivar values: what the server has or is instead, and what it may be
+    :ivar by: the service that refuses it
+    """
+
+    why: Why
+    exception: str
+    values: tuple[str, ...] = ()
+    by: str = "nova-api"
+
+
+# What refuses a move before nova-scheduler is asked, as far as an API shows it.
 
 
 def refusals(planned: Planned) -> tuple[MoveRefusal, ...]:
@@ -77,7 +116,7 @@ def _accelerator(planned: Planned) -> MoveRefusal | None:
 
 def _tpm(planned: Planned) -> MoveRefusal | None:
     server = planned.server
-    if server is None or features.tpm(server)[0].value is None:
+    if server is None or extra_specs.tpm(server)[0].value is None:
         return None
     return MoveRefusal(Why.TPM, "OperationNotSupportedForVTPM")
 
@@ -95,7 +134,7 @@ def _legacy_tpm(planned: Planned) -> MoveRefusal | None:
 def _memory_encryption(planned: Planned) -> MoveRefusal | None:
     server = planned.server
     try:
-        wanted = server is not None and features.memory_encryption(server)[0].on
+        wanted = server is not None and extra_specs.memory_encryption(server)[0].on
     except Refusal:
         return None
     if not wanted:
@@ -216,7 +255,7 @@ def _other_nodes(planned: Planned) -> MoveRefusal | None:
     """
     try:
         servers = planned.before.spec().server, planned.question.spec().server
-        old, new = (bool(numa.asked_by(each)) for each in servers)
+        old, new = (bool(cpu.asked_by(each)) for each in servers)
     except Refusal:
         return None
     if old is new or planned.has_image:

@@ -6,8 +6,8 @@ import enum
 from collections.abc import Iterator
 
 from osc_traitsched.core.existing.moves.planned import Planned
-from osc_traitsched.core.nova.move import Kind
-from osc_traitsched.core.nova.server import numa, pci
+from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.core.nova.server import cpu, pci
 
 
 class Unseen(enum.Enum):
@@ -130,7 +130,7 @@ def _on_the_host(planned: Planned) -> Iterator[Unseen]:
     if devices and is_live and planned.release >= _LIVE_DEVICES_SINCE:
         yield Unseen.LIVE_DEVICE
     on_ports = any(each.needs_device for each in question.parts.ports)
-    if devices or on_ports or (server and numa.asked_by(server)):
+    if devices or on_ports or (server and cpu.asked_by(server)):
         yield Unseen.CLAIM
     if question.parts.ports:
         yield Unseen.PORTS

@@ -5,10 +5,8 @@ Changes of hosts are tried by the matcher, changes of the request by Placement.
 
 from __future__ import annotations
 
-from osc_traitsched.core.explain.fix.existing import other_flavors, other_formats
-from osc_traitsched.core.explain.fix.hosts import on_hosts
-from osc_traitsched.core.explain.fix.requests import changes_format, on_request
-from osc_traitsched.core.explain.fix.values import (
+from osc_traitsched.core.explain.fix.hosts import on_hosts, other_flavors, other_formats
+from osc_traitsched.core.explain.fix.requests import (
     Action,
     Fix,
     HostChange,
@@ -18,6 +16,8 @@ from osc_traitsched.core.explain.fix.values import (
     RequestFix,
     RequestPart,
     Scope,
+    changes_format,
+    on_request,
     safest_first,
 )
 

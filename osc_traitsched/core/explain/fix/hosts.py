@@ -1,4 +1,4 @@
-"""Changes of hosts that would help, tried by the matcher."""
+"""Changes of hosts and aggregates that would help."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.explain.clause_set import ClauseSet
 from osc_traitsched.core.explain.filtering import Filtering, filtering
-from osc_traitsched.core.explain.fix.values import (
+from osc_traitsched.core.explain.fix.requests import (
     MOST_OF_HOSTS,
     Action,
     HostChange,
     HostFix,
+    Replacement,
+    RequestFix,
 )
-from osc_traitsched.core.explain.verdict import Verdict
+from osc_traitsched.core.explain.verdict import ClauseSet, Verdict
+from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED, Ownership, ownership
-from osc_traitsched.core.inventory.zones import zone_in
 from osc_traitsched.core.nova.clause import (
     AFTER_PLACEMENT,
     Condition,
@@ -30,6 +31,68 @@ from osc_traitsched.core.nova.filter.aggregates import has_wanted
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Matcher
+
+# Flavors and images that the cloud has, to ask for instead; Placement tries them.
+
+
+#: So many flavors are tried at most.
+MOST_FLAVORS = 12
+
+_SIZES = ("vcpus", "ram", "disk")
+_DISABLED = "OS-FLV-DISABLED:disabled"
+_IS_PUBLIC = "os-flavor-access:is_public"
+
+
+def other_flavors(question: Question, flavors: Iterable[Body]) -> list[RequestFix]:
+    """Return the flavors of the same size or a larger one, the nearest first.
+
+    Only public ones, since which projects may use the others was not read, and only
+    those whose extra specs Nova shows and that differ from the request's own.
+    """
+    asked = question.flavor
+    own = [asked[size] for size in _SIZES]
+    found = [
+        flavor
+        for flavor in flavors
+        if flavor["id"] != asked.get("id")
+        and "extra_specs" in flavor
+        and flavor.get(_IS_PUBLIC, True)
+        and not flavor.get(_DISABLED)
+        and all(flavor[size] >= least for size, least in zip(_SIZES, own))
+        and (_specs(flavor), _size(flavor)) != (_specs(asked), _size(asked))
+    ]
+    found.sort(key=lambda flavor: _distance(flavor, question))
+    return [RequestFix((Replacement("flavor", f),)) for f in found[:MOST_FLAVORS]]
+
+
+def other_formats(question: Question, images: Iterable[Body]) -> Iterator[RequestFix]:
+    """Yield the images of the request's image's name that have another format."""
+    asked = question.image or {}
+    for image in images:
+        is_other = image.get("disk_format") != asked.get("disk_format")
+        is_usable = image["status"] == "active" and image["name"] == asked.get("name")
+        if is_other and is_usable:
+            yield RequestFix((Replacement("image", image),))
+
+
+def _specs(flavor: Body) -> dict[str, str]:
+    return dict(flavor.get("extra_specs") or {})
+
+
+def _size(flavor: Body) -> tuple[int, ...]:
+    return tuple(int(flavor[size]) for size in _SIZES)
+
+
+def _distance(flavor: Body, question: Question) -> tuple[float, int, str]:
+    """Return how far a flavor is from the request's: by size, then by extra specs."""
+    asked = question.flavor
+    grown = sum(flavor[size] / max(asked[size], 1) for size in _SIZES)
+    differing = set(_specs(flavor).items()) ^ set(_specs(asked).items())
+    return grown, len(differing), flavor["name"]
+
+
+# Changes of hosts that would help, tried by the matcher.
+
 
 _OF_SERVICE = "ComputeFilter"
 

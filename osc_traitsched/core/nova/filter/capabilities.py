@@ -6,22 +6,23 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.nova.filter import ops, reasons
-from osc_traitsched.core.nova.filter.answer import (
+from osc_traitsched.core.nova.filter import state, values
+from osc_traitsched.core.nova.filter.state import (
     PASSES,
     Answer,
     Fails,
+    HostState,
     Raises,
+    RequestSpec,
     Unknown,
     in_turn,
 )
-from osc_traitsched.core.nova.filter.attributes import (
+from osc_traitsched.core.nova.filter.supported import (
     NotVisible,
     attribute,
     exists,
     statistic,
 )
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 SCOPE = "capabilities"
@@ -77,15 +78,15 @@ def _judged(host: HostState, spec: RequestSpec, wanted: Wanted) -> Answer:
             return PASSES
         found = capability(host, wanted.path)
         if found is None:
-            return Fails(reasons.NO_CAPABILITY, key, wanted.value, origin=origin)
-        if ops.match(str(found), wanted.value):
+            return Fails(state.NO_CAPABILITY, key, wanted.value, origin=origin)
+        if values.match(str(found), wanted.value):
             return PASSES
     except NotVisible as hidden:
-        may_raise = ops.may_raise(wanted.value)
+        may_raise = values.may_raise(wanted.value)
         return Unknown(hidden.name, key, may_raise=may_raise)
-    except ops.ERRORS as exc:
+    except values.ERRORS as exc:
         return Raises(type(exc).__name__, key, wanted.value, origin)
-    return Fails(reasons.CAPABILITY_DIFFERS, key, wanted.value, (str(found),), origin)
+    return Fails(state.CAPABILITY_DIFFERS, key, wanted.value, (str(found),), origin)
 
 
 def capability(host: HostState, path: tuple[str, ...]) -> object:

@@ -1,28 +1,35 @@
-"""Nova's host filters by their names, each with its releases and what it reads."""
+"""All host filters by release, and what they say of hosts together."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
-from osc_traitsched.core.nova import filter_options
+from osc_traitsched.core.errors import FiltersNotInRelease
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import (
     aggregates,
     capabilities,
-    capacity,
     compute,
     groups,
-    hints,
-    image,
-    json_query,
-    numa,
-    numbers,
-    weighed_metrics,
+    state,
+    values,
 )
-from osc_traitsched.core.nova.filter.answer import Answer
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
+from osc_traitsched.core.nova.filter import groups as hints
+from osc_traitsched.core.nova.filter.groups import REBUILD, REBUILD_HINT
+from osc_traitsched.core.nova.filter.state import (
+    PASSES,
+    Answer,
+    HostState,
+    RequestSpec,
+    Unknown,
+)
+from osc_traitsched.core.nova.options import is_removed
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import NEWEST, OLDEST
+
+# Nova's host filters by their names, each with its releases and what it reads.
+
 
 #: What a filter reads of a host.
 AGGREGATES, REPORT, SERVICE, HOST = "aggregates", "report", "service", "host"
@@ -67,8 +74,8 @@ _ROWS = (
     ),
     HostFilter(
         "ImagePropertiesFilter",
-        image.image_properties,
-        options=(filter_options.DEFAULT_ARCHITECTURE,),
+        aggregates.image_properties,
+        options=(options.DEFAULT_ARCHITECTURE,),
         reads=(REPORT,),
         on_rebuild=True,
     ),
@@ -88,8 +95,8 @@ _ROWS = (
     ),
     HostFilter(
         "AggregateImagePropertiesIsolation",
-        image.isolation,
-        options=(filter_options.IMAGE_NAMESPACE, filter_options.IMAGE_SEPARATOR),
+        aggregates.isolation,
+        options=(options.IMAGE_NAMESPACE, options.IMAGE_SEPARATOR),
         reads=(AGGREGATES,),
         on_rebuild=True,
     ),
@@ -107,65 +114,63 @@ _ROWS = (
         "IsolatedHostsFilter",
         compute.isolated_hosts,
         options=(
-            filter_options.ISOLATED_IMAGES,
-            filter_options.ISOLATED_HOSTS,
-            filter_options.RESTRICT_ISOLATED_HOSTS,
+            options.ISOLATED_IMAGES,
+            options.ISOLATED_HOSTS,
+            options.RESTRICT_ISOLATED_HOSTS,
         ),
         reads=(HOST,),
         on_rebuild=True,
     ),
     HostFilter(
         "IoOpsFilter",
-        numbers.io_ops,
-        options=(filter_options.MAX_IO_OPS,),
+        values.io_ops,
+        options=(options.MAX_IO_OPS,),
         reads=(REPORT,),
     ),
     HostFilter(
         "AggregateIoOpsFilter",
-        numbers.aggregate_io_ops,
-        options=(filter_options.MAX_IO_OPS,),
+        values.aggregate_io_ops,
+        options=(options.MAX_IO_OPS,),
         reads=(REPORT, AGGREGATES),
     ),
     HostFilter(
         "NumInstancesFilter",
-        numbers.num_instances,
-        options=(filter_options.MAX_INSTANCES,),
+        values.num_instances,
+        options=(options.MAX_INSTANCES,),
         reads=(REPORT,),
     ),
     HostFilter(
         "AggregateNumInstancesFilter",
-        numbers.aggregate_num_instances,
-        options=(filter_options.MAX_INSTANCES,),
+        values.aggregate_num_instances,
+        options=(options.MAX_INSTANCES,),
         reads=(REPORT, AGGREGATES),
     ),
-    HostFilter("NUMATopologyFilter", numa.numa_topology, reads=(REPORT,)),
-    HostFilter("PciPassthroughFilter", numa.pci_passthrough),
-    HostFilter("JsonFilter", json_query.json_filter, reads=(HOST, REPORT)),
-    HostFilter(
-        "MetricsFilter", weighed_metrics.metrics, options=(filter_options.METRICS,)
-    ),
+    HostFilter("NUMATopologyFilter", compute.numa_topology, reads=(REPORT,)),
+    HostFilter("PciPassthroughFilter", compute.pci_passthrough),
+    HostFilter("JsonFilter", values.json_filter, reads=(HOST, REPORT)),
+    HostFilter("MetricsFilter", state.metrics, options=(options.METRICS,)),
     HostFilter(
         "AvailabilityZoneFilter",
         aggregates.availability_zone,
         until=28,
-        options=(filter_options.DEFAULT_HOST_ZONE,),
+        options=(options.DEFAULT_HOST_ZONE,),
         reads=(AGGREGATES,),
     ),
     HostFilter(
         "AggregateCoreFilter",
-        capacity.aggregate_core,
+        compute.aggregate_core,
         until=22,
         reads=(REPORT, AGGREGATES, RATIOS),
     ),
     HostFilter(
         "AggregateRamFilter",
-        capacity.aggregate_ram,
+        compute.aggregate_ram,
         until=22,
         reads=(REPORT, AGGREGATES, RATIOS),
     ),
     HostFilter(
         "AggregateDiskFilter",
-        capacity.aggregate_disk,
+        compute.aggregate_disk,
         until=22,
         reads=(REPORT, AGGREGATES, RATIOS),
     ),
@@ -174,3 +179,100 @@ _ROWS = (
 
 #: All of them by their names.
 FILTERS: Mapping[str, HostFilter] = {each.name: each for each in _ROWS}
+
+
+# What the host filters that are on make of hosts: each of them of each host.
+
+
+#: What is not visible of a filter that is none of Nova's.
+OWN_FILTER = Unknown("own filter")
+
+
+@dataclasses.dataclass(frozen=True)
+class Judgment:
+    """What each filter says of each host.
+
+    :ivar names: the filters in the order of ``enabled_filters``, each once
+    :ivar answers: for each filter's name those of the hosts, by the provider's UUID
+    """
+
+    names: tuple[str, ...]
+    answers: Mapping[str, Mapping[str, Answer]]
+
+    def of_host(self, uuid: str) -> Mapping[str, Answer]:
+        """Return what each filter says of one host, in their order."""
+        return {name: self.answers[name][uuid] for name in self.names}
+
+
+def enabled(settings: SchedulerSettings) -> tuple[str, ...]:
+    """Return the names of the filters that are on, in their order, each once.
+
+    :raises FiltersNotInRelease: for those that the release does not have any more, and
+        for paths: the list has the names of classes (nova/scheduler/host_manager.py,
+        ``_choose_host_filters``)
+    """
+    setting = settings.setting(options.ENABLED_FILTERS)
+    value = setting.value
+    names = tuple(dict.fromkeys(value)) if isinstance(value, tuple) else ()
+    gone = tuple(name for name in names if _is_missing(name, settings.release))
+    if gone:
+        raise FiltersNotInRelease(gone, settings.release, setting.source)
+    return names
+
+
+def _is_missing(name: str, release: int) -> bool:
+    known = FILTERS.get(name)
+    is_gone = known is not None and not known.is_in(release)
+    return "." in name or is_gone or is_removed(name, release)
+
+
+def judge_all(
+    hosts: Iterable[HostState], spec: RequestSpec, settings: SchedulerSettings
+) -> Judgment:
+    """Let every filter that is on judge every host, where Nova stops at the first no.
+
+    :raises FiltersNotInRelease: as :func:`enabled`
+    :raises Refusal: for what nova-api refuses, too
+    """
+    hosts, names = tuple(hosts), enabled(settings)
+    answers = {name: _answers(name, hosts, spec, settings) for name in names}
+    return Judgment(names, answers)
+
+
+def judge(
+    name: str, host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Return what one filter says of one host; nothing is visible of an own filter."""
+    known = FILTERS.get(name)
+    if known is None:
+        return OWN_FILTER
+    if spec.hints.get(REBUILD_HINT) == REBUILD and not known.on_rebuild:
+        return PASSES
+    return known.judge(host, spec, settings)
+
+
+def _answers(
+    name: str,
+    hosts: Iterable[HostState],
+    spec: RequestSpec,
+    settings: SchedulerSettings,
+) -> Mapping[str, Answer]:
+    """Judge once what is alike in all that the filter reads."""
+    known = FILTERS.get(name)
+    answers: dict[str, Answer] = {}
+    found: dict[Hashable, Answer] = {}
+    for host in hosts:
+        key = _alike(known, host)
+        if key not in found:
+            found[key] = judge(name, host, spec, settings)
+        answers[host.compute.uuid] = found[key]
+    return answers
+
+
+def _alike(known: HostFilter | None, host: HostState) -> Hashable:
+    """Return what hosts of the same answer have in common."""
+    if known is None or not known.reads:
+        return None
+    if known.reads == (AGGREGATES,):
+        return tuple(aggregate.uuid for aggregate in host.aggregates)
+    return host.compute.uuid

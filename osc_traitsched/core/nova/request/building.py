@@ -1,4 +1,4 @@
-"""From a flavor and an image to the request, or to the refusal."""
+"""From flavor and image to the request that nova-scheduler sends to Placement."""
 
 from __future__ import annotations
 
@@ -9,29 +9,113 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, prefilter
-from osc_traitsched.core.nova.request import checks, destination, unknowns
+from osc_traitsched.core.nova.request import checks, model
 from osc_traitsched.core.nova.request.model import Request
 from osc_traitsched.core.nova.server import (
     cpu,
-    device_profile,
     extra_specs,
     outside,
     pci,
     translation,
     volume,
 )
-from osc_traitsched.core.nova.server.adding import SoFar
-from osc_traitsched.core.nova.server.flavor import read as read_flavor
+from osc_traitsched.core.nova.server import server as not_evaluated
 from osc_traitsched.core.nova.server.image import read as read_image
-from osc_traitsched.core.nova.server.not_evaluated import (
+from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
+from osc_traitsched.core.nova.server.server import (
     FORCED_HOST,
     REQUESTED_DESTINATION,
     REQUESTED_HOST,
+    Aggregate,
     NotEvaluated,
+    Server,
+    SoFar,
 )
-from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
-from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import read as read_flavor
 from osc_traitsched.core.nova.settings import SchedulerSettings
+
+# What else Nova would look at, that a flavor and an image do not tell.
+
+
+def of(server: Server, assumptions: SchedulerSettings) -> Iterator[NotEvaluated]:
+    """Yield it; the request is right if none of it is in the way."""
+    yield from _pci_alias(server, assumptions)
+    yield from _disk(server)
+    yield from _volume_zone(server, assumptions)
+    yield from _kernel(server)
+    yield from _computes(server)
+
+
+def _pci_alias(
+    server: Server, assumptions: SchedulerSettings
+) -> Iterator[NotEvaluated]:
+    """Yield an alias, which only nova.conf explains (nova/pci/request.py)."""
+    alias = server.flavor.specs.get(pci.ALIAS)
+    if alias is None or server.aliases is not None:
+        return
+    asked = server.release >= pci.IN_PLACEMENT_SINCE and assumptions.value(
+        options.PCI_IN_PLACEMENT
+    )
+    kind = not_evaluated.PCI_ALIAS_IN_PLACEMENT if asked else not_evaluated.PCI_ALIAS
+    yield NotEvaluated(kind, pci.ALIAS, alias)
+
+
+def _disk(server: Server) -> Iterator[NotEvaluated]:
+    """Yield what nova/compute/api.py, ``_validate_flavor_image_nostatus``, looks at.
+
+    A disk of 0 takes a policy that by default only admins have; a volume must be
+    as large as the image says.
+    """
+    if not server.image.body:
+        return
+    if server.boot_from_volume:
+        size = server.image.amount("min_disk")
+        if size:
+            yield NotEvaluated(not_evaluated.VOLUME_SIZE, "min_disk", str(size))
+    elif not server.flavor.disk and not server.root_disk_is_a_volume:
+        yield NotEvaluated(not_evaluated.ZERO_DISK, "disk", "0")
+
+
+def _volume_zone(
+    server: Server, assumptions: SchedulerSettings
+) -> Iterator[NotEvaluated]:
+    """Yield a volume whose zone nova-compute looks at, and nova-api does not ask for.
+
+    It does when it attaches one that the server does not have yet
+    (nova/volume/cinder.py, ``check_availability_zone``).
+    """
+    if server.zone or assumptions.value(options.CROSS_AZ_ATTACH):
+        return
+    default = assumptions.value(options.DEFAULT_HOST_ZONE)
+    for each in server.parts.volumes:
+        if each.status and each.zone == default:
+            yield NotEvaluated(not_evaluated.VOLUME_ZONE, each.label, each.zone)
+
+
+def _kernel(server: Server) -> Iterator[NotEvaluated]:
+    """Yield the images of an image, which must exist too."""
+    body = server.image.body
+    if body.get("kernel_id") == "nokernel":
+        return
+    for key in ("kernel_id", "ramdisk_id"):
+        if body.get(key) is not None:
+            yield NotEvaluated(not_evaluated.KERNEL_IMAGE, key, str(body[key]))
+
+
+def _computes(server: Server) -> Iterator[NotEvaluated]:
+    """Yield what takes every compute service of the cloud to be new enough."""
+    if cpu.policy(server).value == "mixed":
+        yield NotEvaluated(not_evaluated.MIXED_COMPUTES, cpu.POLICY, "mixed")
+    if server.release >= 32:
+        model = extra_specs.sound_model(server)
+        if model.value:
+            yield NotEvaluated(
+                not_evaluated.SOUND_COMPUTES, model.origins[0].key, model.value
+            )
+
+
+# From a flavor and an image to the request, or to the refusal.
+
 
 API, SCHEDULER, NO_VALID_HOST = "api", "scheduler", "no valid host"
 
@@ -87,7 +171,7 @@ def build(
     named = _named(availability_zone, assumptions, on_host, on_node)
     with _at(API, release):
         if computes is not None:
-            destination.check(named, computes)
+            model.check(named, computes)
     with _at(SCHEDULER, release):
         so_far = prefilter.run(asked, assumptions)
         request = _request(asked, so_far, assumptions)
@@ -140,9 +224,9 @@ def _provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
     nova/compute/api.py, ``_provision_instances``; 34 asks Cyborg first.
     """
     if asked.release >= 34:
-        device_profile.check(asked)
+        outside.check(asked)
     asked = dataclasses.replace(asked, zone=volume.zone_of(asked, assumptions))
-    device_profile.check(asked)
+    outside.check(asked)
     pci.check_groups(asked)
     asked.parts.check_volumes()
     return asked
@@ -159,9 +243,9 @@ def _named(
     assumptions: SchedulerSettings,
     on_host: str | None,
     on_node: str | None,
-) -> destination.Destination:
+) -> model.Destination:
     default_zone = str(assumptions.value(options.DEFAULT_ZONE) or "")
-    return destination.read(zone, default_zone, on_host, on_node)
+    return model.read(zone, default_zone, on_host, on_node)
 
 
 def placement_query(
@@ -217,7 +301,7 @@ def _request(server: Server, so_far: SoFar, assumptions: SchedulerSettings) -> R
         group_policy=_group_policy(server, found),
         limit=limit if isinstance(limit, int) else None,
         microversion=microversion(server.release),
-        not_evaluated=(*found.not_evaluated, *unknowns.of(server, assumptions)),
+        not_evaluated=(*found.not_evaluated, *of(server, assumptions)),
         same_subtree=outside.same_subtree(server),
     )
     if not _asks_twice(server, assumptions):
@@ -241,7 +325,7 @@ def _group_policy(server: Server, found: SoFar) -> str | None:
 
 def _restricted(
     request: Request,
-    named: destination.Destination,
+    named: model.Destination,
     computes: Sequence[Compute] | None,
 ) -> Request:
     """Return the request for the host that is named, if any is.
@@ -257,7 +341,7 @@ def _restricted(
     if computes is None:
         kinds.append(REQUESTED_HOST)
     else:
-        request = destination.restricted(request, named, computes)
+        request = model.restricted(request, named, computes)
     unknown = (NotEvaluated(kind, key, host) for kind in kinds)
     not_evaluated = (*request.not_evaluated, *unknown)
     return dataclasses.replace(request, not_evaluated=not_evaluated)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
-from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import Aggregate, NotEvaluated, Server
 
 __all__ = ["Aggregate", "NotEvaluated", "Server"]

@@ -1,15 +1,221 @@
-"""The resources and traits that a flavor and an image name themselves."""
+"""Extra specs that ask for features, resources and traits."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.clause import Resource, Trait
-from osc_traitsched.core.nova.server import not_evaluated, reading
-from osc_traitsched.core.nova.server.adding import Found, SoFar
-from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
-from osc_traitsched.core.nova.server.server import Server
+from osc_traitsched.core.nova.server import properties
+from osc_traitsched.core.nova.server import server as not_evaluated
+from osc_traitsched.core.nova.server.server import (
+    Choice,
+    Found,
+    NotEvaluated,
+    Server,
+    SoFar,
+    Switch,
+    agreed,
+    keys,
+    switched,
+)
+
+# What flavor and image want besides CPUs, or why it can't be had together.
+
+
+MEM_ENCRYPTION = "hw:mem_encryption"
+MEM_ENCRYPTION_MODEL = "hw:mem_encryption_model"
+TPM_VERSION = "hw:tpm_version"
+TPM_MODEL = "hw:tpm_model"
+PACKED_RING = "hw:virtio_packed_ring"
+EPHEMERAL_ENCRYPTION = "hw:ephemeral_encryption"
+PMEM = "hw:pmem"
+
+#: The trait of each model of memory encryption, and its first release.
+ENCRYPTION_TRAITS: Mapping[str, tuple[str, int]] = {
+    "amd-sev": ("HW_CPU_X86_AMD_SEV", 32),
+    "amd-sev-es": ("HW_CPU_X86_AMD_SEV_ES", 32),
+    "amd-sev-snp": ("HW_CPU_X86_AMD_SEV_SNP", 34),
+    "intel-tdx": ("HW_CPU_X86_INTEL_TDX", 34),
+}
+#: Models that need more of the image than the others do.
+_CONFIDENTIAL = ("amd-sev-snp", "intel-tdx")
+_SOUND_MODELS = ("sb16", "es1370", "pcspk", "ac97", "ich6", "ich9", "usb", "virtio")
+
+
+def pci_numa_policy(server: Server) -> Choice:
+    """Return how near its PCI devices a server must be. For 21 on.
+
+    nova/virt/hardware.py, ``get_pci_numa_policy_constraint``. There is no policy
+    ``socket`` before 23.
+
+    :raises Refusal: where flavor and image differ, and for an unknown policy
+    """
+    known = ("required", "legacy", "preferred")
+    return agreed(
+        server,
+        "hw:pci_numa_affinity_policy",
+        (*known, "socket") if server.release >= 23 else known,
+        conflict="ImagePCINUMAPolicyForbidden",
+        unknown="InvalidPCINUMAAffinity",
+    )
+
+
+def tpm(server: Server) -> tuple[Choice, Choice]:
+    """Return a virtual TPM's version and model. For 22 on.
+
+    A model without a version asks for nothing
+    (nova/virt/hardware.py, ``get_vtpm_constraint``).
+
+    :raises Refusal: where flavor and image differ, for unknown values, and for the
+        model ``tpm-crb`` of a version other than 2.0
+    """
+    version = agreed(server, TPM_VERSION, ("1.2", "2.0"))
+    if version.value is None:
+        return version, version
+    model = agreed(server, TPM_MODEL, ("tpm-tis", "tpm-crb"))
+    if model.value == "tpm-crb" and version.value != "2.0":
+        names = keys(server, TPM_VERSION, TPM_MODEL)
+        raise Refusal("Invalid", "tpm-crb-needs-2.0", names)
+    return version, model
+
+
+def secure_boot(server: Server) -> Choice:
+    """Return what is wanted of secure boot (``get_secure_boot_constraint``).
+
+    For 23 on. ``optional`` against ``required`` is a difference too.
+
+    :raises Refusal: where flavor and image differ, and for an unknown value
+    """
+    return agreed(server, "os:secure_boot", ("required", "disabled", "optional"))
+
+
+def address_mode(server: Server) -> Choice:
+    """Return how wide addresses are made (``get_maxphysaddr_mode``). For 29 on.
+
+    :raises Refusal: where flavor and image differ, and for an unknown value
+    """
+    return agreed(server, "hw:maxphysaddr_mode", ("passthrough", "emulate"))
+
+
+def stateless_firmware(server: Server) -> Switch:
+    """Return whether the firmware keeps no state. For 30 on.
+
+    nova/virt/hardware.py, ``get_stateless_firmware_constraint``. Without UEFI it
+    can't be; 34 then leaves it out.
+
+    :raises Refusal: until 33, without UEFI
+    """
+    names = ("hw_firmware_stateless", "hw_firmware_type")
+    uefi = server.image.text("hw_firmware_type") == "uefi"
+    wanted = bool(server.image.flag("hw_firmware_stateless"))
+    if wanted and not uefi and server.release < 34:
+        raise Refusal("Invalid", "stateless-firmware-needs-uefi", names)
+    return Switch(wanted and uefi, tuple(server.image.origin(n) for n in names))
+
+
+def ephemeral_encryption(server: Server) -> tuple[Switch, Choice]:
+    """Return whether local disks are encrypted, and in which format. For 26 on.
+
+    The format alone asks for nothing
+    (nova/virt/hardware.py, ``get_ephemeral_encryption_constraint``).
+
+    :raises Refusal: where flavor and image differ, and for an unknown format
+    """
+    wanted = switched(server, EPHEMERAL_ENCRYPTION)
+    if not wanted.on:
+        return wanted, Choice(None)
+    formats = ("plain", "luks", "luksv2")
+    return wanted, agreed(server, "hw:ephemeral_encryption_format", formats)
+
+
+def sound_model(server: Server) -> Choice:
+    """Return the sound device's model (``get_sound_model``). For 32 on.
+
+    :raises Refusal: where flavor and image differ, and for an unknown model
+    """
+    return agreed(server, "hw:sound_model", _SOUND_MODELS)
+
+
+def packed_ring(server: Server) -> Switch:
+    """Return whether packed virtqueues are wanted. For 29 on.
+
+    nova/virt/hardware.py, ``get_packed_virtqueue_constraint``.
+
+    :raises Refusal: where flavor and image differ
+    """
+    return switched(server, PACKED_RING)
+
+
+def pmem_labels(server: Server) -> tuple[str, ...]:
+    """Return the labels of persistent memory (``get_vpmems``), repeated ones too."""
+    labels = server.flavor.specs.get(PMEM, "").split(",")
+    return tuple(label.strip() for label in labels if label.strip())
+
+
+def memory_encryption(server: Server) -> tuple[Switch, Choice]:
+    """Return whether memory is encrypted, and by which model.
+
+    nova/virt/hardware.py, ``get_mem_encryption_constraint``. There are no models
+    before 32; from 34 on they are looked at first, and some need more of the image.
+
+    :raises Refusal: where flavor and image differ, for an unknown model, and for
+        an image that can't be used with it
+    """
+    wanted = switched(server, MEM_ENCRYPTION)
+    if not wanted.on:
+        return wanted, Choice(None)
+    if server.release < 34:
+        _check_encrypted_firmware(server)
+        return wanted, _encryption_model(server)
+    model = _encryption_model(server)
+    _check_encrypted_firmware(server)
+    _check_confidential(server, model.value)
+    return wanted, model
+
+
+def _encryption_model(server: Server) -> Choice:
+    if server.release < 32:
+        return Choice(None)
+    spec = server.flavor.specs.get(MEM_ENCRYPTION_MODEL)
+    prop = server.image.text("hw_mem_encryption_model")
+    names = keys(server, MEM_ENCRYPTION_MODEL)
+    if spec is not None and prop is not None and spec != prop:
+        raise Refusal("FlavorImageConflict", "values-differ", names)
+    value = prop or spec or "amd-sev"
+    trait_and_release, release = ENCRYPTION_TRAITS.get(value), server.release
+    if trait_and_release is None or release < trait_and_release[1]:
+        known = [k for k, (_, since) in ENCRYPTION_TRAITS.items() if since <= release]
+        raise Refusal("Invalid", "unknown-value", names, allowed=known)
+    origins = [server.flavor.origin(MEM_ENCRYPTION_MODEL)] if spec else []
+    origins += [server.image.origin("hw_mem_encryption_model")] if prop else []
+    return Choice(value, tuple(origins))
+
+
+def _check_encrypted_firmware(server: Server) -> None:
+    wanting = keys(server, MEM_ENCRYPTION)
+    if server.image.text("hw_firmware_type") != "uefi":
+        names = (*wanting, "hw_firmware_type")
+        raise Refusal("FlavorImageConflict", "memory-encryption-needs-uefi", names)
+    machine = server.image.text("hw_machine_type")
+    if machine is not None and "q35" not in machine:
+        names = (*wanting, "hw_machine_type")
+        raise Refusal("InvalidMachineType", "memory-encryption-needs-q35", names)
+
+
+def _check_confidential(server: Server, model: str | None) -> None:
+    wanting = keys(server, MEM_ENCRYPTION_MODEL)
+    if model in _CONFIDENTIAL and not stateless_firmware(server).on:
+        names = (*wanting, "hw_firmware_stateless")
+        raise Refusal("StatelessFirmwareRequired", "model-needs-stateless", names)
+    if model == "intel-tdx" and server.image.text("hw_video_model") != "none":
+        names = (*wanting, "hw_video_model")
+        raise Refusal("InvalidVideoMode", "model-needs-no-video", names)
+
+
+# The resources and traits that a flavor and an image name themselves.
+
 
 GROUP_POLICY = "group_policy"
 
@@ -140,7 +346,7 @@ def _amount(server: Server, key: str, group: str, name: str) -> Found:
     value = server.flavor.specs[key]
     if not is_class(name, server.release):
         return NotEvaluated(not_evaluated.UNKNOWN_RESOURCE_CLASS, key, value)
-    amount = reading.integer(value)
+    amount = properties.integer(value)
     if amount is None or amount < 0:
         return NotEvaluated(not_evaluated.BAD_AMOUNT, key, value)
     return Resource(group, name, amount, (server.flavor.origin(key),))

@@ -1,9 +1,4 @@
-"""The groups that ports, PCI aliases and device profiles bring into a request.
-
-nova/network/neutron.py, ``API.create_resource_requests``; nova/compute/api.py,
-``_provision_instances``; nova/scheduler/utils.py,
-``ResourceRequest._process_requested_resources``.
-"""
+"""What networks, volumes and device profiles add to a request."""
 
 from __future__ import annotations
 
@@ -12,11 +7,89 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.clause import Origin, Resource, Trait
-from osc_traitsched.core.nova.server import device_profile, pci
-from osc_traitsched.core.nova.server.adding import Found, SoFar
-from osc_traitsched.core.nova.server.group import Group
-from osc_traitsched.core.nova.server.parts import Port
-from osc_traitsched.core.nova.server.server import Server
+from osc_traitsched.core.nova.server import extra_specs, pci, properties
+from osc_traitsched.core.nova.server.parts import Port, ProfileGroups
+from osc_traitsched.core.nova.server.server import Found, Group, Server, SoFar
+
+# What Cyborg's device profiles ask of Placement.
+
+
+PROFILE = "accel:device_profile"
+
+#: The first release that looks at it.
+_SINCE = 21
+
+
+def name_in(server: Server) -> str:
+    """Return the name of the flavor's profile; empty for none."""
+    return server.flavor.specs.get(PROFILE, "") if server.release >= _SINCE else ""
+
+
+def of_name(name: str, server: Server) -> ProfileGroups:
+    """Return the groups of a profile; none where they are not known.
+
+    :raises Refusal: where there is no such profile
+    """
+    found = server.parts.device_profiles.get(name, ())
+    if found is None:
+        raise Refusal("DeviceProfileError", "no-such-profile", (name,))
+    return found
+
+
+def check(server: Server) -> None:
+    """Refuse a flavor whose profile Cyborg does not have.
+
+    :raises Refusal: where nova-api raises ``DeviceProfileError``
+    """
+    of_name(name_in(server), server)
+
+
+def groups(
+    found: ProfileGroups, origin: Origin, release: int, owner: str = ""
+) -> Iterator[Group]:
+    """Yield what each group of a profile asks for.
+
+    A class that is none, an amount that is none and a trait that is neither required
+    nor forbidden are left out, as those of a flavor are.
+
+    :param owner: the UUID of the port that the devices are for; empty for none
+    """
+    for number, each in enumerate(found):
+        amounts: dict[str, int] = {}
+        traits: dict[str, set[str]] = {"required": set(), "forbidden": set()}
+        for key, value in each.items():
+            kind, name = extra_specs.named(key, release)
+            if kind == "resources" and extra_specs.is_class(name, release):
+                amount = properties.integer(value)
+                if amount is not None and amount >= 0:
+                    amounts[name] = amount
+            elif kind == "trait" and value in traits:
+                traits[value].add(name)
+        yield Group(
+            f"device_profile_{number}{owner}",
+            amounts,
+            origin,
+            frozenset(traits["required"]),
+            frozenset(traits["forbidden"]),
+        )
+
+
+def devices(found: ProfileGroups, release: int) -> int:
+    """Return how many devices a profile asks for (``get_device_amount_of_dp_groups``).
+
+    A value that is no number counts as none here.
+    """
+    amounts = (
+        properties.integer(value) or 0
+        for each in found
+        for key, value in each.items()
+        if extra_specs.named(key, release)[0] == "resources"
+    )
+    return sum(amounts)
+
+
+# The groups that ports, PCI aliases and device profiles bring into a request.
+
 
 #: Of ports that Cyborg gives a device; the releases before know none.
 _ACCELERATED = ("accelerator-direct", "accelerator-direct-physical")
@@ -28,15 +101,15 @@ _NAMED_SINCE = 21
 RESOURCE_REQUEST = "resource_request"
 
 
-def groups(server: Server) -> Iterator[Group]:
+def of_parts(server: Server) -> Iterator[Group]:
     """Yield all of them, in the order in which Nova comes to them."""
     for port in server.parts.ports:
         yield from _of_device(port, server)
         yield from _of_request(port)
     yield from pci.groups(server)
-    found = device_profile.of_name(device_profile.name_in(server), server)
-    origin = server.flavor.origin(device_profile.PROFILE)
-    yield from device_profile.groups(found, origin, server.release)
+    found = of_name(name_in(server), server)
+    origin = server.flavor.origin(PROFILE)
+    yield from groups(found, origin, server.release)
 
 
 def same_subtree(server: Server) -> tuple[tuple[str, ...], ...]:
@@ -58,7 +131,7 @@ def requested_resources(so_far: SoFar, server: Server) -> Iterator[Found]:
         if isinstance(clause, (Resource, Trait))
         and clause.origins[0].kind != "prefilter"
     }
-    for each in groups(server):
+    for each in of_parts(server):
         if server.release < _NAMED_SINCE:
             number = max(int(suffix or 0) for suffix in (*taken, "")) + 1
             each = dataclasses.replace(each, suffix=str(number))
@@ -89,8 +162,8 @@ def check_devices(server: Server) -> None:
     for port in filter(lambda each: _is_accelerated(each, server), server.parts.ports):
         if not port.device_profile:
             raise Refusal("DeviceProfileError", "port-without-profile", (port.label,))
-        found = device_profile.of_name(port.device_profile, server)
-        if device_profile.devices(found, server.release) > 1:
+        found = of_name(port.device_profile, server)
+        if devices(found, server.release) > 1:
             keys = (port.label, port.device_profile)
             raise Refusal("DeviceProfileError", "several-devices-for-a-port", keys)
 
@@ -102,9 +175,9 @@ def _is_accelerated(port: Port, server: Server) -> bool:
 def _of_device(port: Port, server: Server) -> Iterator[Group]:
     if not _is_accelerated(port, server):
         return
-    found = device_profile.of_name(port.device_profile, server)
+    found = of_name(port.device_profile, server)
     origin = Origin("port", "device_profile", name=port.label)
-    yield from device_profile.groups(found, origin, server.release, port.id)
+    yield from groups(found, origin, server.release, port.id)
 
 
 def _of_request(port: Port) -> Iterator[Group]:

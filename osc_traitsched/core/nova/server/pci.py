@@ -16,9 +16,8 @@ import os_traits
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.nova.server import extra_specs, reading
-from osc_traitsched.core.nova.server.group import Group
-from osc_traitsched.core.nova.server.server import Server
+from osc_traitsched.core.nova.server import extra_specs, properties
+from osc_traitsched.core.nova.server.server import Group, Server
 
 ALIAS = "pci_passthrough:alias"
 
@@ -84,7 +83,7 @@ def requests(server: Server) -> tuple[Requested, ...]:
             raise Refusal(
                 "PciRequestAliasNotDefined", "no-such-alias", keys, nearest=near
             )
-        count = reading.integer(counts[0])
+        count = properties.integer(counts[0])
         if count is None:
             raise Refusal("ValueError", "no-name-and-count", (ALIAS,))
         found.append(Requested(name, count, known[name] if known else ()))

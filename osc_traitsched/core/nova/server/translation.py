@@ -12,17 +12,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.nova.clause import Origin, Resource, Trait
-from osc_traitsched.core.nova.server import (
-    cpu,
-    extra_specs,
-    features,
-    not_evaluated,
-    outside,
+from osc_traitsched.core.nova.server import cpu, extra_specs, outside
+from osc_traitsched.core.nova.server import server as not_evaluated
+from osc_traitsched.core.nova.server.server import (
+    EPHEMERAL,
+    Choice,
+    Found,
+    NotEvaluated,
+    Server,
+    SoFar,
 )
-from osc_traitsched.core.nova.server.adding import Found, SoFar
-from osc_traitsched.core.nova.server.flavor import EPHEMERAL
-from osc_traitsched.core.nova.server.not_evaluated import NotEvaluated
-from osc_traitsched.core.nova.server.server import Choice, Server
 from osc_traitsched.core.releases import OLDEST
 
 _HYPERTHREADING = "HW_CPU_HYPERTHREADING"
@@ -120,11 +119,11 @@ def memory_encryption(so_far: SoFar, server: Server) -> Iterator[Found]:
 
     nova/scheduler/utils.py, ``_translate_mem_encryption_request``.
     """
-    wanted, model = features.memory_encryption(server)
+    wanted, model = extra_specs.memory_encryption(server)
     if wanted.on:
         yield Resource("", "MEM_ENCRYPTION_CONTEXT", 1, wanted.origins)
     if model.value:
-        name, _ = features.ENCRYPTION_TRAITS[model.value]
+        name, _ = extra_specs.ENCRYPTION_TRAITS[model.value]
         yield Trait("", name, False, (*wanted.origins, *model.origins))
 
 
@@ -135,10 +134,10 @@ def persistent_memory(so_far: SoFar, server: Server) -> Iterator[Found]:
     """
     classes = [
         "CUSTOM_" + _NOT_A_CLASS.sub("_", f"PMEM_NAMESPACE_{label}").upper()
-        for label in features.pmem_labels(server)
+        for label in extra_specs.pmem_labels(server)
     ]
     for name, count in collections.Counter(classes).items():
-        origins = (server.flavor.origin(features.PMEM),)
+        origins = (server.flavor.origin(extra_specs.PMEM),)
         yield Resource("", name, count, origins)
 
 
@@ -147,7 +146,7 @@ def tpm(so_far: SoFar, server: Server) -> Iterator[Found]:
 
     nova/scheduler/utils.py, ``_translate_vtpm_request``.
     """
-    version, model = features.tpm(server)
+    version, model = extra_specs.tpm(server)
     if version.value is None:
         return
     if server.release >= 30:
@@ -163,7 +162,7 @@ def pci_numa_policy(so_far: SoFar, server: Server) -> Iterator[Found]:
 
     nova/scheduler/utils.py, ``_translate_pci_numa_affinity_policy``.
     """
-    policy = features.pci_numa_policy(server)
+    policy = extra_specs.pci_numa_policy(server)
     yield from _where(policy, "socket", "COMPUTE_SOCKET_PCI_NUMA_AFFINITY")
 
 
@@ -172,7 +171,7 @@ def secure_boot(so_far: SoFar, server: Server) -> Iterator[Found]:
 
     nova/scheduler/utils.py, ``_translate_secure_boot_request``.
     """
-    policy = features.secure_boot(server)
+    policy = extra_specs.secure_boot(server)
     yield from _where(policy, "required", "COMPUTE_SECURITY_UEFI_SECURE_BOOT")
 
 
@@ -181,7 +180,7 @@ def address_mode(so_far: SoFar, server: Server) -> Iterator[Found]:
 
     nova/scheduler/utils.py, ``_translate_maxphysaddr_request``.
     """
-    mode = features.address_mode(server)
+    mode = extra_specs.address_mode(server)
     yield from _where(mode, "passthrough", "COMPUTE_ADDRESS_SPACE_PASSTHROUGH")
     yield from _where(mode, "emulate", "COMPUTE_ADDRESS_SPACE_EMULATED")
 
@@ -191,7 +190,7 @@ def stateless_firmware(so_far: SoFar, server: Server) -> Iterator[Found]:
 
     nova/scheduler/utils.py, ``_translate_stateless_firmware_request``.
     """
-    wanted = features.stateless_firmware(server)
+    wanted = extra_specs.stateless_firmware(server)
     if wanted.on:
         name = "COMPUTE_SECURITY_STATELESS_FIRMWARE"
         yield Trait("", name, False, wanted.origins)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova import filter_options, options
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.server.parts import Parts
 from osc_traitsched.core.nova.server.server import Server
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -72,7 +72,7 @@ def zone_of(server: Server, assumptions: SchedulerSettings) -> str:
         raise Refusal("MismatchVolumeAZException", "volumes-in-several-zones", keys)
     (zone,) = zones
     if not server.zone:
-        default = assumptions.value(filter_options.DEFAULT_HOST_ZONE)
+        default = assumptions.value(options.DEFAULT_HOST_ZONE)
         return "" if zone == default else zone
     if server.zone != zone:
         raise Refusal("MismatchVolumeAZException", "volume-in-another-zone", keys)

@@ -1,4 +1,4 @@
-"""The order in which nova-scheduler tries hosts, and how it comes about."""
+"""All weighers by release, and the order of hosts that they make."""
 
 from __future__ import annotations
 
@@ -7,25 +7,224 @@ import functools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova import weigher_options as options
-from osc_traitsched.core.nova.filter.answer import Raises, Unknown
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
+from osc_traitsched.core.errors import Refusal, WeighersNotInRelease
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.state import (
+    HostState,
+    Raises,
+    RequestSpec,
+    Unknown,
+)
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher import column, table
-from osc_traitsched.core.nova.weigher.column import WITHOUT_HISTORY, Column, Term
-from osc_traitsched.core.nova.weigher.own import OwnWeigher, OwnWeighers
-from osc_traitsched.core.nova.weigher.weight import (
+from osc_traitsched.core.nova.weigher import weighing
+from osc_traitsched.core.nova.weigher.weighing import (
     ALIKE,
     ALL_IO,
     FIRST_REQUEST,
     NOT_RAISING,
     REPORTED,
     UNSEEN,
+    WITHOUT_HISTORY,
     ZERO,
     Assumption,
+    Column,
+    Term,
+    Weigher,
     Weights,
 )
+
+# A weigher that is none of Nova's, by what it says when it runs with Nova.
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnWeigher:
+    """What a weigher says of each host by itself, each by the UUID of its node.
+
+    :ivar name: the class
+    :ivar raw: its weights, none of them below or above its limits
+    :ivar multipliers: what the scheduler multiplies the normalized weights with
+    :ivar minimum: what is normalized to 0; None for the lowest weight
+    :ivar maximum: what is normalized to 1; None for the highest weight
+    :ivar without: the hosts that have no weight, and why
+    """
+
+    name: str
+    raw: Mapping[str, float]
+    multipliers: Mapping[str, float]
+    minimum: float | None = None
+    maximum: float | None = None
+    without: Mapping[str, Unknown | Raises] = dataclasses.field(default_factory=dict)
+
+    def column(self, uuids: Sequence[str]) -> Column | Unknown | Raises:
+        """Return what it makes of some hosts together, or why that is not known.
+
+        nova/weights.py, ``normalize``
+        """
+        missing = [self.without[each] for each in uuids if each in self.without]
+        raised = [each for each in missing if isinstance(each, Raises)]
+        if missing:
+            return (raised or missing)[0]
+        if not all(each in self.raw for each in uuids):
+            return Unknown("")
+        raw = [self.raw[each] for each in uuids]
+        return Column(
+            self.name,
+            raw,
+            self._normalized(raw),
+            [self.multipliers[each] for each in uuids],
+        )
+
+    def _normalized(self, raw: Sequence[float]) -> Sequence[float]:
+        # Until Ussuri the limits are no bounds, but widened by what lies outside.
+        low = min(raw) if self.minimum is None else min(self.minimum, *raw)
+        high = max(raw) if self.maximum is None else max(self.maximum, *raw)
+        if high == low:
+            return [0.0] * len(raw)
+        return [(weight - low) / (high - low) for weight in raw]
+
+
+@dataclasses.dataclass(frozen=True)
+class OwnWeighers:
+    """All the weighers that ran.
+
+    :ivar names: by which they were asked for, some as ``weight_classes`` has them
+    """
+
+    weighers: tuple[OwnWeigher, ...] = ()
+    names: frozenset[str] = frozenset()
+
+    def has(self, name: str) -> bool:
+        """Tell whether a name in ``weight_classes`` is that of one of them."""
+        last = name.rpartition(".")[2]
+        return name in self.names or any(last == each.name for each in self.weighers)
+
+
+# Nova's own weighers, under their names, and those that are enabled.
+
+
+_ROWS = (
+    Weigher(
+        "BuildFailureWeigher",
+        "compute",
+        weighing.build_failure,
+        options.BUILD_FAILURE,
+        is_negated=True,
+    ),
+    Weigher("CPUWeigher", "cpu", weighing.cpu, options.CPU, minimum=0),
+    Weigher(
+        "CrossCellWeigher",
+        "cross_cell",
+        weighing.cross_cell,
+        options.CROSS_CELL,
+        since=21,
+    ),
+    Weigher("DiskWeigher", "disk", weighing.disk, options.DISK, minimum=0),
+    Weigher(
+        "HypervisorVersionWeigher",
+        "hypervisor_version",
+        weighing.hypervisor_version,
+        options.HYPERVISOR_VERSION,
+        since=28,
+    ),
+    Weigher(
+        "ImagePropertiesWeigher",
+        "image_props",
+        weighing.image_properties,
+        options.IMAGE_PROPERTIES,
+        since=31,
+    ),
+    Weigher("IoOpsWeigher", "io_ops", weighing.io_ops, options.IO_OPS, minimum=0),
+    Weigher("MetricsWeigher", "metrics", weighing.metrics, options.WEIGHER_METRICS),
+    Weigher(
+        "NumInstancesWeigher",
+        "num_instances",
+        weighing.num_instances,
+        options.NUM_INSTANCES,
+        since=28,
+    ),
+    Weigher("PCIWeigher", "pci", weighing.pci, options.PCI),
+    Weigher("RAMWeigher", "ram", weighing.ram, options.RAM, minimum=0),
+    Weigher(
+        "ServerGroupSoftAffinityWeigher",
+        "affinity",
+        weighing.soft_affinity,
+        options.SOFT_AFFINITY,
+    ),
+    Weigher(
+        "ServerGroupSoftAntiAffinityWeigher",
+        "affinity",
+        weighing.soft_anti_affinity,
+        options.SOFT_ANTI_AFFINITY,
+    ),
+)
+
+#: All of them by their names.
+WEIGHERS: Mapping[str, Weigher] = {weigher.name: weigher for weigher in _ROWS}
+
+_BY_PATH = {weigher.path: weigher for weigher in _ROWS}
+_OWN = "nova.scheduler.weights."
+
+
+def enabled(settings: SchedulerSettings) -> tuple[tuple[Weigher, ...], tuple[str, ...]]:
+    """Return Nova's own weighers that run, and the names of others.
+
+    One that is named twice weighs twice.
+
+    nova/loadables.py, ``get_matching_classes``
+
+    :raises WeighersNotInRelease: for names that :func:`not_loadable` returns
+    """
+    lacking = not_loadable(settings)
+    if lacking:
+        source = settings.setting(options.WEIGHT_CLASSES).source
+        raise WeighersNotInRelease(lacking, settings.release, source)
+    found: list[Weigher] = []
+    others: list[str] = []
+    for name in _listed(settings):
+        weighers = _named(name, settings.release)
+        found += weighers
+        if not weighers:
+            others.append(name)
+    return tuple(found), tuple(others)
+
+
+def not_loadable(settings: SchedulerSettings) -> tuple[str, ...]:
+    """Return the listed names with which nova-scheduler does not start, each once.
+
+    They are names of Nova's own that the release lacks, and names without a module:
+    each is imported, and so has to be a path.
+    """
+    return tuple(
+        name
+        for name in dict.fromkeys(_listed(settings))
+        if (name.startswith(_OWN) or "." not in name)
+        and not _named(name, settings.release)
+    )
+
+
+def has_own(settings: SchedulerSettings) -> bool:
+    """Tell whether the list has names that are none of Nova's."""
+    return any(not name.startswith(_OWN) for name in _listed(settings))
+
+
+def paths(release: int) -> tuple[str, ...]:
+    """Return all names of Nova's own that a release can be given."""
+    own = (each.path for each in _ROWS if each.is_in(release))
+    return (options.ALL_WEIGHERS, *own)
+
+
+def _listed(settings: SchedulerSettings) -> tuple[str, ...]:
+    value = settings.value(options.WEIGHT_CLASSES)
+    return value if isinstance(value, tuple) else ()
+
+
+def _named(name: str, release: int) -> tuple[Weigher, ...]:
+    rows = _ROWS if name == options.ALL_WEIGHERS else [_BY_PATH.get(name)]
+    return tuple(each for each in rows if each and each.is_in(release))
+
+
+# The order in which nova-scheduler tries hosts, and how it comes about.
+
 
 # What sums of the same numbers can differ by, relative to them, since Nova adds them
 # in the order of its files on the disk.
@@ -156,7 +355,7 @@ def ranking(
     :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
     :raises Refusal: where a weigher raises for sure, which ends the request
     """
-    weighers, others = table.enabled(settings)
+    weighers, others = enabled(settings)
     size = settings.value(options.HOST_SUBSET_SIZE)
     subset_size = size if isinstance(size, int) else 1
     uuids = tuple(host.compute.uuid for host in hosts)
@@ -165,10 +364,12 @@ def ranking(
     assumed = [Assumption(each, "", ALIKE) for each in others if not own.has(each)]
     assumed += _assumed_of_all(hosts, settings)
     columns = []
-    overrides = column.keys(hosts)
+    overrides = weighing.keys(hosts)
     for weigher in weighers:
         weights = weigher.weigh(hosts, spec, settings)
-        columns.append(column.column(weigher, weights.raw, hosts, settings, overrides))
+        columns.append(
+            weighing.column(weigher, weights.raw, hosts, settings, overrides)
+        )
         assumed += _assumed(weights, columns[-1])
     for each in own.weighers:
         part = _own_part(each, uuids, unsure)

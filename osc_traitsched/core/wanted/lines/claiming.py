@@ -9,9 +9,13 @@ from collections.abc import Iterable, Sequence
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import PRESENT, Kind, Object
 from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.metadata import (
+    REQUIRED,
+    ZONE_KEY,
+    isolated_by,
+    key_of,
+)
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, isolated_by, key_of
-from osc_traitsched.core.inventory.zones import ZONE_KEY
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claims import Claim, Claims

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.model import Kind, Object, Value
-from osc_traitsched.core.inventory.trait_keys import REQUIRED, key_of, required_by
-from osc_traitsched.core.names import is_pattern, near_names
-from osc_traitsched.core.namesake import Namesake
+from osc_traitsched.core.inventory.metadata import REQUIRED, key_of, required_by
+from osc_traitsched.core.names import Namesake, is_pattern, near_names
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud

@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.check.rules.filters_isolating import Stray
-from osc_traitsched.core.nova import filter_options, options, weigher_options
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import (
@@ -346,7 +346,7 @@ def test_a_policy_of_groups_takes_its_filter(policy, needed):
 def test_a_soft_policy_of_groups_takes_its_weigher():
     settings = given("ComputeFilter", weight_classes=())
     found = one(with_groups(settings, "soft-affinity"), "filters-group-policy")
-    assert found.name == weigher_options.WEIGHT_CLASSES
+    assert found.name == options.WEIGHT_CLASSES
     assert found.needed == "ServerGroupSoftAffinityWeigher"
 
 
@@ -477,6 +477,6 @@ def test_an_option_that_is_set_to_its_default_is_no_finding():
 
 def test_where_the_filters_are_assumed_an_option_of_theirs_is_a_note():
     setting = Setting(3, "nova.conf:8", given=True)
-    settings = SchedulerSettings(34, {filter_options.MAX_INSTANCES: setting})
+    settings = SchedulerSettings(34, {options.MAX_INSTANCES: setting})
     found = one(cloud(settings), "filters-option-off")
     assert found.severity is Severity.NOTE

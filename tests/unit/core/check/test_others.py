@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.core import check
 from osc_traitsched.core.check.finding import Kind, Severity
-from osc_traitsched.core.check.others import ImagesOfOthers
+from osc_traitsched.core.check.rule import ImagesOfOthers
 from tests.unit.core.check.surveys import (
     aggregate,
     assumed,

@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.core.check.finding import Severity
 from osc_traitsched.core.check.rules.weighers import Cause
-from osc_traitsched.core.nova import weigher_options
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.unit.core.check.surveys import aggregate, findings, host, ids, survey
 
@@ -17,7 +17,7 @@ NUM_INSTANCES = "nova.scheduler.weights.num_instances.NumInstancesWeigher"
 
 def given(*names, release=34):
     setting = Setting(names, "nova.conf:9", given=True)
-    return SchedulerSettings(release, {weigher_options.WEIGHT_CLASSES: setting})
+    return SchedulerSettings(release, {options.WEIGHT_CLASSES: setting})
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_a_name_that_can_not_be_loaded_is_an_error(name, release, nearest):
     "names",
     [
         (RAM, "mine.weighers.Best"),
-        (weigher_options.ALL_WEIGHERS,),
+        (options.ALL_WEIGHERS,),
         (NUM_INSTANCES,),
         (),
     ],
@@ -58,7 +58,7 @@ def test_a_multiplier_that_is_no_number_is_not_what_counts():
     of = with_keys(SchedulerSettings(), cpu_weight_multiplier="high")
     (found,) = findings(of)
     assert (found.rule, found.severity) == ("weighers-bad-multiplier", Severity.WARNING)
-    assert (found.weigher, found.option) == ("CPUWeigher", weigher_options.CPU)
+    assert (found.weigher, found.option) == ("CPUWeigher", options.CPU)
     assert found.setting.value == 1.0
     for value in ("2", "-1.5", "1e6"):
         assert ids(with_keys(SchedulerSettings(), cpu_weight_multiplier=value)) == []

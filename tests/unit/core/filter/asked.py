@@ -6,10 +6,17 @@ import dataclasses
 
 from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.filter.answer import Fails, Passes, Raises, Unknown
-from osc_traitsched.core.nova.filter.judging import judge
-from osc_traitsched.core.nova.filter.state import HostState, RequestSpec
-from osc_traitsched.core.nova.server import flavor, image
+from osc_traitsched.core.nova.filter.state import (
+    Fails,
+    HostState,
+    Passes,
+    Raises,
+    RequestSpec,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.table import judge
+from osc_traitsched.core.nova.server import image
+from osc_traitsched.core.nova.server import server as flavor
 from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from osc_traitsched.core.nova.filter.answer import Fails
-from osc_traitsched.core.nova.filter.judging import judge
+from osc_traitsched.core.nova.filter.state import Fails
+from osc_traitsched.core.nova.filter.table import judge
 from tests.unit.core.filter.asked import host, says, settings, spec
 
 ISOLATED = "IsolatedHostsFilter"

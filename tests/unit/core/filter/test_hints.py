@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.core.nova.filter.hints import is_taken_for_rebuild, misshapen
+from osc_traitsched.core.nova.filter.groups import is_taken_for_rebuild, misshapen
 from tests.unit.core.filter.asked import host, says, spec
 
 SAME, DIFFERENT = "SameHostFilter", "DifferentHostFilter"

@@ -3,9 +3,9 @@
 import pytest
 
 from osc_traitsched.core.nova.clause import Origin
-from osc_traitsched.core.nova.filter import versions
-from osc_traitsched.core.nova.filter.answer import Fails, Raises, Unknown
-from osc_traitsched.core.nova.filter.judging import judge
+from osc_traitsched.core.nova.filter import compute
+from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
+from osc_traitsched.core.nova.filter.table import judge
 from tests.unit.core.filter.asked import host, says, settings, spec
 
 NAME, ISOLATION = "ImagePropertiesFilter", "AggregateImagePropertiesIsolation"
@@ -162,14 +162,14 @@ def test_what_is_unknown_says_whether_it_may_raise():
     ],
 )
 def test_a_version_is_compared_part_by_part(wanted, holds):
-    assert versions.satisfies(2005000, wanted) is holds
+    assert compute.satisfies(2005000, wanted) is holds
 
 
 @pytest.mark.parametrize(
     ("number", "text"), [(8002001, "8.2.1"), (2005000, "2.5.0"), (7, "7"), (0, "")]
 )
 def test_a_version_that_is_one_number_has_parts(number, text):
-    assert versions.text_of(number) == text
+    assert compute.text_of(number) == text
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 from osc_traitsched.core.errors import FiltersNotInRelease
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter import judging, reasons, table
-from osc_traitsched.core.nova.filter.answer import (
+from osc_traitsched.core.nova.filter import state, table
+from osc_traitsched.core.nova.filter.state import (
     PASSES,
     Fails,
     Passes,
@@ -17,8 +17,7 @@ from osc_traitsched.core.nova.filter.answer import (
     in_turn,
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
-from osc_traitsched.core.nova.options import OPTIONS
-from osc_traitsched.core.nova.removed_filters import REMOVED_FILTERS
+from osc_traitsched.core.nova.options import OPTIONS, REMOVED_FILTERS
 from osc_traitsched.core.releases import RELEASES
 from tests.unit.core.filter.asked import host, says, settings, spec
 
@@ -35,7 +34,7 @@ def test_a_filter_that_went_is_in_the_table_until_then():
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_each_filter_that_is_on_by_default_is_known(release):
-    assert set(judging.enabled(settings(release))) <= set(FILTERS)
+    assert set(table.enabled(settings(release))) <= set(FILTERS)
 
 
 def test_the_options_that_filters_read_are_options_of_filters():
@@ -46,8 +45,8 @@ def test_the_options_that_filters_read_are_options_of_filters():
 
 def test_filters_come_in_the_order_of_the_option_each_once():
     given = settings(**{ON: ("SameHostFilter", "ComputeFilter", "SameHostFilter")})
-    assert judging.enabled(given) == ("SameHostFilter", "ComputeFilter")
-    judgment = judging.judge_all([host()], spec(), given)
+    assert table.enabled(given) == ("SameHostFilter", "ComputeFilter")
+    judgment = table.judge_all([host()], spec(), given)
     assert list(judgment.of_host("uuid-cmp1")) == ["SameHostFilter", "ComputeFilter"]
 
 
@@ -57,24 +56,24 @@ def test_filters_come_in_the_order_of_the_option_each_once():
 )
 def test_a_scheduler_does_not_start_with_a_filter_that_its_release_lacks(name, last):
     given = settings(last, **{ON: ("ComputeFilter", name)})
-    assert judging.enabled(given) == ("ComputeFilter", name)
+    assert table.enabled(given) == ("ComputeFilter", name)
     later = dataclasses.replace(given, release=last + 1)
     with pytest.raises(FiltersNotInRelease) as caught:
-        judging.judge_all([host()], spec(), later)
+        table.judge_all([host()], spec(), later)
     assert (caught.value.keys, caught.value.source) == ((name,), "a test")
 
 
 def test_a_scheduler_does_not_start_with_a_path_in_its_list_of_filters():
     path = "nova.scheduler.filters.compute_filter.ComputeFilter"
     with pytest.raises(FiltersNotInRelease) as caught:
-        judging.enabled(settings(**{ON: ("SameHostFilter", path)}))
+        table.enabled(settings(**{ON: ("SameHostFilter", path)}))
     assert caught.value.keys == (path,)
 
 
 def test_nothing_is_known_of_a_filter_that_is_none_of_novas():
     given = settings(**{ON: ("BlazarFilter",)})
     hosts = [host("a"), host("b")]
-    judgment = judging.judge_all(hosts, spec(), given)
+    judgment = table.judge_all(hosts, spec(), given)
     assert set(judgment.answers["BlazarFilter"].values()) == {Unknown("own filter")}
 
 
@@ -82,7 +81,7 @@ def test_every_filter_judges_every_host():
     hosts = [host("a", compute={"is_up": False}), host("b")]
     given = settings(**{ON: ("ComputeFilter", "SimpleCIDRAffinityFilter")})
     asked = spec(hints={"build_near_host_ip": ("10.9.0.0",)})
-    answers = judging.judge_all(hosts, asked, given).answers
+    answers = table.judge_all(hosts, asked, given).answers
     assert [type(each) for each in answers["ComputeFilter"].values()] == [Fails, Passes]
     both = [type(each) for each in answers["SimpleCIDRAffinityFilter"].values()]
     assert both == [Fails, Fails]
@@ -109,7 +108,7 @@ def test_hosts_of_the_same_aggregates_are_judged_once(monkeypatch):
         return dataclasses.replace(each, judge=judge)
 
     counters = {name: counting(each) for name, each in FILTERS.items()}
-    monkeypatch.setattr(judging, "FILTERS", counters)
+    monkeypatch.setattr(table, "FILTERS", counters)
     racks = [{"rack": str(number)} for number in range(4)]
     shared = [host(metadata=[rack]).aggregates for rack in racks]
     for number, aggregates in enumerate(shared):
@@ -125,7 +124,7 @@ def test_hosts_of_the_same_aggregates_are_judged_once(monkeypatch):
         "PciPassthroughFilter",
         "NumInstancesFilter",
     )
-    judgment = judging.judge_all(hosts, spec({"rack": "2"}), settings(**{ON: names}))
+    judgment = table.judge_all(hosts, spec({"rack": "2"}), settings(**{ON: names}))
     assert [counted[name] for name in names] == [4, 4, 1, 1000]
     answers = judgment.answers[names[0]]
     assert sum(answer == PASSES for answer in answers.values()) == 250
@@ -152,7 +151,7 @@ def test_conditions_are_looked_at_one_after_the_other(answers, expected):
 
 
 def test_reasons_differ():
-    texts = [value for name, value in vars(reasons).items() if name.isupper()]
+    texts = [value for name, value in vars(state).items() if name.isupper()]
     assert len(texts) == len(set(texts)) > 20
 
 

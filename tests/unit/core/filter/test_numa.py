@@ -2,8 +2,8 @@
 
 import pytest
 
-from osc_traitsched.core.nova.filter.answer import Unknown
-from osc_traitsched.core.nova.filter.judging import judge
+from osc_traitsched.core.nova.filter.state import Unknown
+from osc_traitsched.core.nova.filter.table import judge
 from tests.unit.core.filter.asked import host, says, settings, spec
 
 NUMA, PCI = "NUMATopologyFilter", "PciPassthroughFilter"

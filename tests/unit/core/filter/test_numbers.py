@@ -3,9 +3,9 @@
 import pytest
 
 from osc_traitsched.core.nova.clause import Origin
-from osc_traitsched.core.nova.filter import numbers
-from osc_traitsched.core.nova.filter.answer import Fails, Unknown
-from osc_traitsched.core.nova.filter.judging import judge
+from osc_traitsched.core.nova.filter import values as numbers
+from osc_traitsched.core.nova.filter.state import Fails, Unknown
+from osc_traitsched.core.nova.filter.table import judge
 from tests.unit.core.filter.asked import host, says, settings, spec
 
 CORE, RAM, DISK = "AggregateCoreFilter", "AggregateRamFilter", "AggregateDiskFilter"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
-from osc_traitsched.core.nova.server import flavor, image
+from osc_traitsched.core.nova.server import image
+from osc_traitsched.core.nova.server import server as flavor
 from osc_traitsched.core.nova.server.server import Aggregate, Server
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.nova.weigher.column import multiplier, normalized
-from osc_traitsched.core.nova.weigher.ranking import ranking
-from osc_traitsched.core.nova.weigher.table import WEIGHERS
+from osc_traitsched.core.nova.weigher.ranking import WEIGHERS, ranking
+from osc_traitsched.core.nova.weigher.weighing import multiplier, normalized
 from tests.unit.core.weigher import host, settings, spec
 
 RAM = "ram_weight_multiplier"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.filter.answer import Raises, Unknown
-from osc_traitsched.core.nova.weigher.own import OwnWeigher, OwnWeighers
-from osc_traitsched.core.nova.weigher.ranking import ranking
-from osc_traitsched.core.nova.weigher.weight import NOT_RAISING, UNSEEN, Assumption
+from osc_traitsched.core.nova.filter.state import Raises, Unknown
+from osc_traitsched.core.nova.weigher.ranking import OwnWeigher, OwnWeighers, ranking
+from osc_traitsched.core.nova.weigher.weighing import NOT_RAISING, UNSEEN, Assumption
 from tests.unit.core.weigher import host, settings, spec
 
 HOSTS = [host("a"), host("b"), host("c")]

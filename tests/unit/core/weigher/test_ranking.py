@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.nova.weigher.ranking import ranking
-from osc_traitsched.core.nova.weigher.weight import Assumption
+from osc_traitsched.core.nova.weigher.weighing import Assumption
 from tests.unit.core.weigher import host, settings, spec
 
 BUILDS = Assumption("BuildFailureWeigher", "failed_builds", "none")

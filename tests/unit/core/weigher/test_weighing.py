@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import WeighersNotInRelease
-from osc_traitsched.core.nova.weigher.ranking import ranking
-from osc_traitsched.core.nova.weigher.table import WEIGHERS, enabled
-from osc_traitsched.core.nova.weigher.weight import Assumption
+from osc_traitsched.core.nova.weigher.ranking import WEIGHERS, enabled, ranking
+from osc_traitsched.core.nova.weigher.weighing import Assumption
 from tests.unit.core.weigher import host, settings, spec
 
 

@@ -1,0 +1,376 @@
+"""Values of extra specs as host filters compare them: operators, numbers, JSON."""
+
+from __future__ import annotations
+
+import json
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.clause import Origin
+from osc_traitsched.core.nova.filter import state
+from osc_traitsched.core.nova.filter.state import (
+    PASSES,
+    Answer,
+    Fails,
+    HostState,
+    Raises,
+    RequestSpec,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.supported import NotVisible, attribute, statistic
+from osc_traitsched.core.nova.settings import SchedulerSettings
+
+# How the value of an extra spec is compared with what a host has.
+
+
+#: What :func:`match` can raise.
+ERRORS = (ValueError, IndexError)
+
+_NUMBERS: Mapping[str, Callable[[float, float], bool]] = {
+    "=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    "<=": operator.le,
+}
+_TEXTS: Mapping[str, Callable[[str, str], bool]] = {
+    "s==": operator.eq,
+    "s!=": operator.ne,
+    "s<": operator.lt,
+    "s<=": operator.le,
+    "s>": operator.gt,
+    "s>=": operator.ge,
+    "<in>": operator.contains,
+}
+
+
+def match(value: str, wanted: str) -> bool:
+    """Tell whether a host's value is what an extra spec wants.
+
+    The first word of what is wanted can be an operator; ``=`` means "at least". Without
+    one the whole text is compared. An operator without an operand matches nothing.
+
+    nova/scheduler/filters/extra_specs_ops.py, ``match``
+
+    :raises ValueError: where numbers are compared and one of the two is none
+    :raises IndexError: for ``<or>`` alone
+    """
+    op, *operands = wanted.split() or [""]
+    if op == "<or>":
+        return _is_one_of(value, operands)
+    if op == "<all-in>":
+        return bool(operands) and all(each in value for each in operands)
+    if op not in _NUMBERS and op not in _TEXTS:
+        return value == wanted
+    if not operands:
+        return False
+    if op in _TEXTS:
+        return _TEXTS[op](value, operands[0])
+    return _NUMBERS[op](float(value), float(operands[0]))
+
+
+def may_raise(wanted: str) -> bool:
+    """Tell whether there are values for which :func:`match` raises an exception."""
+    op, *operands = wanted.split() or [""]
+    return op in _NUMBERS if operands else op == "<or>"
+
+
+def can_match(wanted: str) -> bool:
+    """Tell whether there is a value of an aggregate that matches.
+
+    Those are parts of a list that is split at commas, without the spaces around them
+    (nova/scheduler/filters/utils.py, ``aggregate_metadata_get_by_host``).
+    """
+    if is_plain(wanted):
+        return "," not in wanted and wanted == wanted.strip()
+    return len(wanted.split()) > 1
+
+
+def is_plain(wanted: str) -> bool:
+    """Tell whether the whole text is compared: it begins with no operator."""
+    op = next(iter(wanted.split()), "")
+    return op not in _NUMBERS and op not in _TEXTS and op not in ("<or>", "<all-in>")
+
+
+def _is_one_of(value: str, words: list[str]) -> bool:
+    """Compare with every other word, whatever stands between them."""
+    if not words:
+        raise IndexError
+    return value in words[::2]
+
+
+# The filters that count what is on a host, and what an aggregate's metadata allows.
+
+
+Number = TypeVar("Number", int, float)
+
+MAX_IO_OPS, MAX_INSTANCES = "max_io_ops_per_host", "max_instances_per_host"
+
+#: For each of these filters its option, and the aggregate's key where it has one.
+_COUNTING = {
+    "NumInstancesFilter": (options.MAX_INSTANCES, MAX_INSTANCES),
+    "AggregateNumInstancesFilter": (options.MAX_INSTANCES, MAX_INSTANCES),
+    "IoOpsFilter": (options.MAX_IO_OPS, MAX_IO_OPS),
+    "AggregateIoOpsFilter": (options.MAX_IO_OPS, MAX_IO_OPS),
+}
+
+
+def num_instances(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want fewer servers on the host than the option allows.
+
+    nova/scheduler/filters/num_instances_filter.py, ``NumInstancesFilter``
+    """
+    return _few_servers(host, *_by_option(settings, options.MAX_INSTANCES))
+
+
+def aggregate_num_instances(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want fewer servers on the host than its aggregates allow, or else the option.
+
+    nova/scheduler/filters/num_instances_filter.py, ``AggregateNumInstancesFilter``
+    """
+    limit = _by_aggregates(host, MAX_INSTANCES)
+    return _few_servers(host, *(limit or _by_option(settings, options.MAX_INSTANCES)))
+
+
+def io_ops(host: HostState, spec: RequestSpec, settings: SchedulerSettings) -> Answer:
+    """Want fewer servers being built, resized and so on than the option allows.
+
+    nova/scheduler/filters/io_ops_filter.py, ``IoOpsFilter``
+    """
+    return _few_io_ops(host, *_by_option(settings, options.MAX_IO_OPS))
+
+
+def aggregate_io_ops(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want fewer of them than the host's aggregates allow, or else the option.
+
+    nova/scheduler/filters/io_ops_filter.py, ``AggregateIoOpsFilter``
+    """
+    limit = _by_aggregates(host, MAX_IO_OPS)
+    return _few_io_ops(host, *(limit or _by_option(settings, options.MAX_IO_OPS)))
+
+
+def most_io_ops(host: HostState) -> int | None:
+    """Return how high ``num_io_ops`` of a host can be; None if it has not reported.
+
+    It counts servers that are being built, of which the newest have no task yet, and
+    those with one of some tasks. A server that has been built goes on counting until
+    the host next counts all of its servers, as it goes on being one of
+    ``Compute.builds``. So whatever counts has a task in the report, or is one of these.
+
+    nova/compute/stats.py, ``Stats.io_workload``
+    """
+    report, builds = host.compute.report, host.compute.builds
+    if report is None:
+        return None
+    if builds is None:
+        return report.running_vms
+    return min(report.running_vms, report.current_workload + builds)
+
+
+def needs_builds(hosts: Iterable[HostState], settings: SchedulerSettings) -> bool:
+    """Tell whether ``Compute.builds`` may show that a filter that is on passes a host.
+
+    :param hosts: without it
+    """
+    limits = [
+        (report, limit)
+        for host in hosts
+        for key, limit in _limits(host, settings)
+        if key == MAX_IO_OPS and (report := host.compute.report) is not None
+    ]
+    return any(r.current_workload < limit <= r.running_vms for r, limit in limits)
+
+
+def servers_left(
+    host: HostState, settings: SchedulerSettings
+) -> tuple[int | None, int | None]:
+    """Return how many more servers the filters that count let onto a host.
+
+    At least and at most, None for any number. Each new server is a task, too, and how
+    many tasks of a host count, no API shows (nova/scheduler/host_manager.py,
+    ``HostState.consume_from_request``).
+    """
+    least: list[int] = []
+    most: list[int] = []
+    for key, limit in _limits(host, settings):
+        report, io_ops = host.compute.report, most_io_ops(host)
+        if report is None or io_ops is None:
+            least.append(0)
+            most.append(limit)
+        elif key == MAX_IO_OPS:
+            least.append(limit - io_ops)
+            most.append(limit)
+        else:
+            least.append(limit - report.running_vms)
+            most.append(limit - report.running_vms)
+    return min(least, default=None), min(most, default=None)
+
+
+def _limits(host: HostState, settings: SchedulerSettings) -> Iterator[tuple[str, int]]:
+    """Yield what each filter that is on counts, as the key, and its limit."""
+    on = settings.value(options.ENABLED_FILTERS)
+    for name, (option, key) in _COUNTING.items():
+        if isinstance(on, tuple) and name in on:
+            own = _by_aggregates(host, key) if name.startswith("Aggregate") else None
+            limit, _ = own or _by_option(settings, option)
+            yield key, limit
+
+
+def _few_servers(host: HostState, limit: int, origin: Origin) -> Answer:
+    report = host.compute.report
+    if report is None:
+        return Unknown("num_instances", origin.key)
+    if report.running_vms < limit:
+        return PASSES
+    count = (str(report.running_vms),)
+    return Fails(state.AT_LIMIT, origin.key, str(limit), count, origin)
+
+
+def _few_io_ops(host: HostState, limit: int, origin: Origin) -> Answer:
+    """Judge by how many can count at most; how many do, no API shows."""
+    if limit <= 0:
+        return Fails(state.AT_LIMIT, origin.key, str(limit), origin=origin)
+    most = most_io_ops(host)
+    if most is None:
+        return Unknown("num_io_ops", origin.key)
+    if most < limit:
+        return PASSES
+    return Unknown("num_io_ops", origin.key, f"{most} at most")
+
+
+def _by_option(settings: SchedulerSettings, option: str) -> tuple[int, Origin]:
+    value = settings.value(option)
+    return (value if isinstance(value, int) else 0), Origin("option", option)
+
+
+def _by_aggregates(host: HostState, key: str) -> tuple[int, Origin] | None:
+    return lowest(host, key, int)
+
+
+def is_number(key: str, value: str) -> bool:
+    """Tell whether a filter can read an aggregate's limit or ratio."""
+    try:
+        int(value) if key in (MAX_IO_OPS, MAX_INSTANCES) else float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def lowest(
+    host: HostState, key: str, read: Callable[[str], Number]
+) -> tuple[Number, Origin] | None:
+    """Return the lowest value that the host's aggregates have for a key, and whose.
+
+    None where none has it, or one is no number: then what is set for all counts.
+
+    nova/scheduler/filters/utils.py, ``validate_num_values``
+    """
+    having = [each for each in host.aggregates if key in each.metadata]
+    try:
+        values = [(read(each.metadata[key]), each) for each in having]
+    except ValueError:
+        return None
+    if not values:
+        return None
+    value, aggregate = min(values, key=lambda each: each[0])
+    return value, aggregate.origin(key)
+
+
+# The filter whose query a user writes as a hint, in JSON.
+
+
+QUERY = "query"
+_ERRORS = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
+
+_COMPARED: Mapping[str, Callable[[Any, Any], object]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
+_JOINED: Mapping[str, Callable[[list[object]], object]] = {
+    "not": lambda args: [not arg for arg in args],
+    "or": any,
+    "and": all,
+}
+
+
+def json_filter(
+    host: HostState, spec: RequestSpec, settings: SchedulerSettings
+) -> Answer:
+    """Want the query to hold for the host; all of it is computed.
+
+    nova/scheduler/filters/json_filter.py, ``JsonFilter``
+    """
+    texts = spec.hints.get(QUERY, ())
+    if not any(texts):
+        return PASSES
+    text, origin = ", ".join(texts), Origin("hint", QUERY)
+    try:
+        if len(texts) > 1:
+            raise TypeError
+        found = _computed(json.loads(texts[0]), host)
+    except NotVisible as hidden:
+        return Unknown(hidden.name, QUERY)
+    except _ERRORS as exc:
+        return Raises(type(exc).__name__, QUERY, text, origin)
+    holds = any(found) if isinstance(found, list) else found
+    return PASSES if holds else Fails(state.QUERY_IS_FALSE, QUERY, text, (), origin)
+
+
+def _computed(query: object, host: HostState) -> object:
+    """Return what a query comes to, with Python's own exceptions.
+
+    What is not there is left out of what is compared.
+    """
+    if not query:
+        return True
+    if not isinstance(query, (list, str)):
+        raise KeyError if isinstance(query, dict) else TypeError
+    name, *written = list(query)
+    if name not in _COMPARED and name not in _JOINED and name != "in":
+        raise KeyError
+    values = (_value(each, host) for each in written)
+    args = [value for value in values if value is not None]
+    if name in _JOINED:
+        return _JOINED[name](args)
+    if len(args) < 2:
+        return False
+    if name == "in":
+        return args[0] in args[1:]
+    compare = _COMPARED[name]
+    results = [compare(args[0], each) for each in args[1:]]
+    return all(results)
+
+
+def _value(written: object, host: HostState) -> object:
+    """Return an argument: another query, ``$attribute.key``, or what is written."""
+    if isinstance(written, list):
+        return _computed(written, host)
+    if not isinstance(written, str):
+        return written
+    if not written.startswith("$"):
+        return written or None
+    return _looked_up(written[1:].split("."), host)
+
+
+def _looked_up(path: list[str], host: HostState) -> object:
+    first, *steps = path
+    if first == "stats" and steps:
+        found, steps = statistic(host, steps[0]), steps[1:]
+    elif first == "cpu_info" and steps:
+        raise AttributeError
+    else:
+        found = attribute(host, first)
+    if found is not None and steps:
+        raise AttributeError
+    return found

@@ -1,0 +1,451 @@
+"""Nova's prefilters: what each adds to a request."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.metadata import ZONE_KEY, isolating_keys, key_of
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, RootTrait, Trait
+from osc_traitsched.core.nova.options import OPTIONS
+from osc_traitsched.core.nova.server import (
+    extra_specs,
+    outside,
+    pci,
+    properties,
+    translation,
+)
+from osc_traitsched.core.nova.server import server as not_evaluated
+from osc_traitsched.core.nova.server.parts import Segments
+from osc_traitsched.core.nova.server.server import (
+    Found,
+    NotEvaluated,
+    Server,
+    SoFar,
+    Switch,
+)
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.releases import OLDEST
+
+# The prefilters that look at aggregates: by project, by zone, by trait.
+
+
+def require_tenant_aggregate(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Restrict a project to the aggregates that name it.
+
+    An aggregate names one project in each key that begins with
+    ``filter_tenant_id``.
+    """
+    if server.project_id is None:
+        yield NotEvaluated(not_evaluated.PROJECT, "project_id")
+        return
+    equal = assumptions.collation.equal
+    origins, uuids = [], set()
+    for aggregate in server.aggregates:
+        for key, value in aggregate.metadata.items():
+            if key.startswith(TENANT_KEY) and equal(value, server.project_id):
+                origins.append(aggregate.origin(key))
+                uuids.add(aggregate.uuid)
+    if uuids:
+        yield MemberOf(frozenset(uuids), False, tuple(origins))
+    elif assumptions.value(options.TENANT_REQUIRED):
+        raise Refusal("RequestFilterFailed", "tenant-without-aggregate", ())
+    else:
+        yield NotEvaluated(not_evaluated.TENANT, server.project_id)
+
+
+def map_az_to_placement_aggregate(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Restrict the request to its availability zone's aggregates.
+
+    A zone that no aggregate names restricts nothing here.
+    """
+    zone = server.zone
+    if not zone:
+        return
+    equal = assumptions.collation.equal
+    found = [
+        (aggregate, key)
+        for aggregate in server.aggregates
+        for key, value in aggregate.metadata.items()
+        if equal(key, ZONE_KEY) and equal(value, zone)
+    ]
+    if found:
+        uuids = frozenset(aggregate.uuid for aggregate, _ in found)
+        yield MemberOf(uuids, False, tuple(a.origin(key) for a, key in found))
+    else:
+        yield NotEvaluated(not_evaluated.ZONE, zone)
+
+
+def isolate_aggregates(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Leave out each aggregate that is for traits the request does not require.
+
+    The request's own traits count, in whichever group, those that its flavor and
+    image are translated to included; traits required of the root do not.
+    """
+    asked = translation.translate(server, so_far).clauses
+    required = (c.name for c in asked if isinstance(c, Trait) and not c.forbidden)
+    collation = assumptions.collation
+    own = {collation.folded(key_of(name)) for name in required}
+    for aggregate in server.aggregates:
+        keys = isolating_keys(aggregate.metadata, collation)
+        missing = [key for key in keys if collation.folded(key) not in own]
+        if missing:
+            origins = tuple(aggregate.origin(key) for key in missing)
+            yield MemberOf(frozenset({aggregate.uuid}), True, origins)
+
+
+# The prefilter that looks at the devices and architectures of an image.
+
+
+@dataclasses.dataclass(frozen=True)
+class _TraitProperty:
+    """An image property that this prefilter turns into a trait.
+
+    :ivar without: values that os-traits has no such trait for
+    :ivar only: where given, the only values that it has one for
+    """
+
+    name: str
+    prefix: str
+    since: int
+    without: frozenset[str] = frozenset()
+    only: frozenset[str] | None = None
+
+    def has_trait(self, value: str) -> bool:
+        known = self.only is None or value in self.only
+        return known and value not in self.without
+
+
+_TRAIT_PROPERTIES = (
+    _TraitProperty("hw_cdrom_bus", "COMPUTE_STORAGE_BUS", 21),
+    _TraitProperty("hw_disk_bus", "COMPUTE_STORAGE_BUS", 21),
+    _TraitProperty("hw_video_model", "COMPUTE_GRAPHICS_MODEL", 21),
+    _TraitProperty("hw_vif_model", "COMPUTE_NET_VIF_MODEL", 21),
+    _TraitProperty("hw_architecture", "HW_ARCH", 25, without=frozenset({"armv7l"})),
+    _TraitProperty(
+        "hw_emulation_architecture",
+        "COMPUTE_ARCH",
+        25,
+        only=frozenset({"aarch64", "mipsel", "ppc64le", "s390x", "x86_64"}),
+    ),
+    # os-traits calls them COMPUTE_VIOMMU_MODEL_*, and Nova looks for COMPUTE_VIOMMU_*.
+    _TraitProperty("hw_viommu_model", "COMPUTE_VIOMMU", 26, only=frozenset()),
+)
+
+_NAMES = frozenset(told.name for told in _TRAIT_PROPERTIES)
+
+#: The properties under all their names.
+KEYS = (
+    *sorted(_NAMES),
+    *(old for old, name in properties.OLD_NAMES.items() if name in _NAMES),
+    properties.OLD_ADAPTER,
+)
+
+
+def transform_image_metadata(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Require what the image's devices and architectures ask of a host.
+
+    One value without a trait is enough, and none of them is required
+    (nova/scheduler/request_filter.py, ``transform_image_metadata``).
+    """
+    clauses = []
+    for told in _TRAIT_PROPERTIES:
+        value = server.image.text(told.name)
+        if value is None or server.release < told.since:
+            continue
+        if not told.has_trait(value):
+            key = server.image.key(told.name)
+            yield NotEvaluated(not_evaluated.IMAGE_METADATA, key, value)
+            return
+        trait = f"{told.prefix}_{value.replace('-', '_').upper()}"
+        clauses.append(RootTrait(trait, False, (server.image.origin(told.name),)))
+    yield from clauses
+
+
+# The prefilters that look at ports and networks.
+
+
+def routed_networks_filter(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Restrict the request to hosts that reach a segment of each routed network.
+
+    A port that has an address needs the segment of its first one.
+    """
+    for port in server.parts.ports:
+        origin = Origin("port", "network_id", name=port.label)
+        if port.segments is None:
+            yield from _in_any(port.network.segments, origin)
+        else:
+            own = Origin("port", "fixed_ips", name=port.label)
+            yield from _in_any(port.segments, own)
+    for network in server.parts.networks:
+        origin = Origin("network", "segments", name=network.label)
+        yield from _in_any(network.segments, origin)
+
+
+def remote_managed_ports_filter(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Require hosts that let others manage a port, where a port is such a one."""
+    for port in server.parts.ports:
+        if port.vnic_type == "remote-managed":
+            origin = Origin("port", "binding:vnic_type", name=port.label)
+            yield RootTrait("COMPUTE_REMOTE_MANAGED_PORTS", False, (origin,))
+
+
+def _in_any(segments: Segments, origin: Origin) -> Iterator[Found]:
+    """Yield that a host has to reach a segment; Nova names each once for a subnet."""
+    if not all(segments):
+        keys = (origin.name,)
+        raise Refusal("RequestFilterFailed", "segment-without-aggregate", keys)
+    if segments:
+        named = collections.Counter(uuid for each in segments for uuid in each)
+        repeated = named - collections.Counter(set(named))
+        again = tuple(repeated.elements())
+        yield MemberOf(frozenset(named), False, (origin,), again)
+
+
+# The prefilters that ask something of a tree's root.
+
+
+#: The disk formats that os-traits has a trait for, each with the release of Nova
+#: that came with such an os-traits.
+_IMAGE_TYPES: Mapping[str, int] = {
+    **dict.fromkeys(
+        ["AKI", "AMI", "ARI", "ISO", "QCOW2", "RAW", "VDI", "VHD", "VHDX", "VMDK"],
+        OLDEST,
+    ),
+    "PLOOP": 21,
+}
+
+
+def require_image_type_support(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Require that a host can read the image's disk format, unless a volume boots."""
+    if server.root_disk_is_a_volume or not server.image.body:
+        return
+    given = str(server.image.body.get("disk_format") or "")
+    if server.release >= _IMAGE_TYPES.get(given.upper(), server.release + 1):
+        trait = f"COMPUTE_IMAGE_TYPE_{given.upper()}"
+        yield _on_the_root(server, trait, False, server.image.origin("disk_format"))
+    else:
+        yield NotEvaluated(not_evaluated.IMAGE_TYPE, "disk_format", given)
+
+
+def compute_status_filter(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Leave out hosts whose compute service is disabled."""
+    yield _on_the_root(server, trait.DISABLED, True)
+
+
+def _on_the_root(
+    server: Server, trait: str, forbidden: bool, *origins: Origin
+) -> Clause:
+    """Return a condition on the root; 20 writes it into the flavor's own traits.
+
+    Placement had no such parameter then (nova 20, request_filter.py).
+    """
+    if server.release < 21:
+        return Trait("", trait, forbidden, origins)
+    return RootTrait(trait, forbidden, origins)
+
+
+def accelerators_filter(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Require accelerators for a device profile; its groups are Cyborg's to say."""
+    key = outside.PROFILE
+    profile = server.flavor.specs.get(key)
+    if profile:
+        if profile not in server.parts.device_profiles:
+            yield NotEvaluated(not_evaluated.DEVICE_PROFILE, key, profile)
+        yield RootTrait("COMPUTE_ACCELERATORS", False, (server.flavor.origin(key),))
+
+
+def packed_virtqueue_filter(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Require packed virtqueues."""
+    yield from _where(extra_specs.packed_ring(server), "COMPUTE_NET_VIRTIO_PACKED")
+
+
+def ephemeral_encryption_filter(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Require encryption of local disks, and of the format if one is said."""
+    wanted, form = extra_specs.ephemeral_encryption(server)
+    trait = "COMPUTE_EPHEMERAL_ENCRYPTION"
+    yield from _where(wanted, trait)
+    if form.value:
+        origins = (*wanted.origins, *form.origins)
+        yield RootTrait(f"{trait}_{form.value.upper()}", False, origins)
+
+
+def virtio_sound_filter(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Require virtio's sound device; every host has the others."""
+    model = extra_specs.sound_model(server)
+    if model.value == "virtio":
+        yield RootTrait("COMPUTE_SOUND_MODEL_VIRTIO", False, model.origins)
+
+
+def tpm_secret_security_filter(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Require the way in which a virtual TPM's secret is to be kept."""
+    version, _ = extra_specs.tpm(server)
+    if version.value is None:
+        return
+    key = "hw:tpm_secret_security"
+    security = server.flavor.specs.get(key) or "user"
+    if security not in ("user", "host", "deployment"):
+        raise Refusal("RequestFilterFailed", "unknown-value", (key,))
+    said = (server.flavor.origin(key),) if server.flavor.specs.get(key) else ()
+    trait = f"COMPUTE_SECURITY_TPM_SECRET_SECURITY_{security.upper()}"
+    yield RootTrait(trait, False, (*version.origins, *said))
+
+
+def owner_nova_filter(
+    so_far: SoFar, server: Server, assumptions: SchedulerSettings
+) -> Iterator[Found]:
+    """Require Nova's own mark, once every compute service is new enough to set it.
+
+    PCI devices need it as well.
+    """
+    if assumptions.all_computes_new is not False:
+        yield RootTrait("OWNER_NOVA", False, ())
+        for group in pci.groups(server):
+            yield Trait(group.suffix, "OWNER_NOVA", False, (group.origin,))
+
+
+def _where(wanted: Switch, trait: str) -> Iterator[Found]:
+    if wanted.on:
+        yield RootTrait(trait, False, wanted.origins)
+
+
+# Nova's prefilters: what the scheduler adds to every request before it asks.
+
+
+@dataclasses.dataclass(frozen=True)
+class Prefilter:
+    """One of Nova's request filters.
+
+    :ivar name: as Nova names it
+    :ivar function: from the request so far, the server and the assumptions to
+        what it adds; the origins are those that fed it, without itself
+    :ivar since: the first release that has it
+    :ivar option: the option that switches it on; empty where it always runs
+    :ivar image_keys: where it looks at nothing but the image, the keys that it knows
+    """
+
+    name: str
+    function: Callable[[SoFar, Server, SchedulerSettings], Iterable[Found]]
+    since: int = OLDEST
+    option: str = ""
+    image_keys: tuple[str, ...] = ()
+
+    def option_in(self, release: int) -> str:
+        """Return the option, or nothing in a release that does not have it."""
+        gone = self.option and release >= OPTIONS[self.option].until
+        return "" if gone else self.option
+
+    def is_on(self, assumptions: SchedulerSettings) -> bool:
+        """Tell whether it runs in that release with those options."""
+        option = self.option_in(assumptions.release)
+        exists = assumptions.release >= self.since
+        return exists and (not option or bool(assumptions.value(option)))
+
+    def add(
+        self, so_far: SoFar, server: Server, assumptions: SchedulerSettings
+    ) -> SoFar:
+        """Return the request so far with what this one adds.
+
+        :raises Refusal: for a request that it does not let through
+        """
+        origin = Origin("prefilter", self.name, option=self.option_in(server.release))
+        found = self.function(so_far, server, assumptions)
+        return so_far.with_all(_come_from(origin, each) for each in found)
+
+
+def run(server: Server, assumptions: SchedulerSettings) -> SoFar:
+    """Return what all prefilters that are on add, in Nova's order.
+
+    :raises Refusal: for a request that one of them does not let through
+    """
+    so_far = SoFar()
+    for prefilter in PREFILTERS:
+        if prefilter.is_on(assumptions):
+            so_far = prefilter.add(so_far, server, assumptions)
+    return so_far
+
+
+def image_keys(assumptions: SchedulerSettings) -> tuple[str, ...]:
+    """Return the keys of images that the prefilters look at which look at images."""
+    on = (each for each in PREFILTERS if each.is_on(assumptions))
+    return tuple(key for prefilter in on for key in prefilter.image_keys)
+
+
+def _come_from(origin: Origin, found: Found) -> Found:
+    if isinstance(found, NotEvaluated):
+        return found
+    return dataclasses.replace(found, origins=(origin, *found.origins))
+
+
+#: In Nova's order.
+PREFILTERS: tuple[Prefilter, ...] = (
+    Prefilter(
+        "require_tenant_aggregate",
+        require_tenant_aggregate,
+        option=options.TENANT,
+    ),
+    Prefilter(
+        "map_az_to_placement_aggregate",
+        map_az_to_placement_aggregate,
+        option=options.AZ_QUERY,
+    ),
+    Prefilter(
+        "require_image_type_support",
+        require_image_type_support,
+        option=options.IMAGE_TYPE,
+        image_keys=("disk_format",),
+    ),
+    Prefilter("compute_status_filter", compute_status_filter),
+    Prefilter("isolate_aggregates", isolate_aggregates, option=options.ISOLATION),
+    Prefilter(
+        "transform_image_metadata",
+        transform_image_metadata,
+        since=21,
+        option=options.IMAGE_METADATA,
+        image_keys=KEYS,
+    ),
+    Prefilter("accelerators_filter", accelerators_filter, since=21),
+    Prefilter("packed_virtqueue_filter", packed_virtqueue_filter, since=29),
+    Prefilter(
+        "routed_networks_filter",
+        routed_networks_filter,
+        since=23,
+        option=options.ROUTED_NETWORKS,
+    ),
+    Prefilter("remote_managed_ports_filter", remote_managed_ports_filter, since=25),
+    Prefilter("ephemeral_encryption_filter", ephemeral_encryption_filter, since=26),
+    Prefilter("virtio_sound_filter", virtio_sound_filter, since=32),
+    Prefilter("tpm_secret_security_filter", tpm_secret_security_filter, since=33),
+    Prefilter("owner_nova_filter", owner_nova_filter, since=34),
+)
