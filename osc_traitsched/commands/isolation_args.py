@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.plan import WantedPlan
 from osc_traitsched.app.wanted.planning import differing, plan_wanted
-from osc_traitsched.commands import arguments, scheduler_args, wanted_args, write_args
+from osc_traitsched.commands import (
+    arguments,
+    base,
+    scheduler_args,
+    wanted_args,
+    write_args,
+)
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.shorthand import Shorthand
 from osc_traitsched.views import isolation as words
@@ -35,6 +43,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 class ShorthandWriter(write_args.Writer):
     """A command that makes a small wanted state, and writes what differs from it."""
+
+    _sum = ""
 
     def plan(
         self,
@@ -72,6 +82,8 @@ class ShorthandWriter(write_args.Writer):
         outcomes = shorthand.rows(found.outcomes, todo.units)
         counted = dataclasses.replace(found, outcomes=outcomes)
         self.conclude(counted, args, f"{self.then(counted, again)}{more}")
+        if args.formatter in base.FOR_PEOPLE:
+            self._sum = words.summary(args.aggregate, outcomes)
 
         def left() -> str:
             units = differing(cloud, shorthand.wanted, assumed)
@@ -79,3 +91,10 @@ class ShorthandWriter(write_args.Writer):
 
         self.look_again(todo.plan, args, left)
         return words.rows(outcomes)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the sum before the rows."""
+        self.app.stdout.write(self._sum)
+        return super().produce_output(parsed_args, column_names, data)

@@ -31,8 +31,8 @@ class Namesake:
 # Names that are like one that was not found.
 
 
-#: How much of a name is alike: of 0 to 1.
-LIKE, ALMOST = 0.7, 0.9
+#: How much of a name is alike: of 0 to 1. Of three letters two are enough.
+LIKE, ALMOST, LIKE_SHORT = 0.7, 0.9, 0.65
 
 
 def is_pattern(name: str) -> bool:

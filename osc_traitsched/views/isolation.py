@@ -12,7 +12,7 @@ from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.nova.options import ISOLATION
 from osc_traitsched.core.nova.settings import Setting
-from osc_traitsched.text import count, listed, option, quoted
+from osc_traitsched.text import count, listed, option, quoted, visible
 from osc_traitsched.views.traits import Table
 
 #: What each kind of change is called in a row.
@@ -38,6 +38,16 @@ def rows(outcomes: Iterable[Outcome]) -> Table:
         status = found.status.value
         table.append((_STEPS[changed.kind], name, status, _detail(found)))
     return ("step", "object", "status", "detail"), table
+
+
+def summary(aggregate: str, outcomes: Iterable[Outcome]) -> str:
+    """Return the line before the rows: ``gold: 5 changed, 2 unchanged``."""
+    counts = collections.Counter(each.status for each in outcomes)
+    if counts.keys() <= {Status.UNCHANGED}:
+        return f"{visible(aggregate)}: nothing to change\n"
+    order = sorted(counts, key=lambda status: status is Status.UNCHANGED)
+    said = ", ".join(f"{counts[each]} {each.value}" for each in order)
+    return f"{visible(aggregate)}: {said}\n"
 
 
 def _name(changed: Object, is_ambiguous: bool) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 import os_traits
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.names import near_names
+from osc_traitsched.core.names import LIKE, LIKE_SHORT, near_names
 
 #: The trait that marks a provider whose inventory others share (a storage
 #: pool, say): such a provider is a tree's root, and no host.
@@ -43,6 +43,9 @@ _OF_SOME = frozenset({DISABLED, PCI_DEVICE})
 
 _NAME = re.compile(r"[A-Z0-9_]{1,255}", re.ASCII)
 _CUSTOM = os_traits.CUSTOM_NAMESPACE
+
+#: Letters of a name of which a third may differ.
+_SHORT = 4
 
 
 class Ownership(enum.Enum):
@@ -179,5 +182,6 @@ def nearest(name: str, known: Collection[str]) -> tuple[str, ...]:
     """
     prefix = _CUSTOM if is_custom(name) else ""
     rest = {k[len(prefix) :] for k in known if k.startswith(prefix)}
-    near = near_names(name[len(prefix) :], rest)
+    own = name[len(prefix) :]
+    near = near_names(own, rest, LIKE if len(own) > _SHORT else LIKE_SHORT)
     return tuple(prefix + each for each in near)

@@ -37,6 +37,14 @@ def test_a_second_run_finds_all_as_wanted_and_writes_nothing(cloud):
     assert rows == [(row["step"], row["object"]) for row in found.json]
 
 
+def test_the_first_line_for_people_counts_what_became_of_the_steps(cloud):
+    isolate = ("isolate", "gold", GOLD, "--flavor", "golden")
+    assert run(*isolate, "--dry-run").out.startswith("gold: 4 would change, ")
+    assert run(*isolate).out.startswith("gold: 4 changed, ")
+    assert run(*isolate).out.startswith("gold: nothing to change\n")
+    assert run("unisolate", "gold", "-f", "csv").out.startswith('"step"')
+
+
 def test_what_is_opened_is_opened_once(cloud):
     assert run(*ISOLATE).code == 0
     assert run(*UNISOLATE).code == 0

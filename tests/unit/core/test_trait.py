@@ -34,6 +34,7 @@ def test_an_unknown_custom_trait_comes_with_names_that_are_really_alike():
 
 def test_being_custom_makes_no_two_names_alike():
     assert trait.nearest("CUSTOM_X", {"CUSTOM_Y", "CUSTOM_Z"}) == ()
+    assert trait.nearest("CUSTOM_SDD", {"CUSTOM_SSD", "CUSTOM_GOLD"}) == ("CUSTOM_SSD",)
 
 
 def test_a_standard_trait_that_an_old_cloud_lacks_is_told_from_a_typo():
