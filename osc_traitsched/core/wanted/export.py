@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from osc_traitsched.core.change.model import Value
@@ -127,9 +128,9 @@ class _Exporting:
 
     def images(self) -> Iterator[Wish]:
         """Yield the traits that images require; those of one name go by their IDs."""
-        names = [body["name"] for body in self._found.images]
+        names = Counter(body["name"] for body in self._found.images)
         for body in self._found.images:
-            is_only = body["name"] and names.count(body["name"]) == 1
+            is_only = body["name"] and names[body["name"]] == 1
             name = body["name"] if is_only else body["id"]
             yield from self._keys("image", name, body, {REQUIRED: Part.IMAGE_REQUIRES})
 

@@ -159,28 +159,19 @@ def _of_amounts(
     servers: Sequence[Leaving], usable: Mapping[Asked, _Givers], free: Free
 ) -> Iterator[Shortage]:
     for name in sorted({name for asked in usable for name in asked.need}):
-        needing: list[Leaving] = []
+        amounts = {each: each.need[name] for each in usable if name in each.need}
         givers: _Givers = {}
-        seen: set[Asked] = set()
-        for server in _most_first(servers, name):
-            needing.append(server)
-            if server.asked not in seen:
-                seen.add(server.asked)
-                for root, providers in usable[server.asked].items():
+        for least in sorted({*amounts.values()} - {0}, reverse=True):
+            for asked in (each for each in amounts if amounts[each] == least):
+                for root, providers in usable[asked].items():
                     givers.setdefault(root, set()).update(providers)
-            least = server.asked.need[name]
-            if least:
-                room = sum(
-                    sum(free.get((uuid, name), 0) for uuid in each) // least
-                    for each in givers.values()
-                )
-                if room < len(needing):
-                    yield Shortage(name, tuple(needing), least, room, len(givers))
-
-
-def _most_first(servers: Sequence[Leaving], name: str) -> list[Leaving]:
-    needing = (server for server in servers if name in server.asked.need)
-    return sorted(needing, key=lambda each: -each.asked.need[name])
+            needing = [s for s in servers if amounts.get(s.asked, 0) >= least]
+            room = sum(
+                sum(free.get((uuid, name), 0) for uuid in each) // least
+                for each in givers.values()
+            )
+            if room < len(needing):
+                yield Shortage(name, tuple(needing), least, room, len(givers))
 
 
 def _of_groups(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.wanted.model import (
@@ -32,11 +33,11 @@ def grouped(wishes: Iterable[Wish]) -> Wanted:
     }
     # An aggregate's name says more of hosts than a trait's.
     ordered = sorted(sets, key=lambda what: (what[0] is not Part.MEMBERS, what[1].text))
-    counts = list(sets.values())
+    counts = Counter(sets.values())
     groups: dict[frozenset[str], Group] = {}
     for what in ordered:
         hosts = sets[what]
-        if hosts not in groups and counts.count(hosts) > 1 and len(hosts) >= _FEWEST:
+        if hosts not in groups and counts[hosts] > 1 and len(hosts) >= _FEWEST:
             groups[hosts] = _group(what[1], hosts, groups.values())
     found = tuple(_with_groups(lists, sets, groups))
     return Wanted(found, groups=tuple(groups.values()))
