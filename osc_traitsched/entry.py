@@ -40,7 +40,7 @@ class AddTraits(_Deferred):
 class RemoveTraits(_Deferred):
     """openstack trait-sched remove."""
 
-    path = "osc_traitsched.commands.remove:RemoveTraits"
+    path = "osc_traitsched.commands.add:RemoveTraits"
 
 
 class Explain(_Deferred):
@@ -76,55 +76,55 @@ class ListAggregates(_Deferred):
 class CheckMirror(_Deferred):
     """openstack trait-sched mirror check."""
 
-    path = "osc_traitsched.commands.mirror_check:CheckMirror"
+    path = "osc_traitsched.commands.mirror:CheckMirror"
 
 
 class RepairMirror(_Deferred):
     """openstack trait-sched mirror repair."""
 
-    path = "osc_traitsched.commands.mirror_repair:RepairMirror"
+    path = "osc_traitsched.commands.mirror:RepairMirror"
 
 
 class ShowConfig(_Deferred):
     """openstack trait-sched config show."""
 
-    path = "osc_traitsched.commands.config_show:ShowConfig"
+    path = "osc_traitsched.commands.config:ShowConfig"
 
 
 class SaveConfig(_Deferred):
     """openstack trait-sched config save."""
 
-    path = "osc_traitsched.commands.config_save:SaveConfig"
+    path = "osc_traitsched.commands.config:SaveConfig"
 
 
 class WriteNovaConf(_Deferred):
     """openstack trait-sched config nova-conf."""
 
-    path = "osc_traitsched.commands.config_write:WriteNovaConf"
+    path = "osc_traitsched.commands.config:WriteNovaConf"
 
 
 class WriteTripleo(_Deferred):
     """openstack trait-sched config tripleo."""
 
-    path = "osc_traitsched.commands.config_write:WriteTripleo"
+    path = "osc_traitsched.commands.config:WriteTripleo"
 
 
 class WriteRhoso(_Deferred):
     """openstack trait-sched config rhoso."""
 
-    path = "osc_traitsched.commands.config_write:WriteRhoso"
+    path = "osc_traitsched.commands.config:WriteRhoso"
 
 
 class IsolateAggregate(_Deferred):
     """openstack trait-sched isolate."""
 
-    path = "osc_traitsched.commands.isolate:IsolateAggregate"
+    path = "osc_traitsched.commands.isolation:IsolateAggregate"
 
 
 class UnisolateAggregate(_Deferred):
     """openstack trait-sched unisolate."""
 
-    path = "osc_traitsched.commands.unisolate:UnisolateAggregate"
+    path = "osc_traitsched.commands.isolation:UnisolateAggregate"
 
 
 class ServerDestinations(_Deferred):
@@ -136,19 +136,19 @@ class ServerDestinations(_Deferred):
 class PlanWanted(_Deferred):
     """openstack trait-sched plan."""
 
-    path = "osc_traitsched.commands.plan:PlanWanted"
+    path = "osc_traitsched.commands.wanted:PlanWanted"
 
 
 class ApplyWanted(_Deferred):
     """openstack trait-sched apply."""
 
-    path = "osc_traitsched.commands.apply:ApplyWanted"
+    path = "osc_traitsched.commands.wanted:ApplyWanted"
 
 
 class ExportWanted(_Deferred):
     """openstack trait-sched export."""
 
-    path = "osc_traitsched.commands.export:ExportWanted"
+    path = "osc_traitsched.commands.wanted:ExportWanted"
 
 
 class ExplainServer(_Deferred):

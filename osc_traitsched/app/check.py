@@ -8,7 +8,13 @@ from collections.abc import Iterable, Mapping
 from osc_traitsched.app import misplaced, settings
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.cloud import evidence, lookup, projects, read, server_groups
+from osc_traitsched.cloud import (
+    allocation_candidates,
+    lookup,
+    projects,
+    read,
+    server_groups,
+)
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import read_topology
 from osc_traitsched.core import check as core
@@ -92,7 +98,7 @@ def survey(cloud: Cloud, assumed: SchedulerSettings) -> Survey:
         known_traits=read.known_traits(placement),
         known_classes=read.known_classes(placement),
         members=topology.members,
-        shared=evidence.shared(placement, snapshot),
+        shared=allocation_candidates.shared(placement, snapshot),
         stock=bulk.stock,
         own_project=cloud.own_project,
         projects=projects.names(cloud),

@@ -8,7 +8,7 @@ import functools
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.cloud import evidence, lookup
+from osc_traitsched.cloud import allocation_candidates, lookup
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
@@ -126,7 +126,7 @@ def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
     if not impact.rows:
         return
     offers = _offers(placement, impact)
-    facts = evidence.gather(
+    facts = allocation_candidates.gather(
         placement,
         impact.clouds[0].snapshot,
         impact.queries,
@@ -148,7 +148,7 @@ def foresee(placement: Service, impact: Impact) -> Iterator[Effect]:
     if not kinds:
         yield from impact.effects(room, most, most)
         return
-    read = evidence.unused(placement, kinds)
+    read = allocation_candidates.unused(placement, kinds)
     left = [uuid for alike in kinds for uuid in alike if uuid not in read]
     if (found := capacity.unused(facts, amounts, read)) != empty:
         most = Hosts(impact, found)
@@ -176,7 +176,7 @@ def _offers(placement: Service, impact: Impact) -> dict[Amount, frozenset[str]]:
         offers[amount] = frozenset[str]()
         if amount[1] <= capacity.LARGEST:
             with contextlib.suppress(PlacementRefuses):
-                offers[amount] = evidence.offers(placement, amount)
+                offers[amount] = allocation_candidates.offers(placement, amount)
     return offers
 
 

@@ -14,11 +14,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from osc_traitsched.cloud import write
-from osc_traitsched.cloud.retry import Patience, is_without_answer
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.core.change.model import Change, Plan
-from osc_traitsched.core.change.outcome import (
+from osc_traitsched.cloud.write import Patience, is_without_answer
+from osc_traitsched.core.change.model import (
+    Change,
     Outcome,
+    Plan,
     Status,
     foreseen_outcomes,
     not_done,

@@ -14,7 +14,7 @@ from osc_traitsched.app import own_filters
 from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.own_filters import OwnSources
 from osc_traitsched.app.request import check_visible, zone_refusal
-from osc_traitsched.cloud import allocation_candidates, builds, evidence, lookup, read
+from osc_traitsched.cloud import allocation_candidates, existing_servers, lookup, read
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import NotForProject, PlacementRefuses, Refusal
 from osc_traitsched.core.explain import comparison, fix
@@ -61,7 +61,7 @@ def with_builds(
         hosts, question.assumptions
     ):
         return nodes
-    found = builds.by_host(cloud)
+    found = existing_servers.by_host(cloud)
     if found is None:
         return nodes
     return tuple(
@@ -288,11 +288,13 @@ def _judged(
     wanted = amounts(clause for each in requests for clause in each.clauses)
     # These are read while Placement works on Nova's query.
     listed = Later(functools.partial(read.providers, placement))
-    offers = LaterOfEach(functools.partial(evidence.offers, placement), wanted)
+    offers = LaterOfEach(
+        functools.partial(allocation_candidates.offers, placement), wanted
+    )
     answer = allocation_candidates.ask(placement, request)
     there = _with_roots(placement, listed.value(), answer.roots)
     snapshot = _with_nova(placement, there, start, computes)
-    found = evidence.gather(
+    found = allocation_candidates.gather(
         placement, snapshot, requests, answer, not answer.roots, offers.values
     )
     filtered = filtering(start.question, computes).beside(request.clauses, found.traits)
@@ -304,9 +306,13 @@ def _judged(
     chosen = _named(named, snapshot)
     shown = chosen or _examples(verdict, found)
     if want_figures:
-        found = evidence.with_figures(placement, found, _short(verdict, found))
+        found = allocation_candidates.with_figures(
+            placement, found, _short(verdict, found)
+        )
     # The figures are read while the options are tried.
-    read_more = functools.partial(evidence.with_inventories, placement, found, shown)
+    read_more = functools.partial(
+        allocation_candidates.with_inventories, placement, found, shown
+    )
     described = Later(read_more)
     now = Matched(start.question, found, verdict, filtered, computes)
     explanation = dataclasses.replace(
@@ -366,7 +372,7 @@ def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
     missing = frozenset(verdict.wrongly_admitted)
     came = missing & allocation_candidates.ask(placement, request).roots
     cut = tuple(root for root in verdict.wrongly_admitted if root not in came)
-    asked = cut[: evidence.MOST_READ_ONE_BY_ONE]
+    asked = cut[: allocation_candidates.MOST_READ_ONE_BY_ONE]
     given = allocation_candidates.given_alone(placement, request, asked)
     if given == set(asked):
         given = frozenset(cut)
@@ -376,7 +382,7 @@ def _with_cut_off(placement: Service, found: Explanation) -> Explanation:
     left = tuple(root for root in cut if root not in given)
     return dataclasses.replace(
         found,
-        facts=evidence.with_figures(placement, facts, hosts),
+        facts=allocation_candidates.with_figures(placement, facts, hosts),
         verdict=dataclasses.replace(verdict, wrongly_admitted=left),
     )
 

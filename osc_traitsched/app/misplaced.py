@@ -11,7 +11,7 @@ from osc_traitsched.app import settings, traits
 from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import (
-    evidence,
+    allocation_candidates,
     lookup,
     projects,
     read,
@@ -178,14 +178,16 @@ def _facts(placement: Service, snapshot: Snapshot, wishes: Iterable[Wish]) -> Fa
         if not isinstance(clause, Resource)
     )
     asked = Request(tuple(dict.fromkeys(clauses)), None, None, "")
-    facts = evidence.gather(placement, snapshot, [asked], NOTHING, figures=True)
+    facts = allocation_candidates.gather(
+        placement, snapshot, [asked], NOTHING, figures=True
+    )
     trees = facts.snapshot.host_trees
     unread = (
         host
         for host in facts.snapshot.hosts
         if len(trees[host.uuid]) > 1 and not facts.stock.keys() >= {*trees[host.uuid]}
     )
-    return evidence.with_inventories(placement, facts, unread)
+    return allocation_candidates.with_inventories(placement, facts, unread)
 
 
 def _with_room(placement: Service, facts: Facts, wishes: Iterable[Wish]) -> Facts:
@@ -204,7 +206,7 @@ def _offers(placement: Service, amount: Amount) -> frozenset[str]:
     It does where it has lost a class that servers were made with.
     """
     try:
-        return evidence.offers(placement, amount)
+        return allocation_candidates.offers(placement, amount)
     except PlacementRefuses:
         return frozenset()
 

@@ -1,4 +1,4 @@
-"""Adding traits to hosts, and removing them: what is to be written, and what is odd."""
+"""Traits added and removed, and Placement's aggregates repaired."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Sequence
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.effects import check_effects, refusal
-from osc_traitsched.app.requirers import check_requirers
-from osc_traitsched.app.servers import check_servers
+from osc_traitsched.app.requirers import check_requirers, check_servers
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.app.traits import targets
-from osc_traitsched.cloud import lookup, read
+from osc_traitsched.cloud import lookup, read, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import cloud_state
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import traits
+from osc_traitsched.core.change import providers, traits
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, Kind, Plan
 from osc_traitsched.core.change.servers import Server
@@ -24,6 +23,42 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import required_by
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
+
+# Placement's aggregates as Nova's host aggregates: what puts them in step.
+
+
+@dataclasses.dataclass(frozen=True)
+class MirrorPlan:
+    """What is to be written, and Nova's aggregates as it was made from them.
+
+    :ivar snapshot: with Nova's view
+    """
+
+    snapshot: Snapshot
+    plan: Plan
+
+
+def plan_repair(cloud: Cloud) -> MirrorPlan:
+    """Plan that Placement's aggregates have the compute nodes that Nova's have.
+
+    :raises CloudBroke: when Nova or Placement can't be read
+    """
+    found = topology.read_topology(cloud)
+    snapshot = topology.aggregates_now(cloud, found.snapshot)
+    return MirrorPlan(snapshot, providers.repair_plan(snapshot, found.members))
+
+
+def left_to_repair(cloud: Cloud) -> tuple[int, int]:
+    """Return how many compute nodes are still to be repaired, and of how many.
+
+    :raises CloudBroke: when Nova or Placement can't be read
+    """
+    found = plan_repair(cloud)
+    nodes = found.snapshot.nova.computes if found.snapshot.nova else ()
+    return sum(each.is_needed for each in found.plan.changes), len(nodes)
+
+
+# Adding traits to hosts, and removing them: what is to be written, and what is odd.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -136,7 +171,7 @@ def plan_remove(
     return dataclasses.replace(todo, effects=effects, unread=unread)
 
 
-def left(cloud: Cloud, plan: Plan) -> tuple[int, int]:
+def left_of_traits(cloud: Cloud, plan: Plan) -> tuple[int, int]:
     """Return how many providers are not as planned by now, and of how many.
 
     One request for each trait, however many providers there are.

@@ -1,17 +1,27 @@
-"""Asks Placement what nova-scheduler would ask: ``GET /allocation_candidates``."""
+"""Asks Placement for candidates, and for the facts behind them."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_traitsched.cloud import rest
-from osc_traitsched.cloud.bulk import SHAPE
+from osc_traitsched.cloud import read, rest, topology
+from osc_traitsched.cloud.bulk import SHAPE, Bulk
 from osc_traitsched.cloud.service import Service
 from osc_traitsched.core import errors
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.nova.clause import Clause, MemberOf, RootTrait, Trait
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement import candidate, matcher
+from osc_traitsched.core.placement.candidate import given_roots
+from osc_traitsched.core.placement.facts import Amount, Facts, Stock
+from osc_traitsched.core.placement.limits import demands, limits
+
+# Asks Placement what nova-scheduler would ask: ``GET /allocation_candidates``.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -103,3 +113,262 @@ def _answer(placement: Service, request: Request, most: int | None) -> Answer:
         summary["root_provider_uuid"] for summary in body["provider_summaries"].values()
     )
     return Answer(roots, (len(body["allocation_requests"]),), body)
+
+
+# Reads what explains Placement's answer: the facts that hosts are matched by.
+
+
+#: The first that knows the query; later ones add links to each provider.
+_SHORT_ANSWER = "1.4"
+
+#: At most this many providers are read one by one.
+MOST_READ_ONE_BY_ONE = 25
+
+_INVENTORIES: rest.Shape = {
+    "inventories": {
+        str: {
+            "total": int,
+            "reserved": int,
+            "allocation_ratio": rest.NUMBER,
+            "min_unit": int,
+            "max_unit": int,
+            "step_size": int,
+        }
+    }
+}
+_USAGES: rest.Shape = {"usages": {str: int}}
+
+
+def gather(
+    placement: Service,
+    snapshot: Snapshot,
+    requests: Iterable[Request],
+    answer: Answer,
+    figures: bool,
+    known: Callable[[], Mapping[Amount, frozenset[str]]] = dict,
+) -> Facts:
+    """Read what explains Placement's answer, in requests that hosts do not add to.
+
+    One for each amount that is asked for, and up to 16 for sums of a class that
+    several groups ask for; one for each set of aggregates (for many single ones
+    fewer), two for each sharing provider; and for traits, of hosts that the answer
+    does not show, one or two for all hosts, or one for each trait's name.
+
+    :param requests: all that will be judged by the facts, fallbacks too
+    :param figures: of all hosts, not of the candidates alone: capacity and use
+    :param known: returns the providers that can give an amount, where that was read
+        before; called when all else was read
+    :raises PlacementRefuses: for an amount that Placement takes from no request
+    :raises CloudBroke: when Placement can't be read
+    """
+    asked = tuple(requests)
+    clauses = [clause for each in asked for clause in each.clauses]
+    bulk = Bulk()
+    bulk.add(answer.body)
+    if figures:
+        bulk.add_all(placement, snapshot.providers)
+    traits = {**bulk.traits, **_remaining(placement, snapshot, bulk, clauses)}
+    pools = shared(placement, snapshot)
+    gone = {p.uuid for p in snapshot.providers if p.uuid not in traits}
+    gone |= snapshot.sharing - set(pools)
+    unknown = answer.roots - set(snapshot.by_uuid)
+    ask = functools.partial(offers, placement)
+    members = _members(placement, snapshot, clauses)
+    before, amounts = known(), matcher.amounts(clauses)
+    found = {each: before[each] if each in before else ask(each) for each in amounts}
+    left = snapshot.without(gone)
+    return Facts(
+        snapshot=left,
+        traits=traits,
+        offers=found,
+        members=members,
+        shared=pools,
+        stock=bulk.stock,
+        candidates=given_roots(answer.body, left) & set(left.by_uuid),
+        vanished=(*snapshot.named(gone), *sorted(unknown)),
+        limits=limits(demands(asked), found, bulk.stock, ask),
+        fits=candidate.fits(answer.body, left, bulk.stock),
+    )
+
+
+def _remaining(
+    placement: Service, snapshot: Snapshot, bulk: Bulk, clauses: Iterable[Clause]
+) -> dict[str, frozenset[str]]:
+    """Read the traits that matter, of providers that no answer has shown."""
+    names = sorted({c.name for c in clauses if isinstance(c, (Trait, RootTrait))})
+    left = bulk.lacks(snapshot.providers)
+    if len(left) <= len(names):
+        found = (read.holding_if_there(placement, provider) for provider in left)
+        return {each.provider.uuid: each.traits for each in found if each is not None}
+    having = {name: _having(placement, name, snapshot, bulk) for name in names}
+    return {
+        each.uuid: frozenset(name for name in names if each.uuid in having[name])
+        for each in left
+    }
+
+
+def _having(
+    placement: Service, name: str, snapshot: Snapshot, bulk: Bulk
+) -> frozenset[str]:
+    """Return the unseen providers with a trait; none if Placement does not know it.
+
+    Where most providers have it, the answer is shorter if Placement is asked for those
+    that lack it.
+    """
+    most = _most_have(name, snapshot, bulk)
+    ask = read.providers_without if most else read.holders
+    try:
+        found = ask(placement, name)
+    except errors.CloudBroke as exc:
+        if exc.status == 400:
+            return frozenset()
+        raise
+    return frozenset(snapshot.by_uuid) - found if most else found
+
+
+def _most_have(name: str, snapshot: Snapshot, bulk: Bulk) -> bool:
+    """Tell whether most providers have a trait, as far as can be known beforehand.
+
+    It decides which question has the shorter answer, and nothing else. Candidates have
+    what a request requires. So where few of the providers were seen, what nova-compute
+    says of nearly all its nodes is taken to be on all roots that may be unseen nodes.
+    """
+    half = len(snapshot.providers) / 2
+    having = sum(name in traits for traits in bulk.traits.values())
+    if having > half or len(bulk.traits) - having > half:
+        return having > half
+    return trait.is_common(name) and len(snapshot.hosts) > half
+
+
+def offers(placement: Service, amount: Amount) -> frozenset[str]:
+    """Read the providers that can give an amount.
+
+    Placement looks at traits before it looks at classes: where no provider has a trait,
+    it gives no candidates for a class that it does not know. Here it refuses the class.
+
+    :raises PlacementRefuses: for an amount that can be in no request
+    :raises CloudBroke: when Placement can't be read
+    """
+    query = {"resources": "{}:{}".format(*amount)}
+    with refusals():
+        return read.uuids(placement, query, _SHORT_ANSWER)
+
+
+def _members(
+    placement: Service, snapshot: Snapshot, clauses: Iterable[Clause]
+) -> dict[frozenset[str], frozenset[str]]:
+    """Read the members of the sets of aggregates that the clauses name."""
+    wanted = {clause.aggregates for clause in clauses if isinstance(clause, MemberOf)}
+    expected = snapshot.nova.members if snapshot.nova else {}
+    single = {aggregate for each in wanted if len(each) == 1 for aggregate in each}
+    found = topology.members(
+        placement, {each: expected.get(each, frozenset()) for each in single}
+    )
+    members = {frozenset({each}): found[each] for each in found}
+    for several in wanted - set(members):
+        members[several] = topology.in_any(placement, several)
+    return members
+
+
+def shared(placement: Service, snapshot: Snapshot) -> dict[str, frozenset[str]]:
+    """Read for each sharing provider the UUIDs of those in an aggregate with it.
+
+    One that was deleted since it was listed is left out.
+    """
+    found = {}
+    for sharer in sorted(snapshot.sharing):
+        path = f"/resource_providers/{sharer}/aggregates"
+        body = rest.get_if_there(placement, path, topology.AGGREGATES)
+        if body is not None:
+            found[sharer] = topology.in_any(placement, body["aggregates"])
+    return found
+
+
+def with_figures(placement: Service, found: Facts, hosts: Iterable[Provider]) -> Facts:
+    """Return the facts with capacity and use of all these hosts, as far as it goes.
+
+    Of many at once, in one or two requests, and then of a few that are left.
+    """
+    bulk = Bulk()
+    without_figures = [host for host in hosts if host.uuid not in found.stock]
+    if len(without_figures) > MOST_READ_ONE_BY_ONE:
+        bulk.add_all(placement, without_figures)
+    found = dataclasses.replace(found, stock={**bulk.stock, **found.stock})
+    return with_inventories(placement, found, bulk.lacks(without_figures))
+
+
+def with_inventories(
+    placement: Service, found: Facts, hosts: Iterable[Provider]
+) -> Facts:
+    """Return the facts with reserved amounts, ratios and units of these hosts' trees.
+
+    One request a provider, for a bounded number of them.
+    """
+    stock = dict(found.stock)
+    trees = [uuid for host in hosts for uuid in found.snapshot.host_trees[host.uuid]]
+    vanished = dict.fromkeys(found.vanished)
+    for uuid in trees[:MOST_READ_ONE_BY_ONE]:
+        figures = _figures(placement, uuid, stock.get(uuid))
+        if figures is None:
+            vanished[found.snapshot.by_uuid[uuid].name] = None
+        else:
+            stock[uuid] = figures
+    return dataclasses.replace(found, stock=stock, vanished=tuple(vanished))
+
+
+def _figures(
+    placement: Service, provider: str, known: Mapping[str, Stock] | None
+) -> dict[str, Stock] | None:
+    """Read all figures of one provider; None if it was deleted meanwhile."""
+    used = {name: each.used for name, each in (known or {}).items()}
+    if known is None:
+        path = f"/resource_providers/{provider}/usages"
+        body = rest.get_if_there(placement, path, _USAGES)
+        if body is None:
+            return None
+        used = body["usages"]
+    return _inventories(placement, provider, used)
+
+
+def _inventories(
+    placement: Service, provider: str, used: Mapping[str, int]
+) -> dict[str, Stock] | None:
+    path = f"/resource_providers/{provider}/inventories"
+    body = rest.get_if_there(placement, path, _INVENTORIES)
+    if body is None:
+        return None
+    inventories = body["inventories"]
+    return {n: _stock(each, used.get(n, 0)) for n, each in inventories.items()}
+
+
+def unused(
+    placement: Service, kinds: Sequence[Sequence[str]]
+) -> dict[str, dict[str, Stock]]:
+    """Read the inventories of providers, with nothing of them in use.
+
+    One request a provider, for a bounded number of them. Of more, one of each kind is
+    read, and the others are taken to be like it.
+
+    :param kinds: their UUIDs, as :func:`capacity.undecided` returns them
+    """
+    if sum(map(len, kinds)) <= MOST_READ_ONE_BY_ONE:
+        kinds = [[uuid] for alike in kinds for uuid in alike]
+    found: dict[str, dict[str, Stock]] = {}
+    for alike in kinds[:MOST_READ_ONE_BY_ONE]:
+        # One that was deleted meanwhile gives nothing.
+        known = _inventories(placement, alike[0], {}) or {}
+        found.update(dict.fromkeys(alike, known))
+    return found
+
+
+def _stock(body: Mapping[str, Any], used: int) -> Stock:
+    return Stock(
+        capacity=int((body["total"] - body["reserved"]) * body["allocation_ratio"]),
+        used=used,
+        total=body["total"],
+        reserved=body["reserved"],
+        ratio=body["allocation_ratio"],
+        min_unit=body["min_unit"],
+        max_unit=body["max_unit"],
+        step_size=body["step_size"],
+    )

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from osc_traitsched.cloud import problems
+from osc_traitsched.cloud import session as problems
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.session import ends_when_unreached, sent_twice
 from osc_traitsched.core import errors

@@ -1,15 +1,25 @@
-"""openstack trait-sched add."""
+"""openstack trait-sched add and remove."""
 
 from __future__ import annotations
 
 import argparse
 
 from osc_traitsched.app import trait_changes
-from osc_traitsched.commands import arguments, base, host_args, write_args
-from osc_traitsched.core.change import traits
+from osc_traitsched.commands import (
+    arguments,
+    base,
+    host_args,
+    scheduler_args,
+    write_args,
+)
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.change import effects, servers, traits
+from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, results
 from osc_traitsched.views.traits import Table
+
+# openstack trait-sched add.
 
 
 class AddTraits(write_args.Writer):
@@ -54,6 +64,83 @@ class AddTraits(write_args.Writer):
         self.look_again(
             todo.plan,
             args,
-            lambda: results.left(*trait_changes.left(cloud, todo.plan)),
+            lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
         )
         return results.added(self.conclude(found, args, self.then(found)))
+
+
+# openstack trait-sched remove.
+
+
+class RemoveTraits(write_args.Writer):
+    """Remove traits from hosts, and leave all other traits alone.
+
+    Exits 5 and writes nothing if a trait would lose its last host while a
+    flavor, an image, an aggregate or a server requires it, if a flavor would
+    lose its last host, or if nova-compute owns the trait.
+    """
+
+    example = "remove CUSTOM_COMMON --host cmp02"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "traits", metavar="TRAIT", nargs="+", help="a trait to remove"
+        )
+        host_args.add_target_options(parser)
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="also remove traits that are required, or that nova-compute owns",
+        )
+        write_args.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Plan, and write or show."""
+        names = trait.parse(args.traits)
+        write_args.check(args)
+        arguments.check_columns(args, results.REMOVED)
+        selectors = host_args.target_selectors(args)
+        cloud = self.cloud()
+        sources = scheduler_args.found(self.app)
+        try:
+            todo = trait_changes.plan_remove(
+                cloud, names, selectors, args.force, sources
+            )
+        except LastHolder as exc:
+            return self._requirers(args, exc)
+        _warn(todo)
+        found = self.execute(cloud, todo.plan, args)
+        self.look_again(
+            todo.plan,
+            args,
+            lambda: results.left(*trait_changes.left_of_traits(cloud, todo.plan)),
+        )
+        return results.removed(self.conclude(found, args, self.then(found)))
+
+    def _requirers(self, args: argparse.Namespace, refusal: LastHolder) -> Table:
+        """Return all that requires a trait where a program asks; else raise."""
+        is_asked = args.dry_run and args.formatter in base.QUOTING_FORMATS
+        if args.columns or not is_asked:
+            raise refusal
+        base.LOG.error("%s", str(refusal))
+        self.exit_code = ExitCode.REFUSED
+        return results.requirer_rows(refusal.requirers)
+
+
+def _warn(todo: trait_changes.TraitPlan) -> None:
+    """Say what is odd about a removal, and what it does to others."""
+    for unknown in todo.unknown:
+        base.LOG.warning("%s", str(unknown))
+    for reverted in todo.reverted:
+        base.LOG.warning("%s", traits.reverted(reverted, removing=True))
+    if todo.passed_over:
+        base.LOG.warning("%s", traits.passed_over(todo.passed_over))
+    if todo.servers:
+        base.LOG.warning("%s", servers.image_unseen(todo.servers))
+    if todo.unread is not None:
+        base.LOG.warning("%s", results.effects_unread(todo.unread))
+    for line in effects.losses(todo.effects):
+        base.LOG.warning("%s", line)

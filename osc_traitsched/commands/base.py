@@ -1,14 +1,15 @@
-"""What all commands share: the cloud, exit codes, and errors as one line."""
+"""What all commands share: the cloud, output formats, exit codes."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import enum
 import logging
 import math
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -21,9 +22,7 @@ from stevedore.extension import Extension
 from osc_traitsched import paste
 from osc_traitsched.cloud.connection import TIMEOUT, HttpCloud
 from osc_traitsched.cloud.service import Cloud
-from osc_traitsched.commands import arguments, exit_code, library_logs
-from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.commands.naming import name_of
+from osc_traitsched.commands import arguments
 from osc_traitsched.commands.reading import Reading
 from osc_traitsched.core import errors
 from osc_traitsched.core.errors import Mistakes, TraitSchedError
@@ -32,6 +31,113 @@ from osc_traitsched.paste import Option
 from osc_traitsched.text import visible
 from osc_traitsched.views.explain import words
 from osc_traitsched.views.terminal import settings_line
+
+# What commands exit with: one code, one meaning, whatever the command.
+
+
+class ExitCode(enum.IntEnum):
+    """How a command ended."""
+
+    DONE = 0
+    """Done, or there is nothing to do; there is a host; nothing was found."""
+
+    ERROR = 1
+    """Something named is not there, a service broke, or some changes failed."""
+
+    USAGE = 2
+    """Options that do not go together, or one that is missing."""
+
+    NO_HOST = 3
+    """No host can take the server, or Nova or Placement refuses the request."""
+
+    CONTRADICTION = 4
+    """What was read does not explain Placement's answer."""
+
+    REFUSED = 5
+    """The command would do harm, and nothing was written."""
+
+    CHANGES_WANTED = 6
+    """A dry run with ``--exit-code``, and there is something to write."""
+
+    FINDINGS = 7
+    """A check has a finding as bad as ``--fail-on`` says, or a server is misplaced."""
+
+    UNKNOWN = 8
+    """The answer depends on what no API shows."""
+
+    INTERRUPTED = 130
+    """The user pressed Ctrl-C; a shell's code for SIGINT."""
+
+
+#: Codes of errors; a class that is not here has the code of its nearest base.
+_CODES = {
+    errors.TraitSchedError: ExitCode.ERROR,
+    errors.BadUsage: ExitCode.USAGE,
+    errors.AnswerIsNo: ExitCode.REFUSED,
+    errors.NotForProject: ExitCode.NO_HOST,
+    errors.PlacementRefuses: ExitCode.NO_HOST,
+    errors.Refusal: ExitCode.NO_HOST,
+}
+
+
+def of_error(error: errors.TraitSchedError) -> ExitCode:
+    """Return what a command exits with that an error ends."""
+    return next(_CODES[each] for each in type(error).__mro__ if each in _CODES)
+
+
+# What libraries log of services that are not reached: our errors say it in a line.
+
+
+#: Of requests that are sent again, and of discoveries that go on at another URL.
+_LOGGERS = ("keystoneauth.session", "keystoneauth.discover")
+
+
+def _is_error(record: logging.LogRecord) -> bool:
+    return record.levelno > logging.WARNING
+
+
+@contextlib.contextmanager
+def silenced() -> Iterator[None]:
+    """Leave out what these libraries warn of."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:
+        logger.addFilter(_is_error)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(_is_error)
+
+
+# What names a cloud, so that what was planned for one is not done to another.
+
+
+def name_of(sdk: Any) -> str:
+    """Return where writes to Placement go, and the catalog's ID of that endpoint.
+
+    The address alone names no cloud: those that are built alike have the same internal
+    ones. Keystone makes the ID; without a catalog there is none. Nothing is asked of
+    Placement.
+
+    :param sdk: an openstacksdk connection
+    """
+    session = sdk.config.get_session()
+    wanted = {
+        "service_type": "placement",
+        "interface": sdk.config.get_interface("placement"),
+        "region_name": sdk.config.get_region_name("placement"),
+    }
+    address = sdk.config.get_endpoint("placement") or session.get_endpoint(**wanted)
+    # Who logs in without a Keystone has no catalog.
+    get_access = getattr(session.auth, "get_access", None)
+    catalog = get_access(session).service_catalog if get_access else None
+    found = catalog.get_endpoint_data_list(**wanted) if catalog else ()
+    parts = [str(address or "").rstrip("/"), *(each.endpoint_id for each in found[:1])]
+    return " ".join(filter(None, parts))
+
+
+# What all commands share: the cloud, exit codes, and errors as one line.
+
 
 #: What all commands say on standard error, a line each.
 LOG = logging.getLogger(__name__)
@@ -157,7 +263,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
         self.timeout = parsed_args.timeout
         options = getattr(self.app, "options", None)
         is_debugged = getattr(options, "debug", False)
-        with contextlib.nullcontext() if is_debugged else library_logs.silenced():
+        with contextlib.nullcontext() if is_debugged else silenced():
             return self._run(parsed_args)
 
     def _run(self, parsed_args: argparse.Namespace) -> int:
@@ -171,7 +277,7 @@ class Command(command.Command):  # type: ignore[misc,unused-ignore]
                 LOG.error("%s", str(each))
             return ExitCode.ERROR
         except TraitSchedError as exc:
-            code = exit_code.of_error(exc)
+            code = of_error(exc)
             if code is ExitCode.ERROR:
                 # cliff exits with 1, and shows where it was with --debug.
                 raise exceptions.CommandError(visible(str(exc))) from exc

@@ -7,14 +7,8 @@ from collections.abc import Iterator
 
 from osc_traitsched.app import candidates, request
 from osc_traitsched.app.candidates import Candidates
-from osc_traitsched.commands import (
-    base,
-    exit_code,
-    own_args,
-    request_args,
-    scheduler_args,
-)
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands import base, filter_try, request_args, scheduler_args
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import AnswerIsNo, BadUsage
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.views import candidates as views
@@ -40,7 +34,7 @@ class ListCandidates(base.Lister):
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         request_args.add_options(parser)
-        own_args.add_options(parser)
+        filter_try.add_options(parser)
         parser.add_argument(
             "--limit",
             type=request_args.count,
@@ -70,7 +64,7 @@ class ListCandidates(base.Lister):
                 raise
             # What reads this gets no host, in the same shape as where there is none.
             base.LOG.error("%s", str(refusal))
-            self.exit_code = exit_code.of_error(refusal)
+            self.exit_code = base.of_error(refusal)
             return views.queries() if args.print_query else views.rows((), Filtering())
 
     def _asked(self, args: argparse.Namespace) -> Table:
@@ -81,7 +75,7 @@ class ListCandidates(base.Lister):
         cloud = self.cloud()
         asked = request_args.server_request(args)
         sources = scheduler_args.sources(args, self.app)
-        own = own_args.sources(args, sources)
+        own = filter_try.sources(args, sources)
         question = request.question(cloud, asked, sources)
         self.assumed = question.assumptions
         if args.print_query:

@@ -8,7 +8,7 @@ from typing import Any
 
 from osc_traitsched.app import check
 from osc_traitsched.commands import arguments, base, request_args, scheduler_args
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.check import AREAS, rule_id
 from osc_traitsched.core.check.finding import Finding, Severity
 from osc_traitsched.core.errors import NothingMatches, PrivateFlavorsHidden

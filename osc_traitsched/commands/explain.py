@@ -12,8 +12,8 @@ from osc_traitsched.app import explain, request
 from osc_traitsched.app.explain import Explainer
 from osc_traitsched.app.garbage import uncollected
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.commands import base, own_args, request_args, scheduler_args
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands import base, filter_try, request_args, scheduler_args
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.views import terminal
 from osc_traitsched.views.explain import document, prose
@@ -36,7 +36,7 @@ class Explain(base.Command):
         """Return the parser of this command's options."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         request_args.add_options(parser)
-        own_args.add_options(parser)
+        filter_try.add_options(parser)
         parser.add_argument(
             "--count",
             type=request_args.count,
@@ -101,7 +101,7 @@ def explainer(args: argparse.Namespace, sources: SettingsSources) -> Explainer:
         named=args.hosts,
         want_figures=args.long and args.format != "text",
         want_fixes=args.fixes,
-        own=own_args.sources(args, sources),
+        own=filter_try.sources(args, sources),
     )
 
 

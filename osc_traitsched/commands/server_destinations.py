@@ -10,11 +10,11 @@ from osc_traitsched.commands import (
     arguments,
     base,
     explain,
-    own_args,
+    filter_try,
     request_args,
     scheduler_args,
 )
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.rebuild import Can
 from osc_traitsched.core.nova.question import Kind
@@ -76,7 +76,7 @@ class ServerDestinations(base.Command):
             help="the image that --for rebuild makes it of: name or ID",
         )
         request_args.add_given(parser, is_moved=True)
-        own_args.add_options(parser)
+        filter_try.add_options(parser)
         explain.add_showing(parser)
         return parser
 

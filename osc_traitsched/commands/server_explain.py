@@ -9,11 +9,11 @@ from osc_traitsched.app import server
 from osc_traitsched.commands import (
     base,
     explain,
-    own_args,
+    filter_try,
     request_args,
     scheduler_args,
 )
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.existing.failure import ServerAnswer
 from osc_traitsched.views import terminal
 from osc_traitsched.views.server import document, prose
@@ -37,7 +37,7 @@ class ExplainServer(base.Command):
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         parser.add_argument("server", help="a server: name or ID")
         request_args.add_given(parser, is_moved=False)
-        own_args.add_options(parser)
+        filter_try.add_options(parser)
         explain.add_showing(parser)
         return parser
 

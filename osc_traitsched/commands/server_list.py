@@ -9,7 +9,7 @@ from typing import Any
 from osc_traitsched.app import misplaced
 from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.commands import arguments, base, host_args, scheduler_args
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.existing.placed import Placements
 from osc_traitsched.text import visible

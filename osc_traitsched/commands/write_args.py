@@ -15,9 +15,8 @@ import tqdm
 from osc_traitsched.app.execute import Execution, execute, foresee
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.commands import base
-from osc_traitsched.commands.exit_code import ExitCode
-from osc_traitsched.core.change.model import Plan
-from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.core.change.model import Outcome, Plan, Status
 from osc_traitsched.core.errors import (
     AnswerIsNo,
     BadUsage,

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import yaml
 
-from osc_traitsched.config import ini, rhoso, tripleo
+from osc_traitsched.config import nova_conf as ini
+from osc_traitsched.config import rhoso, tripleo
 from osc_traitsched.core.errors import NoParameter
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import Value

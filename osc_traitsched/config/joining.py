@@ -7,7 +7,8 @@ import dataclasses
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 
-from osc_traitsched.config import baseline, ini, nova_conf, tripleo
+from osc_traitsched.config import baseline, tripleo
+from osc_traitsched.config import nova_conf as ini
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova.options import options_in
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
@@ -59,9 +60,9 @@ def assumptions(
     """
     environment = tripleo.settings(named.environments)
     # Its text becomes the last file of nova.conf.d on such a control plane.
-    plane = [] if named.control_plane is None else [ini.parse(named.control_plane)]
+    plane = [] if named.control_plane is None else [ini.parse_ini(named.control_plane)]
     above = () if named.files_win else (named.saved,)
-    files = (*plane, *nova_conf.read(named.nova_conf), *above, _by_hand(named))
+    files = (*plane, *ini.read(named.nova_conf), *above, _by_hand(named))
     make = functools.partial(_of_release, named, environment, files, release_source)
     found = make(release)
     possible = []
@@ -92,9 +93,9 @@ def _of_release(
     """
     below = dict(baseline.settings(_baseline(named), release))
     if named.files_win:
-        below.update(nova_conf.settings((named.saved,), release, below))
+        below.update(ini.settings((named.saved,), release, below))
     below.update(environment)
-    settings = {**below, **nova_conf.settings(files, release, below)}
+    settings = {**below, **ini.settings(files, release, below)}
     known = {option.name for option in options_in(release)}
     return SchedulerSettings(
         release,

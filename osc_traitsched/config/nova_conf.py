@@ -1,20 +1,172 @@
-"""The configuration room: nova.conf and its folders, as Nova itself reads them.
-
-Parser, types and templates are oslo.config's. What comes between is done here,
-since its ConfigOpts reads nothing but paths and does not say on which line a
-value stands; the tests hold the two against each other.
-"""
+"""nova.conf: INI files and the values in them."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from oslo_config import cfg
+from oslo_config import cfg, iniparser, types
 
-from osc_traitsched.config import file, ini, values
+from osc_traitsched.config import file
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.nova.options import OPTIONS, Kind, Option
+from osc_traitsched.core.nova.options import OPTIONS, Kind, Option, Value
 from osc_traitsched.core.nova.settings import Setting
+
+# The configuration room: the text of an option as a value of its kind.
+
+
+# oslo.config refuses no list, and no string that is free.
+_EXPECTED = {
+    Kind.BOOLEAN: "true or false",
+    Kind.INTEGER: "a whole number",
+    Kind.FLOAT: "a number",
+}
+
+
+def parse(option: Option, text: str) -> Value:
+    """Return the value that Nova reads from a text.
+
+    :raises ValueError: for a text that Nova refuses; says what Nova takes instead
+    """
+    try:
+        value: Any = _type(option)(text)
+    except ValueError as exc:
+        raise ValueError(_expected(option)) from exc
+    return tuple(value) if option.kind is Kind.LIST else value
+
+
+def _expected(option: Option) -> str:
+    if option.choices:
+        return f"one of {', '.join(option.choices)}"
+    words = _EXPECTED[option.kind]
+    return words if option.minimum is None else f"{words} of {option.minimum} or more"
+
+
+def _type(option: Option) -> Any:
+    """Return the type that Nova registers the option with."""
+    if option.kind is Kind.BOOLEAN:
+        return types.Boolean()
+    if option.kind is Kind.INTEGER:
+        return types.Integer(min=option.minimum)
+    if option.kind is Kind.FLOAT:
+        return types.Float(min=option.minimum)
+    if option.kind is Kind.LIST:
+        return types.List()
+    return types.String(choices=option.choices or None)
+
+
+# The configuration room: INI text as oslo.config parses it, with its lines.
+
+
+DEFAULT = "DEFAULT"
+
+
+@dataclasses.dataclass(frozen=True)
+class Text:
+    """INI text, and where it stands.
+
+    :ivar first_line: the line of the file that the text begins on
+    :ivar in_one_line: its lines can't be told apart in the file
+    """
+
+    path: str
+    text: str
+    first_line: int = 1
+    in_one_line: bool = False
+
+    def line(self, number: int) -> int:
+        """Return the line in the file of a line of the text, both from 1."""
+        return self.first_line + (0 if self.in_one_line else number - 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """A value as it is written, and where.
+
+    :ivar every: all that stand under the key in one file, this one too; they share it
+    """
+
+    value: str
+    path: str
+    line: int | None = None
+    every: list[Entry] = dataclasses.field(
+        default_factory=list, compare=False, repr=False
+    )
+
+    @property
+    def source(self) -> str:
+        """The place, as ``nova.conf:12``."""
+        return self.path if self.line is None else f"{self.path}:{self.line}"
+
+
+#: The last value of each section and key.
+Ini = Mapping[tuple[str, str], Entry]
+
+
+def put(
+    entries: dict[tuple[str, str], Entry], name: tuple[str, str], entry: Entry
+) -> None:
+    """Add a value under a section and key; it is the last one then."""
+    before = entries.get(name)
+    every = before.every if before else []
+    entries[name] = dataclasses.replace(entry, every=every)
+    every.append(entries[name])
+
+
+def section_and_key(name: str) -> tuple[str, str]:
+    """Split ``section.option``; the section's case does not matter to oslo.config.
+
+    Only ``DEFAULT`` must be written so (oslo_config/cfg.py,
+    _normalize_group_name).
+    """
+    section, _, key = name.rpartition(".")
+    return _normalized(section), key
+
+
+def parse_ini(text: Text) -> Ini:
+    """Parse text.
+
+    :raises BadConfiguration: for what oslo.config can't parse
+    """
+    parser = _Parser(text)
+    try:
+        # A last empty line, so that every value ends before the text does.
+        parser.parse([*text.text.split("\n"), ""])
+    except iniparser.ParseError as exc:
+        line = text.line(exc.lineno)
+        raise BadConfiguration(text.path, line, exc.msg, exc.line) from exc
+    return parser.entries
+
+
+class _Parser(iniparser.BaseParser):
+    """oslo.config's own parser, which also keeps the lines (cfg.ConfigParser)."""
+
+    def __init__(self, text: Text) -> None:
+        super().__init__()
+        self.entries: dict[tuple[str, str], Entry] = {}
+        self._text = text
+        self._section = ""
+
+    def new_section(self, section: str) -> None:
+        self._section = _normalized(section)
+
+    def assignment(self, key: str, value: list[str]) -> None:
+        # The parser stands on the line after the value's last one.
+        line = self._text.line(self.lineno - len(value))
+        if not self._section:
+            reason = "a value before the first [section]"
+            raise BadConfiguration(self._text.path, line, reason, key)
+        entry = Entry("\n".join(value), self._text.path, line)
+        put(self.entries, (self._section, key), entry)
+
+
+def _normalized(section: str) -> str:
+    return section if section == DEFAULT else section.lower()
+
+
+# The configuration room: nova.conf and its folders, as Nova itself reads them.
+
 
 #: The characters of one value, and of all that references are replaced by; and how
 #: many options may refer to each other in a row.
@@ -22,7 +174,7 @@ _MOST = 100_000
 _MOST_IN_A_ROW = 50
 
 
-def read(paths: Iterable[str]) -> tuple[ini.Ini, ...]:
+def read(paths: Iterable[str]) -> tuple[Ini, ...]:
     """Read files, and of directories the ``*.conf`` in the order of their names.
 
     :raises BadConfiguration: when one can't be read, or there is none at all
@@ -31,11 +183,11 @@ def read(paths: Iterable[str]) -> tuple[ini.Ini, ...]:
     files = [each for path in paths for each in files_of(path)]
     if paths and not files:
         raise BadConfiguration(paths[0], None, "a directory without any *.conf file")
-    return tuple(ini.parse(ini.Text(path, file.read(path))) for path in files)
+    return tuple(parse_ini(Text(path, file.read(path))) for path in files)
 
 
 def settings(
-    files: Sequence[ini.Ini], release: int, below: Mapping[str, Setting]
+    files: Sequence[Ini], release: int, below: Mapping[str, Setting]
 ) -> Mapping[str, Setting]:
     """Return the settings that files make, the last file first in rank.
 
@@ -69,27 +221,25 @@ class _Reader:
     """Looks options up as oslo_config/cfg.py does (ConfigOpts._do_get)."""
 
     def __init__(
-        self, files: Sequence[ini.Ini], release: int, below: Mapping[str, Setting]
+        self, files: Sequence[Ini], release: int, below: Mapping[str, Setting]
     ) -> None:
         self._files = tuple(reversed(files))
         self._release = release
         self._below = below
         self._referred = 0
 
-    def setting(
-        self, option: Option, asking: tuple[ini.Entry, ...] = ()
-    ) -> Setting | None:
+    def setting(self, option: Option, asking: tuple[Entry, ...] = ()) -> Setting | None:
         """Return the setting that the files make of an option, if they do."""
         if option.kind is Kind.MULTI:
             return self._several(option)
-        entry = self._entry(map(ini.section_and_key, option.names_in(self._release)))
+        entry = self._entry(map(section_and_key, option.names_in(self._release)))
         if entry is None:
             return None
         if not option.is_in(self._release):
             return Setting(entry.value, entry.source, given=True)
         text = self._substituted(entry, option.section, asking)
         try:
-            value = values.parse(option, text)
+            value = parse(option, text)
         except ValueError as exc:
             section = f"[{option.section}] " if option.section else ""
             reason = f"{section}{option.key} is not {exc}"
@@ -98,7 +248,7 @@ class _Reader:
 
     def _several(self, option: Option) -> Setting | None:
         """Return all values of an option: files and lines add to each other."""
-        names = list(map(ini.section_and_key, option.names_in(self._release)))
+        names = list(map(section_and_key, option.names_in(self._release)))
         found = [
             entry
             for each in reversed(self._files)
@@ -111,14 +261,14 @@ class _Reader:
         texts = [self._substituted(each, option.section, ()) for each in found]
         return Setting(tuple(texts), found[-1].source, given=True)
 
-    def _entry(self, names: Iterable[tuple[str, str]]) -> ini.Entry | None:
+    def _entry(self, names: Iterable[tuple[str, str]]) -> Entry | None:
         # A later file under an old name goes before an earlier one under the new.
         names = tuple(names)
         found = (each[name] for each in self._files for name in names if name in each)
         return next(found, None)
 
     def _substituted(
-        self, entry: ini.Entry, section: str, asking: tuple[ini.Entry, ...]
+        self, entry: Entry, section: str, asking: tuple[Entry, ...]
     ) -> str:
         """Return a value with the values of other options in place of ``$other``."""
         if entry in asking:
@@ -135,7 +285,7 @@ class _Reader:
         others = {name: self._other(name, section, asking) for name in names if name}
         return str(template.safe_substitute(others))
 
-    def _other(self, key: str, section: str, asking: tuple[ini.Entry, ...]) -> str:
+    def _other(self, key: str, section: str, asking: tuple[Entry, ...]) -> str:
         """Return what ``$key`` stands for in a section, as text."""
         text = self._looked_up(key, section, asking)
         self._referred += len(text) + 1
@@ -143,10 +293,10 @@ class _Reader:
             raise _bad(asking[-1], f"refers to more than {_MOST} characters")
         return text
 
-    def _looked_up(self, key: str, section: str, asking: tuple[ini.Entry, ...]) -> str:
-        in_default = f"{ini.DEFAULT}.{key}"
+    def _looked_up(self, key: str, section: str, asking: tuple[Entry, ...]) -> str:
+        in_default = f"{DEFAULT}.{key}"
         names = (key,) if "." in key else (f"{section}.{key}", in_default)
-        for each, key in map(ini.section_and_key, names):
+        for each, key in map(section_and_key, names):
             option = OPTIONS.get(f"{each}.{key}")
             if option is not None and option.is_in(self._release):
                 return self._text(option, asking)
@@ -155,7 +305,7 @@ class _Reader:
                 return self._substituted(entry, each, asking)
         raise _bad(asking[-1], "refers to an option that is set nowhere here")
 
-    def _text(self, option: Option, asking: tuple[ini.Entry, ...]) -> str:
+    def _text(self, option: Option, asking: tuple[Entry, ...]) -> str:
         found = self.setting(option, asking) or self._below.get(option.name)
         value = found.value if found else option.default_in(self._release)
         if isinstance(value, tuple):
@@ -163,5 +313,5 @@ class _Reader:
         return "" if value is None else str(value)
 
 
-def _bad(entry: ini.Entry, reason: str) -> BadConfiguration:
+def _bad(entry: Entry, reason: str) -> BadConfiguration:
     return BadConfiguration(entry.path, entry.line, reason, entry.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.config import document, ini
+from osc_traitsched.config import document, nova_conf
 from osc_traitsched.config.document import Branch
 from osc_traitsched.core.errors import BadConfiguration
 
@@ -18,7 +18,7 @@ SCHEDULER = (
 )
 
 
-def read(path: str) -> ini.Text:
+def read(path: str) -> nova_conf.Text:
     """Return the scheduler's customServiceConfig; empty if there is none.
 
     :raises BadConfiguration: for a file that has not one control plane
@@ -31,7 +31,7 @@ def read(path: str) -> ini.Text:
     if len(planes) > 1:
         raise planes[1].bad(f"a second {KIND}: leave one in the file")
     found = planes[0].find(*SCHEDULER)
-    return _text(found) if found else ini.Text(path, "")
+    return _text(found) if found else nova_conf.Text(path, "")
 
 
 def _resources(top: Branch) -> list[Branch]:
@@ -47,10 +47,10 @@ def _is(resource: Branch) -> bool:
     return kind is not None and kind.text() == KIND
 
 
-def _text(found: Branch) -> ini.Text:
+def _text(found: Branch) -> nova_conf.Text:
     text = found.text()
     if text is None or not found.is_string():
         raise found.bad("is not a text", text)
     if found.is_literal():
-        return ini.Text(found.path, text, found.line + 1)
-    return ini.Text(found.path, text, found.line, in_one_line=True)
+        return nova_conf.Text(found.path, text, found.line + 1)
+    return nova_conf.Text(found.path, text, found.line, in_one_line=True)

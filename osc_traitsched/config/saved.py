@@ -12,7 +12,8 @@ from collections.abc import Mapping
 
 import yaml
 
-from osc_traitsched.config import baseline, document, ini
+from osc_traitsched.config import baseline, document
+from osc_traitsched.config import nova_conf as ini
 from osc_traitsched.config.document import Branch
 from osc_traitsched.core import releases
 from osc_traitsched.core.nova import options

@@ -5,8 +5,15 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable
 
-from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason
-from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.change.model import (
+    Change,
+    Kept,
+    Kind,
+    Object,
+    Outcome,
+    Reason,
+    Status,
+)
 from osc_traitsched.core.change.servers import MisplacedServers, image_unseen, named
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import REQUIRED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from osc_traitsched.core.change.outcome import Outcome
+from osc_traitsched.core.change.model import Outcome
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.text import count
 from osc_traitsched.views.columns import Names

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.change.model import Outcome, Status
 from osc_traitsched.text import listed, visible
 
 AGAIN = "the same command again"

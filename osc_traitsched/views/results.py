@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from osc_traitsched.core.change.model import Kind
-from osc_traitsched.core.change.outcome import Outcome
+from osc_traitsched.core.change.model import Kind, Outcome
 from osc_traitsched.core.change.traits import Requirers
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 from osc_traitsched.views.columns import Names

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.base import ExitCode
 from tests.ansible.playing import printed
 
 pytest.importorskip("ansible.module_utils.basic", reason="tox -e ansible has it")

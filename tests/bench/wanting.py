@@ -12,10 +12,9 @@ from typing import Any
 from osc_traitsched.app.check import survey
 from osc_traitsched.app.execute import execute
 from osc_traitsched.app.garbage import uncollected
-from osc_traitsched.app.wanted.exporting import export_wanted
 from osc_traitsched.app.wanted.judging import judged
-from osc_traitsched.app.wanted.plan import WantedPlan
-from osc_traitsched.app.wanted.planning import plan_wanted
+from osc_traitsched.app.wanted.planning import WantedPlan, plan_wanted
+from osc_traitsched.app.wanted.reading import export_wanted
 from osc_traitsched.config.wanted import reader, writer
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.model import Wanted

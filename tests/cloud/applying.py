@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.base import ExitCode
 from tests.cloud import suggested
 from tests.cloud.scenario import Asked, Scenario
 from tests.services.children import Children

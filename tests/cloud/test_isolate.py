@@ -9,9 +9,8 @@ from osc_traitsched.app.wanted import shorthand
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.cloud import write
 from osc_traitsched.cloud.connection import HttpCloud
-from osc_traitsched.cloud.retry import Patience
-from osc_traitsched.core.change.model import Kind
-from osc_traitsched.core.change.outcome import Status
+from osc_traitsched.cloud.write import Patience
+from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.cloud.factory import PLACEMENT, factory
 from tests.cloud.proxied import services

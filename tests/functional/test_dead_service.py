@@ -15,9 +15,16 @@ import uuid
 import pytest
 
 from osc_traitsched.app import execute
-from osc_traitsched.cloud import objects, retry
-from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, Plan, State
-from osc_traitsched.core.change.outcome import Status
+from osc_traitsched.cloud import write
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    Kind,
+    Object,
+    Plan,
+    State,
+    Status,
+)
 from tests.functional import shell
 from tests.functional.proxy import CutBefore
 from tests.functional.test_progress import PROGRAM
@@ -62,8 +69,8 @@ def test_a_thousand_hosts_end_within_a_minute(
     proxy, hanging, monkeypatch, trouble, jobs, generation
 ):
     # Not to wait: a twelfth of what it is, as is what a change gets in all.
-    monkeypatch.setattr(objects, "TIMEOUT", objects.TIMEOUT / FASTER)
-    monkeypatch.setattr(retry, "_PATIENCE", retry._PATIENCE / FASTER)
+    monkeypatch.setattr(write, "TIMEOUT", write.TIMEOUT / FASTER)
+    monkeypatch.setattr(write, "_PATIENCE", write._PATIENCE / FASTER)
     cloud = HalfCloud(proxy.url, MadeUpNova())
     cloud.placement.get("/traits", {"name": "in:CUSTOM_GOLD"})
     trouble(proxy, hanging)

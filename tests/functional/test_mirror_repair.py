@@ -10,7 +10,7 @@ import uuid
 import pytest
 
 from osc_traitsched.cloud import write
-from osc_traitsched.cloud.retry import Patience
+from osc_traitsched.cloud.write import Patience
 from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, State
 from tests.functional.nova import Nova
 from tests.functional.proxy import CutAfter, CutBefore, Instead

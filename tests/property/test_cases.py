@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.cloud import allocation_candidates, evidence, read
+from osc_traitsched.cloud import allocation_candidates, read
 from osc_traitsched.core.nova.clause import RootTrait, Trait
 from tests.cases.reading import cases
 from tests.property import building
@@ -21,7 +21,7 @@ def test_placement_and_the_judge_say_of_a_named_case_what_it_says(
     answer = allocation_candidates.ask(service, request)
     asked = [each for each in (request, request.fallback) if each]
     snapshot = read.providers(service)
-    found = evidence.gather(service, snapshot, asked, answer, figures=True)
+    found = allocation_candidates.gather(service, snapshot, asked, answer, figures=True)
 
     names = {host.uuid: host.name for host in snapshot.hosts}
     given = sorted(names[root] for root in answer.roots & names.keys())

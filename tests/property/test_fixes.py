@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.cloud import allocation_candidates, evidence, read
+from osc_traitsched.cloud import allocation_candidates, read
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.verdict import reach
@@ -93,7 +93,9 @@ def check(service, snapshot, extra_specs):
     answer = allocation_candidates.ask(service, request)
     if answer.roots & {host.uuid for host in snapshot.hosts}:
         return False
-    found = evidence.gather(service, snapshot, [request], answer, figures=True)
+    found = allocation_candidates.gather(
+        service, snapshot, [request], answer, figures=True
+    )
     matcher = Matcher(request.clauses, request.group_policy, found)
     verdict = reach(matcher, found)
     proposed = fix.on_request(question, found, verdict)

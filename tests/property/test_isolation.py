@@ -19,11 +19,10 @@ from osc_traitsched.app.effects import foresee, looks
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.app.wanted.reading import read_cloud
 from osc_traitsched.cloud import allocation_candidates, read, write
-from osc_traitsched.cloud.retry import Patience
+from osc_traitsched.cloud.write import Patience
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import Asked, Impact
-from osc_traitsched.core.change.model import Kind
-from osc_traitsched.core.change.outcome import Status
+from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.cloud import allocation_candidates, evidence, read
+from osc_traitsched.cloud import allocation_candidates, read
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement.matcher import Matcher
@@ -97,7 +97,9 @@ def check(placement, service, snapshot, question):
     request = Request(question.clauses, question.policy, None, "1.36")
     more = checks.harder(request, question.more)
     answer = allocation_candidates.ask(service, request)
-    found = evidence.gather(service, snapshot, [request, more], answer, figures=True)
+    found = allocation_candidates.gather(
+        service, snapshot, [request, more], answer, figures=True
+    )
     matcher = Matcher(request.clauses, request.group_policy, found)
     verdict = reach(matcher, found)
     hosts = {host.uuid for host in snapshot.hosts}

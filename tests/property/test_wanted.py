@@ -13,14 +13,13 @@ from osc_traitsched.app.execute import execute
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.config.wanted import reader, writer
-from osc_traitsched.core.change.model import Kind
-from osc_traitsched.core.change.outcome import Status
+from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.errors import CloudBroke, Mistakes
 from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.lines import contradictions
-from osc_traitsched.core.wanted.undo import undo_of
+from osc_traitsched.core.wanted.export import undo_of
+from osc_traitsched.core.wanted.lines import grouping
 from tests.unit.app.living import HOSTS, LivingCloud
 
 NEWEST = 34
@@ -151,7 +150,7 @@ def planned(cloud, text, release=NEWEST):
     """Return the plan of a file; None for one that contradicts itself."""
     wanted, mistakes = reader.read("w.yaml", text)
     assert not mistakes, text
-    if list(contradictions.mistakes(wanted)):
+    if list(grouping.mistakes(wanted)):
         return None
     assumed = SchedulerSettings.of(release, enable_isolated_aggregate_filtering=True)
     try:

@@ -12,10 +12,10 @@ from osc_traitsched.app.execute import execute
 from osc_traitsched.app.wanted.judging import judged
 from osc_traitsched.app.wanted.planning import plan_wanted
 from osc_traitsched.config.wanted import reader
-from osc_traitsched.core.change.outcome import Status
+from osc_traitsched.core.change.model import Status
 from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.lines import contradictions
+from osc_traitsched.core.wanted.lines import grouping
 from tests.property.test_wanted import (
     RELEASES,
     SURE,
@@ -143,7 +143,7 @@ def planned(cloud, wanted, release):
         limit_tenants_to_placement_aggregate=True,
     )
     try:
-        if list(contradictions.mistakes(found)):
+        if list(grouping.mistakes(found)):
             return None
         return judged(with_projects(cloud), plan_wanted(cloud, found, assumed))
     except Mistakes:

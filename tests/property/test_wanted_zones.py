@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from osc_traitsched.app.execute import execute, foresee
-from osc_traitsched.core.change.model import Kind, Plan
-from osc_traitsched.core.change.outcome import Status
+from osc_traitsched.core.change.model import Kind, Plan, Status
 from osc_traitsched.core.errors import CloudBroke
 from tests.property.test_wanted import SURE, planned, zone_moves
 from tests.unit.app.living import HOSTS

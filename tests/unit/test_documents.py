@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 import re
 
-from osc_traitsched.core.change.outcome import Status
+from osc_traitsched.core.change.model import Status
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAGES = (ROOT / "README.rst", *(ROOT / "doc/source").rglob("*.rst"))

@@ -8,14 +8,18 @@ from collections.abc import Container, Iterable
 from osc_traitsched.cloud import lookup, projects, read, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
+from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.snapshot import Nova, Snapshot
 from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in
 from osc_traitsched.core.nova.filter.aggregates import before_suffixes
 from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.wanted.export import Export, export_of
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Source, Wanted
+
+# Reads what the lines of files can be about.
 
 
 def read_wanted(
@@ -118,3 +122,17 @@ def _projects(
         except errors.BadQuestion as exc:
             found[name] = exc
     return found
+
+
+# What a cloud is like, as a file could want it.
+
+
+def export_wanted(cloud: Cloud, collation: Collation) -> Export:
+    """Return what an operator could have wanted of a cloud.
+
+    :param collation: how Nova's database compares the metadata of aggregates
+    :raises CloudBroke: when a service can't be read
+    """
+    images = public_or_own(lookup.images(cloud, {}), cloud.own_project)
+    found = with_mirror(cloud, read_cloud(cloud, ()))
+    return export_of(dataclasses.replace(found, images=images, collation=collation))

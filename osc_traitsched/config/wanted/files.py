@@ -1,16 +1,100 @@
-"""The files of a wanted state: several, folders of them, and standard input."""
+"""Files of a wanted state, inventories and reviewed plans."""
 
 from __future__ import annotations
 
+import json
 import pathlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from osc_traitsched.config import file
 from osc_traitsched.config.wanted import reader
 from osc_traitsched.core.errors import BadConfiguration, Mistakes
-from osc_traitsched.core.wanted.lines import contradictions
+from osc_traitsched.core.wanted.lines import grouping
+from osc_traitsched.core.wanted.lines.grouping import Inventory
 from osc_traitsched.core.wanted.model import Wanted
+from osc_traitsched.core.wanted.planner import IDENTITY
+
+# An Ansible inventory, as ``ansible-inventory --list`` prints it.
+
+
+_META = "_meta"
+
+
+def read_inventory(path: str) -> Inventory:
+    """Return the groups of an inventory's JSON; Ansible is not needed.
+
+    :raises BadConfiguration: for a file that can't be read or is no inventory
+    """
+    try:
+        found = json.loads(file.read(path))
+    except (ValueError, RecursionError) as exc:
+        line = getattr(exc, "lineno", None)
+        reason = "is no JSON; ansible-inventory --list prints it"
+        raise BadConfiguration(path, line, reason) from exc
+    if not isinstance(found, dict):
+        raise BadConfiguration(path, None, "has no groups, as ansible-inventory has")
+    groups = {name: each for name, each in found.items() if name != _META}
+    return Inventory(
+        {name: _names(path, name, each, "hosts") for name, each in groups.items()},
+        {name: _names(path, name, each, "children") for name, each in groups.items()},
+        _variables(found.get(_META)),
+    )
+
+
+def _names(path: str, group: str, body: Any, part: str) -> tuple[str, ...]:
+    found = body.get(part, []) if isinstance(body, dict) else None
+    if not isinstance(found, list) or not all(isinstance(e, str) for e in found):
+        raise BadConfiguration(path, None, f"group {group}: {part} is no list of names")
+    return tuple(found)
+
+
+def _variables(meta: Any) -> Mapping[str, Mapping[str, str]]:
+    found = meta.get("hostvars") if isinstance(meta, dict) else None
+    pairs: Iterable[tuple[str, Any]] = found.items() if isinstance(found, dict) else ()
+    return {
+        host: {key: str(value) for key, value in each.items() if _is_plain(value)}
+        for host, each in pairs
+        if isinstance(each, dict)
+    }
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, (str, int, float)) and not isinstance(value, bool)
+
+
+# A plan that was reviewed, as ``plan -f json`` printed it.
+
+
+def read_plan(path: str) -> tuple[Mapping[str, Any], ...]:
+    """Return the rows of a plan, each of which names its cloud.
+
+    :raises BadConfiguration: for a file that can't be read or is no plan
+    """
+    try:
+        found = json.loads(file.read(path))
+    except (ValueError, RecursionError) as exc:
+        line = getattr(exc, "lineno", None)
+        raise BadConfiguration(
+            path, line, "is no JSON; plan -f json prints it"
+        ) from exc
+    if not isinstance(found, list) or not all(map(_is_row, found)):
+        raise BadConfiguration(path, None, "is no plan, as plan -f json prints it")
+    return tuple(found)
+
+
+def _is_row(found: object) -> bool:
+    if not isinstance(found, dict) or not found.keys() >= {*IDENTITY}:
+        return False
+    cloud = found.get("cloud")
+    if not isinstance(cloud, str) or not cloud:
+        return False
+    return all(isinstance(found[name], (str, type(None))) for name in IDENTITY)
+
+
+# The files of a wanted state: several, folders of them, and standard input.
+
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -35,7 +119,7 @@ def read(paths: Iterable[str]) -> Wanted:
                 parts[each], wrong = _wanted(each)
                 mistakes += wrong
     wanted = Wanted.joined(parts.values())
-    mistakes += contradictions.mistakes(wanted)
+    mistakes += grouping.mistakes(wanted)
     if mistakes:
         order = {path: number for number, path in enumerate(parts)}
         mistakes.sort(key=lambda each: (order[each.path], each.line or 0))

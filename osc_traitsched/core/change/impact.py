@@ -20,11 +20,11 @@ from osc_traitsched.core.change.cloud_model import CloudModel
 from osc_traitsched.core.change.contexts import (
     ANYWHERE,
     Context,
+    Filters,
     Fold,
     contexts,
     limits_of,
 )
-from osc_traitsched.core.change.filtered import Filters
 from osc_traitsched.core.inventory.metadata import names_trait
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MemberOf, Resource, RootTrait, Trait

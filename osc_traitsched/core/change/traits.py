@@ -6,8 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Set
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Change, Keys, Kind, Plan, Value
-from osc_traitsched.core.change.outcome import Outcome
+from osc_traitsched.core.change.model import Change, Keys, Kind, Outcome, Plan, Value
 from osc_traitsched.core.change.phases import plan_of
 from osc_traitsched.core.change.providers import (
     gone,

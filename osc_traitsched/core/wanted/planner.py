@@ -1,15 +1,52 @@
-"""From units to changes: what differs from what is wanted."""
+"""From units to changes, the rows of a plan, and which rows were reviewed."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from osc_traitsched.core.change.model import Change, Kind, Object, State, Value
+from osc_traitsched.core.change.model import (
+    Change,
+    Kind,
+    Object,
+    Outcome,
+    State,
+    Status,
+    Value,
+)
 from osc_traitsched.core.change.providers import present, traits_found
+from osc_traitsched.core.errors import NoProvider, TraitSchedError
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.problems import with_problem
+from osc_traitsched.core.wanted.refusals import IronicNode, NotReviewed, OthersProvider
+
+# Changes of traits that can't be made, or that others would undo.
+
+
+def with_problem(change: Change, found: FoundCloud) -> Change:
+    """Change with why it can't be made, if the provider says so."""
+    if change.object.kind is not Kind.PROVIDER_TRAITS:
+        return change
+    problem = _problem(change, found)
+    return dataclasses.replace(change, problem=problem) if problem else change
+
+
+def _problem(change: Change, found: FoundCloud) -> TraitSchedError | None:
+    if not change.object.id:
+        return NoProvider(change.object.host)
+    ironic = (found.snapshot.nova or Nova()).ironic
+    root = found.snapshot.by_uuid[change.object.id].root
+    if root in ironic:
+        name = min(change.after)
+        return IronicNode(ironic[root], name, change.after[name] is not None)
+    owner = trait.made_by_others(change.found.keys) if change.removed else None
+    return OthersProvider(change.object.name, owner) if owner else None
+
+
+# From units to changes: what differs from what is wanted.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,3 +126,132 @@ class States:
         hosts = frozenset(body["hosts"])
         is_hosts = kind is Kind.AGGREGATE_HOSTS
         return State(present(hosts) if is_hosts else body["metadata"], hosts=hosts)
+
+
+# The steps of a plan, one a unit, as they are shown and reviewed.
+
+
+_STEPS = {
+    Kind.TRAIT: "trait",
+    Kind.NEW_AGGREGATE: "aggregate",
+    Kind.PROVIDER_AGGREGATES: "mirror",
+    Kind.AGGREGATE_HOSTS: "member",
+    Kind.FLAVOR: "flavor",
+    Kind.IMAGE: "image",
+    Kind.AGGREGATE: "aggregate",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """What becomes of one unit.
+
+    :ivar change: ``add``, ``remove`` or ``set``
+    :ivar step: what kind of object it is of
+    :ivar object: its name
+    :ivar id: as its API takes it; None for what is not there yet
+    :ivar key: an aggregate goes by its name
+    :ivar outcome: of the change that the unit is part of
+    """
+
+    change: str
+    step: str
+    object: str
+    id: str | None
+    key: str
+    before: Value
+    after: Value
+    claim: Claim
+    outcome: Outcome
+
+    @property
+    def identity(self) -> tuple[Value, ...]:
+        """What makes it the same step in another plan."""
+        return tuple(getattr(self, name) for name in IDENTITY)
+
+
+#: The columns by which a step of one plan is found in another.
+IDENTITY = ("change", "step", "object", "id", "key", "before", "after")
+
+
+def steps_of(
+    outcomes: Iterable[Outcome], claims: Mapping[Unit, Claim], found: FoundCloud
+) -> Iterator[Step]:
+    """Yield the steps in the order of the plan.
+
+    :param claims: each unit that differs, with the line that wants it
+    """
+    names = {body["uuid"]: body["name"] for body in found.aggregates}
+    for outcome in outcomes:
+        change = outcome.change
+        differing = change.added | change.removed
+        for key in sorted(differing, key=lambda key: (key != "name", key)):
+            claim, before = claims[change.object, key], change.found.keys.get(key)
+            yield Step(
+                _what(before, claim.value),
+                _step(change, found),
+                change.object.name,
+                None if change.object.is_new else change.object.id or None,
+                names.get(key, key),
+                before,
+                claim.value,
+                claim,
+                outcome,
+            )
+
+
+def _what(before: Value, after: Value) -> str:
+    if after is None:
+        return "remove"
+    return "add" if before is None else "set"
+
+
+def _step(change: Change, found: FoundCloud) -> str:
+    target = change.object
+    if target.kind is not Kind.PROVIDER_TRAITS:
+        return _STEPS[target.kind]
+    provider = found.snapshot.by_uuid.get(target.id)
+    # A host without a provider is one; a root that shares what it has is none.
+    is_host = provider is None or found.snapshot.is_host(provider)
+    return "host" if is_host else "provider"
+
+
+# Which steps of a plan are in the plan that was reviewed.
+
+
+Row = Mapping[str, Any]
+
+#: Rows that the reviewed plan itself does not write.
+_NOT_AGREED = (Status.FAILED.value, Status.NOT_DONE.value)
+_OF_AGGREGATES = ("aggregate", "member")
+
+
+def not_reviewed(
+    path: str, rows: Sequence[Row], steps: Iterable[Step]
+) -> NotReviewed | None:
+    """Find the steps that a reviewed plan does not have; None if it has all.
+
+    Steps that are known to fail, or that depend on one, are never written and need no
+    review. An aggregate that the reviewed plan creates has no ID there and is known by
+    its name, so that a run that was killed can go on with its plan.
+
+    :param path: of the reviewed plan
+    :param rows: those of the reviewed plan
+    """
+    agreed = {_identity(row) for row in rows if row.get("status") not in _NOT_AGREED}
+    missing = [
+        f"{step.change} {step.step} {step.object} {step.key}"
+        for step in steps
+        if not step.outcome.is_off
+        and step.identity not in agreed
+        and not (step.step in _OF_AGGREGATES and _without_id(step) in agreed)
+    ]
+    return NotReviewed(path, missing) if missing else None
+
+
+def _identity(row: Row) -> tuple[Value, ...]:
+    return tuple(row.get(name) for name in IDENTITY)
+
+
+def _without_id(step: Step) -> tuple[Value, ...]:
+    return tuple(None if name == "id" else getattr(step, name) for name in IDENTITY)

@@ -6,18 +6,26 @@ import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Change, Kept, Kind, Object, Reason, State
-from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.change.model import (
+    Change,
+    Kept,
+    Kind,
+    Object,
+    Outcome,
+    Reason,
+    State,
+    Status,
+)
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claims import Unit
+from osc_traitsched.core.wanted.export import wish
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.lines.claiming import provider_object
-from osc_traitsched.core.wanted.lines.requirements import FORBIDDEN, pairs_of
+from osc_traitsched.core.wanted.lines.units import FORBIDDEN, pairs_of
 from osc_traitsched.core.wanted.model import Part, Wanted
-from osc_traitsched.core.wanted.undo import wish
 from osc_traitsched.text import listed, quoted
 
 #: The order of rows.

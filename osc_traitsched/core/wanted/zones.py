@@ -1,10 +1,4 @@
-"""Hosts that change their zone: what Nova does not take, said before it is tried.
-
-nova/compute/api.py, ``is_safe_to_update_az`` and
-``ensure_no_instances_need_to_move_az_when_host_added`` and ``_removed``. Older releases
-let servers get into another zone than the one they were made for; here that is refused
-whatever the release.
-"""
+"""What Nova does not take of zones, and aggregates that no flavor gets into."""
 
 from __future__ import annotations
 
@@ -12,14 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from osc_traitsched.core.change.model import Change, Kind, Plan, Value
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
-from osc_traitsched.core.inventory.metadata import ZONE_KEY
+from osc_traitsched.core.inventory.metadata import ZONE_KEY, isolated_by
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.required import required_traits
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.refusals import (
     HeldHosts,
     ServersUncounted,
     ServersWouldMove,
     TwoZones,
 )
+
+# Hosts that change their zone: what Nova does not take, said before it is tried.
 
 
 def changing_zone(plan: Plan, aggregates: Iterable[Body]) -> frozenset[str]:
@@ -168,3 +167,33 @@ class Zones:
             zone = self._zones.get(identity)
             if zone is not None:
                 yield self._names[identity], zone
+
+
+# Aggregates that a plan closes to everybody: no flavor requires their traits.
+
+
+def closed_to_all(
+    now: FoundCloud, then: FoundCloud, settings: SchedulerSettings
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield the aggregates that no flavor gets into once a plan isolates them.
+
+    An image may require the traits instead: that is not looked at.
+
+    :returns: the name of each, with all traits that isolate it then
+    """
+    isolated = {}
+    for identity, body in then.aggregate_of_id.items():
+        was = now.aggregate_of_id.get(identity, {"metadata": {}})
+        traits = isolated_by(body["metadata"], now.collation).keys()
+        if traits - isolated_by(was["metadata"], now.collation).keys():
+            isolated[body["name"]] = frozenset(traits)
+    if not isolated:
+        return
+    required = {
+        traits
+        for flavor in then.flavors
+        for traits in required_traits(flavor, settings)
+    }
+    for name, needed in isolated.items():
+        if not any(needed <= each for each in required):
+            yield name, sorted(needed)

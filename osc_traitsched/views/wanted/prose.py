@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.core.change import effects
 from osc_traitsched.core.change.impact import Effect
-from osc_traitsched.core.change.model import Kind, Object
-from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.change.model import Kind, Object, Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
-from osc_traitsched.core.wanted.steps import Step
+from osc_traitsched.core.wanted.planner import Step
 from osc_traitsched.text import listed, quoted, visible
 from osc_traitsched.views import isolation
 

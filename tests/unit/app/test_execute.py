@@ -11,8 +11,16 @@ import time
 import pytest
 
 from osc_traitsched.app import execute
-from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, Plan, State
-from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    Kind,
+    Object,
+    Outcome,
+    Plan,
+    State,
+    Status,
+)
 from osc_traitsched.core.errors import CloudBroke, NoProvider
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
-from osc_traitsched.config import ini
+from osc_traitsched.config import nova_conf
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
@@ -29,7 +29,7 @@ FOUND = Saved(
     baseline="charmed",
     nova_conf=("found.conf",),
     options={
-        ("scheduler", "image_metadata_prefilter"): ini.Entry("on", "prod.yaml", 4)
+        ("scheduler", "image_metadata_prefilter"): nova_conf.Entry("on", "prod.yaml", 4)
     },
 )
 

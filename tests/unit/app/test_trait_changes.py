@@ -11,7 +11,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import topology
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.effects import LeavesNoHost
-from osc_traitsched.core.change.outcome import foreseen_outcomes
+from osc_traitsched.core.change.model import foreseen_outcomes
 from osc_traitsched.core.change.traits import (
     LastHolder,
     Requirer,

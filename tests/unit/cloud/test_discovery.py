@@ -16,7 +16,7 @@ from keystoneauth1.identity import base
 from openstack import connection
 
 from osc_traitsched.cloud.connection import HttpCloud
-from osc_traitsched.commands import library_logs
+from osc_traitsched.commands import base as library_logs
 from osc_traitsched.core.errors import CloudBroke
 
 TIMEOUT = 1

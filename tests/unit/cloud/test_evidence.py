@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.cloud import evidence
+from osc_traitsched.cloud import allocation_candidates
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.cloud.services import Answering
 
@@ -20,7 +20,7 @@ def inventories(path, params):
 def read(kinds):
     """Return what was read of kinds of providers, and of which it was asked for."""
     placement = Answering(inventories, "placement")
-    found = evidence.unused(placement, kinds)
+    found = allocation_candidates.unused(placement, kinds)
     return found, [path.split("/")[2] for path, _ in placement.asked]
 
 

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from osc_traitsched.cloud import objects
+from osc_traitsched.cloud import write
 from osc_traitsched.core.change.model import Kind, Object
 from osc_traitsched.core.errors import CloudBroke
 from tests.unit.cloud.services import Answering
@@ -20,7 +20,7 @@ def state(kind, body):
     """Return what is read of an object, and what each service was asked."""
     service = Answering(lambda *_: body)
     cloud = types.SimpleNamespace(placement=service, compute=service, image=service)
-    return objects.access(cloud, Object(kind, "an id", "a name")).read()
+    return write.access(cloud, Object(kind, "an id", "a name")).read()
 
 
 @pytest.mark.parametrize(
@@ -70,5 +70,5 @@ def test_one_small_thing_is_not_waited_for_as_long_as_a_list():
             return {"extra_specs": {}}
 
     cloud = types.SimpleNamespace(compute=Waiting(dict))
-    objects.access(cloud, Object(Kind.FLAVOR, "an id", "a name")).read()
-    assert waited == [(FLAVOR, objects.TIMEOUT)]
+    write.access(cloud, Object(Kind.FLAVOR, "an id", "a name")).read()
+    assert waited == [(FLAVOR, write.TIMEOUT)]

@@ -7,8 +7,8 @@ import time
 import pytest
 import tenacity
 
-from osc_traitsched.cloud import retry, write
-from osc_traitsched.cloud.retry import Patience
+from osc_traitsched.cloud import write
+from osc_traitsched.cloud.write import Patience
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -16,8 +16,8 @@ from osc_traitsched.core.change.model import (
     Kind,
     Object,
     State,
+    Status,
 )
-from osc_traitsched.core.change.outcome import Status
 from osc_traitsched.core.errors import CloudBroke, ConcurrentUpdate
 
 HOST = Object(Kind.PROVIDER_TRAITS, "cmp01", "cmp01", "cmp01")
@@ -34,7 +34,7 @@ TOO_LATE = ConcurrentUpdate("placement", "generation", 409)
 
 @pytest.fixture(autouse=True)
 def _without_waiting(monkeypatch):
-    monkeypatch.setattr(retry, "_WAIT", tenacity.wait_none())
+    monkeypatch.setattr(write, "_WAIT", tenacity.wait_none())
 
 
 class Cloud:
@@ -190,7 +190,7 @@ def test_a_flavor_s_key_that_others_removed_is_not_set():
 
 
 def test_one_dropped_connection_after_many_refusals_does_not_end_a_change(monkeypatch):
-    monkeypatch.setattr(retry, "_PATIENCE", 0.05)
+    monkeypatch.setattr(write, "_PATIENCE", 0.05)
 
     def refuse():
         time.sleep(0.06)
@@ -202,7 +202,7 @@ def test_one_dropped_connection_after_many_refusals_does_not_end_a_change(monkey
 
 
 def test_a_service_that_stays_silent_ends_a_change_in_time(monkeypatch):
-    monkeypatch.setattr(retry, "_PATIENCE", 0.05)
+    monkeypatch.setattr(write, "_PATIENCE", 0.05)
 
     def hang():
         time.sleep(0.03)

@@ -8,7 +8,7 @@ import types
 import pytest
 
 from osc_traitsched import entry
-from osc_traitsched.commands.isolation_args import ShorthandWriter
+from osc_traitsched.commands.isolation import ShorthandWriter
 from osc_traitsched.commands.write_args import Writer
 
 WRITING = {

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from osc_traitsched.app.wanted import waiting
+from osc_traitsched.app.wanted import planning
 from osc_traitsched.commands import base, write_args
 from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
@@ -416,7 +416,7 @@ def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
         naps.append(seconds)
         cloud.traits["cmp03"] = traits
 
-    monkeypatch.setattr(waiting.time, "sleep", sleep)
+    monkeypatch.setattr(planning.time, "sleep", sleep)
     text = """
         traits: {CUSTOM_SILVER: {hosts: [cmp03]}}
         aggregates: {gold: {isolated_for: [CUSTOM_GOLD]}}
@@ -436,13 +436,13 @@ def test_hosts_that_come_later_are_waited_for(apply, cloud, monkeypatch):
 def test_a_host_that_never_comes_is_named_before_it_is_waited_for(
     trait_sched, monkeypatch, verb
 ):
-    said, sleep = [], waiting.time.sleep
+    said, sleep = [], planning.time.sleep
 
     def recorded(seconds):
         said.append(sys.stderr.getvalue())
         sleep(seconds / 3)
 
-    monkeypatch.setattr(waiting.time, "sleep", recorded)
+    monkeypatch.setattr(planning.time, "sleep", recorded)
     text = "traits: {CUSTOM_GOLD: {hosts: [cmp0e]}}"
     done = trait_sched(verb, "w.yaml", "--wait", "1", w=text)
     error = "w.yaml:2: no host matches 'cmp0e'; did you mean cmp03 or cmp02 or cmp01?\n"

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from osc_traitsched.commands import base
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.base import ExitCode
 from tests.services.nova import FIGURES, NO_FIGURES
 from tests.unit.app import test_filtered
 from tests.unit.commands.rivals import run

@@ -6,8 +6,8 @@ import re
 import pytest
 
 import osc_traitsched
-from osc_traitsched.commands import exit_code
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands import base
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core import errors
 from osc_traitsched.core.change import effects, traits
 
@@ -44,7 +44,7 @@ def subclasses(of):
     ],
 )
 def test_the_class_of_an_error_decides(error, code):
-    assert exit_code.of_error(error) is code
+    assert base.of_error(error) is code
 
 
 def test_every_refusal_of_a_command_that_writes_has_one_code():
@@ -56,7 +56,7 @@ def test_every_refusal_of_a_command_that_writes_has_one_code():
         errors.WeighersNotInRelease,
     }
     found = {
-        exit_code.of_error(each.__new__(each))
+        base.of_error(each.__new__(each))
         for each in subclasses(errors.AnswerIsNo)
         if each not in answers
     }

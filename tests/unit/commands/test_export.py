@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.wanted.exporting import export_wanted
 from osc_traitsched.app.wanted.planning import plan_wanted
+from osc_traitsched.app.wanted.reading import export_wanted
 from osc_traitsched.config.wanted import reader, writer
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.nova.settings import SchedulerSettings

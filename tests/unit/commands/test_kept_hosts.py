@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.cloud import evidence
+from osc_traitsched.cloud import allocation_candidates
 from tests.unit.commands.rivals import GOLD, run
 
 OTHER = "a0000002-0000-4000-8000-000000000000"
@@ -133,7 +133,7 @@ def full(cloud, **totals):
 def test_a_full_host_that_was_not_read_is_not_relied_on(
     cloud, monkeypatch, totals, code
 ):
-    monkeypatch.setattr(evidence, "MOST_READ_ONE_BY_ONE", 1)
+    monkeypatch.setattr(allocation_candidates, "MOST_READ_ONE_BY_ONE", 1)
     cloud.flavors = {"golden-id": cloud.flavors["golden-id"]}
     full(cloud, **totals)
     found = isolate()
@@ -144,7 +144,7 @@ def test_a_full_host_that_was_not_read_is_not_relied_on(
 
 
 def test_removing_relies_on_no_host_that_was_not_read_either(cloud, monkeypatch):
-    monkeypatch.setattr(evidence, "MOST_READ_ONE_BY_ONE", 1)
+    monkeypatch.setattr(allocation_candidates, "MOST_READ_ONE_BY_ONE", 1)
     cloud.gives(GOLD, "cmp00", "cmp02", "cmp03")
     cloud.flavors = {"golden-id": cloud.flavors["golden-id"]}
     cloud.specs("golden")[f"trait:{GOLD}"] = "required"

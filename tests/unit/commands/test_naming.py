@@ -9,7 +9,7 @@ from keystoneauth1 import access, session, token_endpoint
 from keystoneauth1.identity import v3
 from openstack.config import cloud_region
 
-from osc_traitsched.commands.naming import name_of
+from osc_traitsched.commands.base import name_of
 
 INTERNAL = "http://controller:8778"
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.config import baseline, ini, joining, rhoso
+from osc_traitsched.config import baseline, joining, nova_conf, rhoso
 from osc_traitsched.core import releases
 from osc_traitsched.core.errors import BadConfiguration
 from osc_traitsched.core.nova import options
@@ -153,8 +153,10 @@ def test_kolla_ansible_sets_nothing_that_upstream_does_not():
 
 def test_options_of_a_document_win_over_its_files_and_lose_to_what_is_set_by_hand():
     entries = {
-        ("scheduler", "max_placement_results"): ini.Entry("7", "prod.yaml", 3),
-        ("scheduler", "image_metadata_prefilter"): ini.Entry("true", "prod.yaml", 4),
+        ("scheduler", "max_placement_results"): nova_conf.Entry("7", "prod.yaml", 3),
+        ("scheduler", "image_metadata_prefilter"): nova_conf.Entry(
+            "true", "prod.yaml", 4
+        ),
     }
     given = ((options.IMAGE_METADATA, "false"),)
     found = join(nova_conf=("nova.conf",), saved=entries, given=given)
@@ -177,9 +179,13 @@ def test_files_that_are_not_the_documents_own_win_over_its_options(
     named, option, source
 ):
     entries = {
-        ("scheduler", "max_placement_results"): ini.Entry("7", "prod.yaml", 3),
-        ini.section_and_key(options.IMAGE_TYPE): ini.Entry("true", "prod.yaml", 4),
-        ini.section_and_key(options.TENANT): ini.Entry("true", "prod.yaml", 5),
+        ("scheduler", "max_placement_results"): nova_conf.Entry("7", "prod.yaml", 3),
+        nova_conf.section_and_key(options.IMAGE_TYPE): nova_conf.Entry(
+            "true", "prod.yaml", 4
+        ),
+        nova_conf.section_and_key(options.TENANT): nova_conf.Entry(
+            "true", "prod.yaml", 5
+        ),
     }
     found = join(saved=entries, files_win=True, **named)
     assert found.setting(option).source == source

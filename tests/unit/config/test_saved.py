@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.config import file, ini, nova_conf, saved
+from osc_traitsched.config import file, nova_conf, saved
 from osc_traitsched.core.errors import BadConfiguration
 
 WHOLE = """\
@@ -42,9 +42,9 @@ def test_everything_can_be_said_and_paths_start_where_the_document_lies(read):
         nova_conf=("settings/nova.conf", "/etc/nova/nova.conf.d", "~/mine.conf"),
         environments=("env.yaml",),
         options={
-            ("scheduler", "max_placement_results"): ini.Entry("50", path, 7),
-            ("scheduler", "image_metadata_prefilter"): ini.Entry("yes", path, 8),
-            ("filter_scheduler", "enabled_filters"): ini.Entry(
+            ("scheduler", "max_placement_results"): nova_conf.Entry("50", path, 7),
+            ("scheduler", "image_metadata_prefilter"): nova_conf.Entry("yes", path, 8),
+            ("filter_scheduler", "enabled_filters"): nova_conf.Entry(
                 "ComputeFilter,NUMATopologyFilter", path, 9
             ),
         },

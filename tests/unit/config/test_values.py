@@ -2,7 +2,7 @@
 
 import pytest
 
-from osc_traitsched.config import values
+from osc_traitsched.config import nova_conf
 from osc_traitsched.core.nova.options import Consumer, Kind, Option
 
 ARCHITECTURES = ("x86_64", "aarch64")
@@ -26,7 +26,7 @@ def option(kind, **limits):
     ],
 )
 def test_a_text_becomes_a_value_of_the_options_kind(kind, text, value):
-    found = values.parse(option(kind), text)
+    found = nova_conf.parse(option(kind), text)
     assert (found, type(found)) == (value, type(value))
 
 
@@ -43,7 +43,7 @@ def test_a_text_becomes_a_value_of_the_options_kind(kind, text, value):
 )
 def test_what_nova_would_take_instead_is_said(kind, limits, text, words):
     with pytest.raises(ValueError, match=f"^{words}$"):
-        values.parse(option(kind, **limits), text)
+        nova_conf.parse(option(kind, **limits), text)
 
 
 @pytest.mark.parametrize(
@@ -55,4 +55,4 @@ def test_what_nova_would_take_instead_is_said(kind, limits, text, words):
     ],
 )
 def test_a_limit_is_within_itself(kind, limits, text):
-    assert str(values.parse(option(kind, **limits), text)).startswith(text)
+    assert str(nova_conf.parse(option(kind, **limits), text)).startswith(text)

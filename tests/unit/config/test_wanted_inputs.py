@@ -8,11 +8,11 @@ import stat
 
 import pytest
 
-from osc_traitsched.config.wanted import inventory, reviewed, writer
+from osc_traitsched.config.wanted import files, writer
 from osc_traitsched.core.errors import BadConfiguration, NothingMatches
 from osc_traitsched.core.wanted.model import Wanted
+from osc_traitsched.core.wanted.planner import IDENTITY
 from osc_traitsched.core.wanted.refusals import NoVariable
-from osc_traitsched.core.wanted.steps import IDENTITY
 
 ROW = {**dict.fromkeys(IDENTITY, "x"), "cloud": "http://here"}
 
@@ -36,7 +36,7 @@ def refused(read, path):
 
 
 def test_groups_have_the_hosts_of_the_groups_below_them_even_in_a_circle(write):
-    found = inventory.read(
+    found = files.read_inventory(
         write(
             {
                 "_meta": {"hostvars": {"a": {"ip": 1, "x": [1]}, "b": {"ip": "::2"}}},
@@ -71,7 +71,7 @@ def test_groups_have_the_hosts_of_the_groups_below_them_even_in_a_circle(write):
     ],
 )
 def test_what_is_no_inventory_is_refused_in_one_line(write, content, said):
-    assert refused(inventory.read, write(content)) == said
+    assert refused(files.read_inventory, write(content)) == said
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_what_is_no_inventory_is_refused_in_one_line(write, content, said):
     ],
 )
 def test_what_is_no_plan_is_refused_in_one_line(write, content, said):
-    assert refused(reviewed.read, write(content)) == said
-    assert reviewed.read(write([{**ROW, "before": None}]))
+    assert refused(files.read_plan, write(content)) == said
+    assert files.read_plan(write([{**ROW, "before": None}]))
 
 
 def test_a_file_is_never_written_where_one_is_or_where_none_can_be(write):

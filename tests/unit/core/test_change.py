@@ -11,10 +11,8 @@ from osc_traitsched.core.change.model import (
     ChangedMeanwhile,
     Kind,
     Object,
-    State,
-)
-from osc_traitsched.core.change.outcome import (
     Outcome,
+    State,
     Status,
     foreseen,
     not_done,

@@ -14,7 +14,7 @@ from osc_traitsched.core.check.finding import Finding, Kind, Severity
 from osc_traitsched.core.check.rule import ImagesOfOthers
 from osc_traitsched.core.check.rules.config import ConfigFilterGone
 from osc_traitsched.core.check.rules.traits import TraitsUnused
-from osc_traitsched.core.check.rules.traits_together import TraitsNotTogether
+from osc_traitsched.core.check.rules.traits_requests import TraitsNotTogether
 from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.core.nova.options import REMOVED_FILTERS
 from osc_traitsched.core.nova.settings import Setting

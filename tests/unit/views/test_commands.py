@@ -14,7 +14,7 @@ from openstackclient import shell
 
 from osc_traitsched import paste
 from osc_traitsched.commands.add import AddTraits
-from osc_traitsched.commands.unisolate import UnisolateAggregate
+from osc_traitsched.commands.isolation import UnisolateAggregate
 from osc_traitsched.paste import Option, line, openstack, printable
 from osc_traitsched.text import visible
 

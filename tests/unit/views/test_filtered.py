@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.commands.exit_code import ExitCode
+from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.core.explain.explanation import chosen, picks
 from osc_traitsched.core.nova.filter.state import ServerGroup

@@ -14,10 +14,11 @@ from osc_traitsched.core.change.model import (
     Kept,
     Kind,
     Object,
+    Outcome,
     Reason,
     State,
+    Status,
 )
-from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import isolation as words

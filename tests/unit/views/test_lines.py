@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, State
-from osc_traitsched.core.change.outcome import Outcome, Status
+from osc_traitsched.core.change.model import (
+    PRESENT,
+    Change,
+    Kind,
+    Object,
+    Outcome,
+    State,
+    Status,
+)
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.wanted.claims import Claim
 from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Place
-from osc_traitsched.core.wanted.steps import Step
+from osc_traitsched.core.wanted.planner import Step
 from osc_traitsched.views.wanted.lines import lines
 
 CLOUD = FoundCloud(

@@ -9,7 +9,7 @@ import pytest
 
 import osc_traitsched
 from osc_traitsched.core.check.finding import Severity
-from osc_traitsched.core.check.rules.traits_refused import TraitsRefused
+from osc_traitsched.core.check.rules.traits_requests import TraitsRefused
 from osc_traitsched.core.errors import Refusal, nova
 from osc_traitsched.core.nova.request import checks
 from osc_traitsched.views import check

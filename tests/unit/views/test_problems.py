@@ -10,9 +10,10 @@ from osc_traitsched.core.change.model import (
     ChangedMeanwhile,
     Kind,
     Object,
+    Outcome,
     State,
+    Status,
 )
-from osc_traitsched.core.change.outcome import Outcome, Status
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.trait import Ownership
 from osc_traitsched.core.names import Namesake

@@ -13,10 +13,8 @@ from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.rules import (
     filters_flavors,
-    filters_groups,
     filters_images,
     filters_isolating,
-    filters_keys,
     filters_raising,
 )
 from osc_traitsched.core.names import near_names
@@ -78,9 +76,9 @@ RULES = (
         Kind.IMAGE,
     ),
     Rule(
-        filters_keys.FiltersExtraSpecsOff,
+        filters_flavors.FiltersExtraSpecsOff,
         "filters",
-        filters_keys.extra_specs_off,
+        filters_flavors.extra_specs_off,
         Kind.FLAVOR,
     ),
     Rule(
@@ -96,18 +94,29 @@ RULES = (
         Kind.FLAVOR,
     ),
     Rule(
-        filters_groups.FiltersGroupPolicy,
+        filters_flavors.FiltersGroupPolicy,
         "filters",
-        filters_groups.group_policy,
+        filters_flavors.group_policy,
         Kind.OPTION,
     ),
     Rule(
-        filters_keys.FiltersBadLimit, "filters", filters_keys.bad_limit, Kind.AGGREGATE
+        filters_flavors.FiltersBadLimit,
+        "filters",
+        filters_flavors.bad_limit,
+        Kind.AGGREGATE,
     ),
     Rule(
-        filters_keys.FiltersOptionOff, "filters", filters_keys.option_off, Kind.OPTION
+        filters_flavors.FiltersOptionOff,
+        "filters",
+        filters_flavors.option_off,
+        Kind.OPTION,
     ),
-    Rule(filters_keys.FiltersKeyOff, "filters", filters_keys.key_off, Kind.AGGREGATE),
+    Rule(
+        filters_flavors.FiltersKeyOff,
+        "filters",
+        filters_flavors.key_off,
+        Kind.AGGREGATE,
+    ),
     Rule(
         filters_isolating.FiltersTenantSuffix,
         "filters",

@@ -8,11 +8,7 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.check.analysis import Analysis
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
 from osc_traitsched.core.check.rule import Rule
-from osc_traitsched.core.check.rules import (
-    traits_malformed,
-    traits_refused,
-    traits_together,
-)
+from osc_traitsched.core.check.rules import traits_requests
 from osc_traitsched.core.check.survey import Demand
 from osc_traitsched.core.check.words import give, together, unset
 from osc_traitsched.core.inventory import trait
@@ -195,7 +191,7 @@ def no_host(analysis: Analysis) -> Iterator[TraitsNoHost]:
         return
     found: dict[tuple[str, bool], _Namers] = {}
     for demand in analysis.demands:
-        for clause in traits_together.missing(analysis, demand):
+        for clause in traits_requests.missing(analysis, demand):
             at_root = isinstance(clause, RootTrait)
             found.setdefault((clause.name, at_root), _Namers()).add(demand)
     for aggregate in analysis.isolated:
@@ -284,7 +280,7 @@ def few_hosts(analysis: Analysis) -> Iterator[TraitsFewHosts]:
     Not those whose traits are those of isolated aggregates alone: that is meant.
     """
     isolated = {name for each in analysis.isolated for name in each.traits}
-    for flavor in traits_together.judged(analysis):
+    for flavor in traits_requests.judged(analysis):
         demand, left = flavor.demand, flavor.left
         if left and {c.name for c in demand.needs} <= isolated:
             continue
@@ -363,12 +359,12 @@ def _holders(traits: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
 
 RULES = (
     Rule(TraitsUnknown, "traits", unknown, Kind.FLAVOR),
-    *traits_malformed.RULES,
+    *traits_requests.MALFORMED_RULES,
     Rule(TraitsBadValue, "traits", bad_value, Kind.FLAVOR),
     Rule(TraitsNoHost, "traits", no_host, Kind.FLAVOR),
     Rule(TraitsFewHosts, "traits", few_hosts, Kind.FLAVOR),
-    *traits_together.RULES,
-    *traits_refused.RULES,
+    *traits_requests.TOGETHER_RULES,
+    *traits_requests.REFUSED_RULES,
     Rule(TraitsUnused, "traits", unused, Kind.TRAIT),
 )
 

@@ -20,9 +20,9 @@ from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claims import Claim, Claims
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines import members, requirements, tenants
+from osc_traitsched.core.wanted.lines import units
 from osc_traitsched.core.wanted.lines.hosts import Hosts
-from osc_traitsched.core.wanted.lines.rest import leaving_nobody
+from osc_traitsched.core.wanted.lines.units import leaving_nobody
 from osc_traitsched.core.wanted.model import Only, Part, Text, Wanted, Wish, Wrong
 from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs
 
@@ -39,7 +39,7 @@ def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
     claiming.traits()
     claiming.aggregates()
     claiming.isolations()
-    mistakes = [*requirements.claim(claiming.claims, wanted, found)]
+    mistakes = [*units.claim_requirements(claiming.claims, wanted, found)]
     claiming.existing()
     claiming.rest_of_traits()
     mistakes += [*claiming.mistakes, *claiming.claims.mistakes, *hosts.mistakes]
@@ -173,11 +173,11 @@ class _Claiming:
             metadata = body["metadata"] if body else {}
             target = self._object(Kind.AGGREGATE_HOSTS, name)
             said = lines, self._only.get(name, ())
-            self.mistakes += members.claim(
+            self.mistakes += units.claim_members(
                 self.claims, target, inside, *said, self.hosts
             )
             target = self._object(Kind.AGGREGATE, name)
-            self.mistakes += tenants.claim(
+            self.mistakes += units.claim_projects(
                 self.claims, target, metadata, *said, self.found
             )
 

@@ -10,7 +10,7 @@ from osc_traitsched.core.errors import TraitSchedError
 from osc_traitsched.core.inventory.selection import Selected, Selectors, select
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.names import is_pattern
-from osc_traitsched.core.wanted.lines.inventory import Inventory
+from osc_traitsched.core.wanted.lines.grouping import Inventory
 from osc_traitsched.core.wanted.model import GROUP, Group, Source, Text, Wrong
 from osc_traitsched.core.wanted.refusals import NoCompute, NoInventory
 

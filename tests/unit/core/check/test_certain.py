@@ -19,10 +19,10 @@ from osc_traitsched.core.check.rules.isolation import (
     IsolationShutsOut,
 )
 from osc_traitsched.core.check.rules.traits import TraitsFewHosts, TraitsNoHost
-from osc_traitsched.core.check.rules.traits_refused import TraitsRefused
-from osc_traitsched.core.check.rules.traits_together import (
+from osc_traitsched.core.check.rules.traits_requests import (
     TraitsContradiction,
     TraitsNotTogether,
+    TraitsRefused,
 )
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options

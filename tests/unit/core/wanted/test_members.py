@@ -10,7 +10,7 @@ from osc_traitsched.core.change.model import PRESENT, Kind, Object
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.wanted.claims import Claims
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines import members
+from osc_traitsched.core.wanted.lines import units
 from osc_traitsched.core.wanted.lines.claiming import claims_of
 from osc_traitsched.core.wanted.lines.hosts import Hosts
 from osc_traitsched.core.wanted.model import Only, Part, Place, Text, Wanted, Wish
@@ -40,7 +40,7 @@ def claimed(inside, *lines, held=(), only=False):
     ]
     onlys = [Only("aggregates", text("gold"))] if only else []
     hosts = Hosts(snapshot(["a1", "a2", "b1", "b2"]))
-    found = members.claim(claims, GOLD, frozenset(inside), wishes, onlys, hosts)
+    found = units.claim_members(claims, GOLD, frozenset(inside), wishes, onlys, hosts)
     said = [str(each) for each in (*found, *claims.mistakes, *hosts.mistakes)]
     return {host: c.value for (_, host), c in claims.units.items()}, claims, said
 

@@ -18,7 +18,7 @@ from osc_traitsched.core.inventory.snapshot import (
 )
 from osc_traitsched.core.wanted.export import export_of
 from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.problems import with_problem
+from osc_traitsched.core.wanted.planner import with_problem
 
 GOLD = "CUSTOM_GOLD"
 ROOT = Provider("r", "node-1", 1, "r")

@@ -1,4 +1,4 @@
-"""openstack trait-sched mirror repair."""
+"""openstack trait-sched mirror."""
 
 from __future__ import annotations
 
@@ -6,10 +6,30 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.app import mirror as app
+from osc_traitsched.app import trait_changes as app
 from osc_traitsched.commands import arguments, base, write_args
+from osc_traitsched.commands.check import Checker
 from osc_traitsched.views import mirror, results, terminal
 from osc_traitsched.views.traits import Table
+
+# openstack trait-sched mirror check.
+
+
+class CheckMirror(Checker):
+    """Check whether hosts and aggregates in Placement are as in Nova.
+
+    The same as "check mirror". Nothing is written; "mirror repair" writes. Exits 7
+    if a finding is at least as severe as --fail-on.
+    """
+
+    example = "mirror check --fail-on warning"
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, judge, and show."""
+        return self.find(args, ["mirror"])
+
+
+# openstack trait-sched mirror repair.
 
 
 class RepairMirror(write_args.Writer):
@@ -40,7 +60,9 @@ class RepairMirror(write_args.Writer):
             base.LOG.warning("%s", terminal.unlisted(todo.snapshot))
         self.nothing = mirror.nothing(todo.snapshot)
         found = self.execute(cloud, todo.plan, args)
-        self.look_again(todo.plan, args, lambda: results.left(*app.left(cloud)))
+        self.look_again(
+            todo.plan, args, lambda: results.left(*app.left_to_repair(cloud))
+        )
         return mirror.rows(self.conclude(found, args), todo.snapshot)
 
     def produce_output(

@@ -1,19 +1,259 @@
-"""Rules on traits that can't be had together, by one host or in one request."""
+"""Rules of the area traits: what requests can't be met."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.check.analysis import Analysis
+from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.check.finding import Finding, Kind, Severity, Words
+from osc_traitsched.core.check.hosts import Isolated
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import Demand, is_certain
-from osc_traitsched.core.check.words import give, together
+from osc_traitsched.core.check.words import give, together, unset
+from osc_traitsched.core.errors import Refusal, nova
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.inventory.metadata import trait_in
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import RootTrait, Trait
+from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.paste import Option, openstack
-from osc_traitsched.text import listed
+from osc_traitsched.text import did_you_mean, listed, quoted
+
+# The rule on names that no trait can have.
+
+
+#: What is no part of a name in Placement's queries: lists, ``in:`` and ``!``.
+_READ_BY_PLACEMENT = frozenset(",:!")
+
+
+@dataclasses.dataclass(frozen=True)
+class TraitsMalformed(Finding):
+    """A flavor, an image or an aggregate that names what no trait can be named.
+
+    :ivar keys: that do so
+    :ivar names: in the keys
+    :ivar nearest: traits like those that Placement knows
+    :ivar id: of the flavor, the image or the aggregate
+    """
+
+    rule = "traits-malformed"
+    severity: Severity
+    kind: Kind
+    name: str
+    keys: tuple[str, ...]
+    names: tuple[str, ...]
+    nearest: tuple[str, ...]
+    id: str
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        names = listed(map(quoted, self.names))
+        is_aggregate = self.kind is Kind.AGGREGATE
+        then = "no request can require it, and so get in"
+        if not is_aggregate:
+            read = any(set(name) & _READ_BY_PLACEMENT for name in self.names)
+            then = "Placement refuses every request that names it"
+            then += ", or takes it for something else" if read else ""
+        return Words(
+            f"no trait can be named {names}: {then}{did_you_mean(self.nearest)}",
+            unset(self.kind, self.keys, self.id),
+            "take the key off" + ", once the right one is set" * is_aggregate,
+        )
+
+
+def malformed(analysis: Analysis) -> Iterator[TraitsMalformed]:
+    """Find names that no trait can have (placement/schemas/trait.py).
+
+    Nova takes them below microversion 2.86, and of images and aggregates always.
+    """
+    for demand in analysis.demands:
+        if keys := dict(_of_demand(demand)):
+            identity = str(demand.body["id"])
+            yield _finding(
+                analysis, Severity.ERROR, demand.kind, demand.name, keys, identity
+            )
+    ids = {each.uuid: str(each.id) for each in analysis.survey.nova.aggregates}
+    for each in analysis.isolated:
+        if keys := dict(_of_aggregate(each)):
+            closes = analysis.is_on(options.ISOLATION) and analysis.inside(each.uuid)
+            severity = Severity.ERROR if closes else Severity.WARNING
+            identity = ids.get(each.uuid, each.uuid)
+            yield _finding(
+                analysis, severity, Kind.AGGREGATE, each.name, keys, identity
+            )
+
+
+def _of_demand(demand: Demand) -> Iterator[tuple[str, str]]:
+    """Yield the keys that name no trait, with what they name."""
+    for clause in demand.traits:
+        if not trait.is_wellformed(clause.name):
+            yield from ((origin.key, clause.name) for origin in clause.origins)
+
+
+def _of_aggregate(each: Isolated) -> Iterator[tuple[str, str]]:
+    names = ((key, trait_in(key, each.collation)) for key in each.keys)
+    return ((key, name) for key, name in names if not trait.is_wellformed(name))
+
+
+def _finding(
+    analysis: Analysis,
+    severity: Severity,
+    kind: Kind,
+    name: str,
+    keys: dict[str, str],
+    identity: str,
+) -> TraitsMalformed:
+    names = tuple(dict.fromkeys(keys.values()))
+    nearest = _nearest(names, analysis.survey.known_traits)
+    return TraitsMalformed(severity, kind, name, tuple(keys), names, nearest, identity)
+
+
+def _nearest(names: Iterable[str], known: frozenset[str]) -> tuple[str, ...]:
+    near = (trait.nearest(name, known) for name in names if name)
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(near)))
+
+
+MALFORMED_RULES = (Rule(TraitsMalformed, "traits", malformed, Kind.FLAVOR),)
+
+
+# The rule on flavors and images that Nova takes not at all, or not together.
+
+
+#: The keys that no check of nova-api looks at.
+_UNCHECKED = re.compile(r"(trait|resources)(?!.*(HYPERTHREADING|VCPU|PCPU))")
+
+#: An image without properties: some checks are made only where there is an image.
+_PLAIN: Body = {"disk_format": "raw"}
+
+
+@dataclasses.dataclass(frozen=True)
+class TraitsRefused(Finding):
+    """A flavor or an image that Nova refuses.
+
+    :ivar flavors: of an image the flavors that Nova refuses it with; none where it
+        refuses the flavor with all images, or the image with all flavors
+    """
+
+    rule = "traits-refused"
+    severity: Severity
+    kind: Kind
+    name: str
+    refusal: Refusal
+    flavors: tuple[str, ...] = ()
+
+    def words(self) -> Words:
+        """What is wrong, and what fixes it."""
+        wrong = nova.wrong(self.refusal)
+        right = nova.right(self.refusal)
+        if not self.flavors:
+            return Words(f"Nova refuses every server of it: {wrong}", right)
+        return Words(
+            "Nova refuses every server of it with the "
+            f"{listed(self.flavors, 'flavor')}: {wrong}",
+            f"do not combine them, or {right}",
+        )
+
+
+def refused(analysis: Analysis) -> Iterator[TraitsRefused]:
+    """Find flavors and images that Nova refuses with all there are, and pairs.
+
+    Of pairs only those where a key of the flavor's and a property of the image's
+    contradict each other: that an image needs a larger flavor is no fault.
+    """
+    for flavor in analysis.flavors:
+        refusal = flavor.refusal or _refusal(analysis, flavor.body, _PLAIN)
+        if refusal is not None:
+            images = (decisive(image.body) for image in analysis.images)
+            servers = ((flavor.body, each) for each in images)
+            yield from _of_one(analysis, flavor, refusal, servers)
+    for image in analysis.images:
+        if image.refusal is not None and analysis.flavors:
+            flavors = (flavor.body for flavor in analysis.flavors)
+            body = decisive(image.body)
+            servers = ((each, body) for each in flavors)
+            yield from _of_one(analysis, image, image.refusal, servers)
+    yield from _pairs(analysis)
+
+
+def _of_one(
+    analysis: Analysis,
+    demand: Demand,
+    refusal: Refusal,
+    servers: Iterable[tuple[Body, Body]],
+) -> Iterator[TraitsRefused]:
+    """Yield a finding unless Nova takes it with something."""
+    if all(_refusal(analysis, *server) for server in servers):
+        yield TraitsRefused(Severity.ERROR, demand.kind, demand.name, refusal)
+
+
+def _pairs(analysis: Analysis) -> Iterator[TraitsRefused]:
+    release = analysis.survey.assumptions.release
+    flavors = _kinds(analysis.flavors, _of_flavor)
+    images = _kinds(analysis.images, lambda image: _of_image(image, release))
+    for image, alike in images:
+        apart: dict[tuple[str, ...], tuple[Refusal, list[str]]] = {}
+        for flavor, others in flavors:
+            refusal = _refusal(analysis, flavor.body, decisive(image.body))
+            if refusal and _is_of_both(refusal, flavor.body, image.body):
+                key = (refusal.exception, refusal.reason, *refusal.keys)
+                names = apart.setdefault(key, (refusal, []))[1]
+                names.extend(other.name for other in others)
+        for each in alike:
+            for refusal, names in apart.values():
+                flavors_apart = tuple(sorted(names))
+                yield TraitsRefused(
+                    Severity.NOTE, Kind.IMAGE, each.name, refusal, flavors_apart
+                )
+
+
+def _refusal(analysis: Analysis, flavor: Body, image: Body) -> Refusal | None:
+    try:
+        analysis.builder.request(flavor, image)
+    except Refusal as refusal:
+        return refusal
+    return None
+
+
+def _is_of_both(refusal: Refusal, flavor: Body, image: Body) -> bool:
+    keys = set(refusal.keys)
+    specs = flavor.get("extra_specs") or {}
+    return bool(keys & set(specs)) and bool(keys & set(image))
+
+
+def _kinds(
+    demands: Iterable[Demand], decide: Callable[[Demand], object]
+) -> list[tuple[Demand, list[Demand]]]:
+    """Return those that Nova takes alone, by kinds: the first, and all of them."""
+    kinds: dict[object, list[Demand]] = {}
+    for demand in demands:
+        if demand.refusal is None:
+            kinds.setdefault(decide(demand), []).append(demand)
+    return [(alike[0], alike) for alike in kinds.values()]
+
+
+def _of_flavor(flavor: Demand) -> object:
+    """Return what decides whether a flavor's keys contradict an image."""
+    specs = flavor.body.get("extra_specs") or {}
+    return frozenset(item for item in specs.items() if not _UNCHECKED.match(item[0]))
+
+
+def _of_image(image: Demand, release: int) -> object:
+    """Return what decides whether an image's properties contradict a flavor."""
+    found = read_image(decisive(image.body), release)
+    traits = (item for item in found.traits() if not _UNCHECKED.match(item[0]))
+    return frozenset(found.values.items()), frozenset(traits)
+
+
+REFUSED_RULES = (Rule(TraitsRefused, "traits", refused, Kind.FLAVOR),)
+
+
+# Rules on traits that can't be had together, by one host or in one request.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -254,7 +494,7 @@ def _place(clause: Trait | RootTrait) -> tuple[str | None, str]:
     return (clause.group if isinstance(clause, Trait) else None), clause.name
 
 
-RULES = (
+TOGETHER_RULES = (
     Rule(TraitsNotTogether, "traits", not_together, Kind.FLAVOR),
     Rule(TraitsContradiction, "traits", contradiction, Kind.FLAVOR),
 )

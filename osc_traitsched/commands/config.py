@@ -1,0 +1,199 @@
+"""openstack trait-sched config."""
+
+from __future__ import annotations
+
+import argparse
+
+from osc_traitsched.app import fragment, saving, settings
+from osc_traitsched.app.settings import SettingsSources
+from osc_traitsched.commands import base, scheduler_args
+from osc_traitsched.config import baseline
+from osc_traitsched.config.joining import Named
+from osc_traitsched.core import releases
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.nova import switch
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.views import config
+from osc_traitsched.views.traits import Table
+
+# What is assumed, for commands that need a cloud only to know its release.
+
+
+class Configuring(base.Command):
+    """A command that logs in only if nobody named the release."""
+
+    auth_required = False
+
+    def read(self, sources: SettingsSources) -> tuple[Named, SchedulerSettings]:
+        """Return what the sources name, and what all that says together.
+
+        :raises CloudBroke: when the release has to be asked for and can't be
+        """
+        files = settings.read_files(sources)
+        maximum = None
+        if sources.release is None:
+            # What osc-lib does before it runs a command that needs a login.
+            self.auth_required = True
+            self.app.prepare_to_run_command(self)
+            maximum = self.cloud().compute_maximum
+        return files, settings.resolve(sources, files, maximum)
+
+
+# openstack trait-sched config show.
+
+
+class ShowConfig(Configuring, base.Lister):
+    """List the scheduler's options as they are assumed, and where each comes from.
+
+    The first rows are Nova's release and the place where settings were found. Then
+    comes a row for each option of that release, and last the options that are set
+    but that the release ignores. With --nova-release no cloud is asked.
+    """
+
+    example = "config show --nova-release 2025.1"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        scheduler_args.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, and show."""
+        sources = scheduler_args.sources(args, self.app)
+        _, assumptions = self.read(sources)
+        return config.rows(assumptions, sources.release is not None)
+
+
+# openstack trait-sched config save.
+
+
+class SaveConfig(base.Command):
+    """Save how nova-scheduler is configured, so that all commands find it.
+
+    The options are written to a file of yours, one for each cloud (--os-cloud).
+    Paths are made absolute; the files themselves are not copied. No cloud is asked.
+    Exits 5 and writes nothing if the file exists and differs.
+    """
+
+    example = "config save --nova-release 2025.1 --dry-run"
+
+    auth_required = False
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--dry-run",
+            action="store_true",
+            help="show what would be written, and write nothing",
+        )
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="overwrite a file that differs",
+        )
+        scheduler_args.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> None:
+        """Read, and write or show."""
+        sources = scheduler_args.named(args)
+        if sources.place is None and sources.nova_release is None:
+            raise BadUsage("nothing to keep: name a file or an option of the scheduler")
+        todo = saving.plan(sources, scheduler_args.places_of(self.app), args.force)
+        if not args.dry_run:
+            saving.save(todo)
+        self.app.stdout.write(
+            config.saved(todo.path, todo.text, todo.is_done, args.dry_run)
+        )
+
+
+# openstack trait-sched config tripleo, nova-conf and rhoso.
+
+
+class _WriteConfig(Configuring):
+    """Prints what turns things on, for one kind of deployment."""
+
+    deployment = ""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument(
+            "--enable",
+            dest="wanted",
+            action="append",
+            required=True,
+            type=switch.known_name,
+            choices=tuple(switch.SWITCHES),
+            help="what to turn on; can be repeated",
+        )
+        scheduler_args.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> None:
+        """Read, think, and print."""
+        sources = scheduler_args.sources(args, self.app)
+        files, assumptions = self.read(sources)
+        found = fragment.turn_on(self.deployment, args.wanted, files, assumptions)
+        cautions = config.cautions(found.turned, found.extends_file, found.replaces)
+        for each in cautions:
+            base.LOG.warning("%s", each)
+        has_text = bool(found.text)
+        top = config.comments(self.deployment, found.turned, cautions, has_text)
+        self.app.stdout.write(top + found.text)
+
+
+class WriteNovaConf(_WriteConfig):
+    """Print the part of nova.conf that turns prefilters on.
+
+    It has every option that --enable needs; nova-scheduler must read it last.
+    AvailabilityZoneFilter is removed from enabled_filters where it must not be. With
+    --nova-release no cloud is asked.
+    """
+
+    example = "config nova-conf --enable isolation --nova-release 2025.1"
+
+    deployment = fragment.NOVA_CONF
+
+
+class WriteTripleo(_WriteConfig):
+    """Print a TripleO environment file that turns prefilters on.
+
+    It has every parameter that --enable needs; give it after all other files.
+    AvailabilityZoneFilter is removed from the list of filters where it must not be;
+    if your own files set that list, name them with --environment. With
+    --nova-release no cloud is asked.
+    """
+
+    example = "config tripleo --enable isolation --nova-release wallaby"
+
+    deployment = fragment.TRIPLEO
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser = super().get_parser(prog_name)
+        parser.set_defaults(baseline=baseline.TRIPLEO)
+        return parser
+
+
+class WriteRhoso(_WriteConfig):
+    """Print the part of RHOSO's control plane that turns prefilters on.
+
+    It has every option that --enable needs; merge it into the OpenStackControlPlane.
+    Its settings for the scheduler are kept if --control-plane names it, and
+    replaced otherwise. No cloud is asked: RHOSO is Nova 2023.1.
+    """
+
+    example = "config rhoso --enable isolation"
+
+    deployment = fragment.RHOSO
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser = super().get_parser(prog_name)
+        parser.set_defaults(
+            baseline=baseline.RHOSO, nova_release=releases.RHOSO_RELEASE
+        )
+        return parser

@@ -1,0 +1,230 @@
+"""openstack trait-sched isolate and unisolate."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from osc_traitsched import paste
+from osc_traitsched.app import settings
+from osc_traitsched.app.wanted import shorthand
+from osc_traitsched.app.wanted.judging import judged
+from osc_traitsched.app.wanted.planning import WantedPlan, differing, plan_wanted
+from osc_traitsched.commands import (
+    arguments,
+    base,
+    request_args,
+    scheduler_args,
+    wanted,
+    write_args,
+)
+from osc_traitsched.core.errors import BadUsage
+from osc_traitsched.core.inventory import trait
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.wanted.shorthand import Shorthand
+from osc_traitsched.views import isolation as words
+from osc_traitsched.views import problems, results
+from osc_traitsched.views.traits import Table
+
+# What isolate and unisolate share: each stands for a few lines of a file.
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of both."""
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="write even if flavors or servers would have no host",
+    )
+    parser.add_argument(
+        "--undo",
+        type=arguments.some_file,
+        metavar="FILE",
+        help="first write a new file that brings back what was there",
+    )
+    write_args.add_options(parser)
+    scheduler_args.add_options(parser)
+
+
+class ShorthandWriter(write_args.Writer):
+    """A command that makes a small wanted state, and writes what differs from it."""
+
+    _sum = ""
+
+    def plan(
+        self,
+        args: argparse.Namespace,
+        shorthand: Shorthand,
+        assumed: SchedulerSettings,
+    ) -> WantedPlan:
+        """Plan, and say what that does to others.
+
+        :raises Mistakes: if something can't be wanted
+        :raises CloudBroke: when a service can't be read
+        """
+        self.assumed = assumed
+        todo = plan_wanted(self.cloud(), shorthand.wanted, assumed)
+        todo = judged(self.cloud(), todo)
+        wanted.tell(todo)
+        return todo
+
+    def write(
+        self,
+        args: argparse.Namespace,
+        shorthand: Shorthand,
+        todo: WantedPlan,
+        again: str = problems.AGAIN,
+    ) -> Table:
+        """Write, unless the plan is refused, and return the rows.
+
+        :param again: the command that goes on if not all was written
+        :raises AnswerIsNo: what speaks against the plan, unless forced
+        """
+        write_args.refuse(todo.refusals, args.force)
+        more = wanted.write_undo(args, todo)
+        cloud, assumed = self.cloud(), todo.assumptions
+        found = self.execute(cloud, todo.plan, args)
+        outcomes = shorthand.rows(found.outcomes, todo.units)
+        counted = dataclasses.replace(found, outcomes=outcomes)
+        self.conclude(counted, args, f"{self.then(counted, again)}{more}")
+        if args.formatter in base.FOR_PEOPLE:
+            self._sum = words.summary(args.aggregate, outcomes)
+
+        def left() -> str:
+            units = differing(cloud, shorthand.wanted, assumed)
+            return results.left(len(units), len(todo.units))
+
+        self.look_again(todo.plan, args, left)
+        return words.rows(outcomes)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the sum before the rows."""
+        self.app.stdout.write(self._sum)
+        return super().produce_output(parsed_args, column_names, data)
+
+
+# openstack trait-sched isolate.
+
+
+class IsolateAggregate(ShorthandWriter):
+    """Reserve the hosts of an aggregate for servers that require traits.
+
+    In this order: create the traits, add them to the hosts, put the hosts into
+    Placement's copy of the aggregate, make flavors and images require the
+    traits, and make the aggregate require them. What is already right is not
+    written. If it is interrupted, run the same command again. Exits 5 and writes
+    nothing if a flavor would lose its last host, overall, in a zone or for a
+    project. Reads everything again after writing, and exits 1 if somebody else
+    has changed it.
+    """
+
+    example = "isolate silver CUSTOM_SILVER --flavor silver --dry-run"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
+        parser.add_argument(
+            "traits", metavar="TRAIT", nargs="+", help="a trait to require"
+        )
+        request_args.add_named(parser, "{} that should require the traits")
+        write_args.add_create_option(parser)
+        add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Plan, look ahead, and write or show."""
+        names = trait.parse(args.traits)
+        write_args.check(args)
+        cloud = self.cloud()
+        sources = scheduler_args.sources(args, self.app)
+        assumed = settings.of_cloud(cloud, sources)
+        chosen = args.flavors, args.images, args.create
+        aggregate, wanted = shorthand.isolate(cloud, args.aggregate, names, *chosen)
+        todo = self.plan(args, wanted, assumed)
+        if not aggregate["hosts"]:
+            base.LOG.warning("%s", words.no_hosts(aggregate["name"]))
+        return self.write(args, wanted, todo)
+
+
+# openstack trait-sched unisolate.
+
+
+class UnisolateAggregate(ShorthandWriter):
+    """Open an isolated aggregate to all servers again.
+
+    The aggregate stops requiring the traits. Hosts, flavors and images keep
+    them, since existing servers may require them. --remove-traits also removes
+    them from flavors and images, and then from the hosts. A trait stays if it
+    has another use: a standard trait, one that isolates another aggregate, or
+    one that other hosts have. Images of other projects keep theirs without
+    --all-images. Exits 5 and writes nothing if a flavor would lose its last
+    host, or if something requires a trait that no host would have.
+    """
+
+    example = "unisolate silver --dry-run"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.add_argument("aggregate", help="a host aggregate: name, ID or UUID")
+        parser.add_argument(
+            "traits",
+            metavar="TRAIT",
+            nargs="*",
+            help="a trait to stop requiring (default: all that isolate it)",
+        )
+        parser.add_argument(
+            "--remove-traits",
+            action="store_true",
+            help="also remove the traits from hosts, flavors and images",
+        )
+        parser.add_argument(
+            "--all-images",
+            action="store_true",
+            help="with --remove-traits: also from images of other projects",
+        )
+        add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Plan, look ahead, and write or show."""
+        given = trait.parse(args.traits)
+        write_args.check(args)
+        if args.all_images and not args.remove_traits:
+            raise BadUsage("--all-images goes with --remove-traits")
+        cloud = self.cloud()
+        sources = scheduler_args.sources(args, self.app)
+        assumed = settings.of_cloud(cloud, sources)
+        opening = shorthand.unisolate(
+            cloud,
+            args.aggregate,
+            given,
+            assumed,
+            args.remove_traits,
+            args.all_images,
+        )
+        for unknown in opening.unknown:
+            base.LOG.warning("%s", str(unknown))
+        todo = self.plan(args, opening.shorthand, assumed)
+        again = paste.line(self._again(args, opening), self.repeated_options)
+        return self.write(args, opening.shorthand, todo, again or problems.AGAIN)
+
+    def _again(
+        self, args: argparse.Namespace, opening: shorthand.Opening
+    ) -> paste.Command:
+        """Return what goes on, since the aggregate may no longer name its traits."""
+        flags = ("remove_traits", "all_images", "force")
+        given = (f"--{name.replace('_', '-')}" for name in flags if getattr(args, name))
+        identity = str(opening.aggregate["id"])
+        return paste.openstack(
+            "trait-sched unisolate",
+            *map(paste.Option, given),
+            paste.printable(args.aggregate, identity),
+            *opening.traits,
+            *scheduler_args.repeated(args),
+        )

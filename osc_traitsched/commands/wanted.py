@@ -1,0 +1,358 @@
+"""openstack trait-sched plan, apply and export."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from osc_traitsched.app import settings
+from osc_traitsched.app.execute import foresee
+from osc_traitsched.app.garbage import uncollected
+from osc_traitsched.app.wanted import planning
+from osc_traitsched.app.wanted.judging import judged
+from osc_traitsched.app.wanted.planning import WantedPlan, is_begun, unreviewed
+from osc_traitsched.app.wanted.reading import export_wanted
+from osc_traitsched.commands import arguments, base, scheduler_args, write_args
+from osc_traitsched.commands.base import ExitCode
+from osc_traitsched.config.wanted import files, writer
+from osc_traitsched.config.wanted import files as inventories
+from osc_traitsched.core.change import servers, traits
+from osc_traitsched.core.errors import AnswerIsNo, PrivateFlavorsHidden, TraitSchedError
+from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.export import undo_of
+from osc_traitsched.core.wanted.planner import Step
+from osc_traitsched.views import terminal
+from osc_traitsched.views.isolation import without_effect
+from osc_traitsched.views.traits import Table
+from osc_traitsched.views.wanted import comments, lines, prose
+
+# What the commands on a wanted state share: options, and what is said of a plan.
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what all of them take."""
+    parser.add_argument(
+        "files",
+        metavar="FILE",
+        nargs="+",
+        type=arguments.some,
+        help="a file that says what is wanted, a folder with such files, or - for "
+        "standard input",
+    )
+    parser.add_argument(
+        "--inventory",
+        type=arguments.some_file,
+        metavar="FILE",
+        help="what ansible-inventory --list printed, for groups of hosts",
+    )
+    parser.add_argument(
+        "--wait",
+        type=base.seconds,
+        default=0,
+        metavar="SECONDS",
+        help="wait this long for hosts that are not there yet",
+    )
+    scheduler_args.add_options(parser)
+
+
+def _when_there(args: argparse.Namespace, plan: Callable[[], WantedPlan]) -> WantedPlan:
+    """Return a plan once its hosts are there; say what is waited for."""
+    said: list[str] = []
+
+    def told(missing: Iterable[TraitSchedError]) -> None:
+        line = prose.waits(missing)
+        if line not in said:
+            said.append(line)
+            base.LOG.warning("%s", line)
+
+    return planning.when_there(plan, args.wait, told)
+
+
+def tell(todo: WantedPlan) -> None:
+    """Say what a plan does to others."""
+    warn = base.LOG.warning
+    for wrong in todo.missing:
+        warn("%s", prose.nothing_there(wrong))
+    if todo.misplaced and (idle := without_effect(todo.isolates)) is not None:
+        warn("%s", idle)
+    for reverted in todo.reverted:
+        warn("%s", traits.reverted(reverted, removing=False))
+    if not todo.has_private_flavors:
+        warn("%s", str(PrivateFlavorsHidden()))
+    if todo.found.snapshot.unlisted:
+        warn("%s", terminal.unlisted(todo.found.snapshot))
+    outcomes = foresee(todo.plan).outcomes
+    for line in prose.told(todo.effects, todo.misplaced, outcomes, todo.held_inside):
+        warn("%s", line)
+    for name, required in todo.closed_to_all.items():
+        warn("%s", prose.closed_to_all(name, required, todo.has_private_flavors))
+    if todo.passed_over:
+        warn("%s", traits.passed_over(todo.passed_over))
+    if todo.unclear:
+        warn("%s", servers.image_unseen(todo.unclear))
+
+
+def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:
+    """Write the file that brings back what was there; return what to say of it."""
+    if not args.undo or args.dry_run or not todo.plan.has_changes:
+        return ""
+    back = undo_of(todo.claims, todo.found)
+    text = writer.text(back.wanted, comments.not_undone(back.left))
+    writer.write_new(args.undo, text)
+    return prose.with_undo(args.undo)
+
+
+@dataclasses.dataclass(frozen=True)
+class Planning:
+    """What reads the cloud anew, as it is then.
+
+    :ivar plan: plans that it is as the files want it, and what that does to others,
+        once the hosts are there that are waited for
+    :ivar differing: returns what is not, and plans nothing
+    """
+
+    plan: Callable[[], WantedPlan]
+    differing: Callable[[], Mapping[Unit, Claim]]
+
+
+class Summed(base.TextLister):
+    """A command that counts what became of units before it prints the rows."""
+
+    _sum = ""
+    _lines: Iterable[str] = ()
+
+    def planning(self, args: argparse.Namespace) -> Planning:
+        """Read the files, and return what compares the cloud with them.
+
+        :raises Mistakes: all that is wrong in the files
+        :raises BadConfiguration: for an inventory that can't be read
+        """
+        inventory = (
+            inventories.read_inventory(args.inventory) if args.inventory else None
+        )
+        with uncollected():
+            found = files.read(args.files)
+        sources = scheduler_args.sources(args, self.app)
+
+        def drafted() -> WantedPlan:
+            cloud = self.cloud()
+            assumed = settings.of_cloud(cloud, sources)
+            return planning.plan_wanted(cloud, found, assumed, inventory)
+
+        def plan() -> WantedPlan:
+            todo = _when_there(args, drafted)
+            self.assumed = todo.assumptions
+            return judged(self.cloud(), todo)
+
+        def differing() -> Mapping[Unit, Claim]:
+            cloud = self.cloud()
+            assumed = settings.of_cloud(cloud, sources)
+            return planning.differing(cloud, found, assumed, inventory)
+
+        return Planning(plan, differing)
+
+    def foreseen(
+        self, args: argparse.Namespace, todo: WantedPlan, refusals: Iterable[AnswerIsNo]
+    ) -> Table:
+        """Rows of what would be written; log the refusals, and set the exit code."""
+        if not todo.plan.changes:
+            self.assumed = None
+        outcomes = foresee(todo.plan).outcomes
+        if any(outcome.problem is not None for outcome in outcomes):
+            self.exit_code = ExitCode.ERROR
+        elif args.exit_code and todo.plan.has_changes:
+            self.exit_code = ExitCode.CHANGES_WANTED
+        for refusal in refusals:
+            base.LOG.error("%s", str(refusal))
+            self.exit_code = ExitCode.REFUSED
+        return self.summed(args, todo, todo.steps(outcomes), self.endpoint)
+
+    def summed(
+        self,
+        args: argparse.Namespace,
+        todo: WantedPlan,
+        steps: Sequence[Step],
+        here: str,
+    ) -> Table:
+        """Return the rows of a plan's steps, and keep what to say before them.
+
+        :param here: what names this cloud; read before anything is written, since a
+            service that does not answer must not cost the rows
+        """
+        if args.formatter in base.FOR_PEOPLE:
+            counts = (todo.as_wanted, todo.held)
+            self._sum = prose.summary(args.files, steps, *counts) + "\n"
+            self._lines = lines.lines(steps, todo.found)
+        if args.formatter not in base.QUOTING_FORMATS:
+            return lines.rows(steps, todo.found)
+        return lines.rows_for_programs(steps, todo.found, here)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Any
+    ) -> int:
+        """Print the sum, and lines or a table if anything differs."""
+        self.app.stdout.write(self._sum)
+        if self._sum and not data:
+            return 0
+        if base.wants_text(parsed_args):
+            text = "".join(f"{line}\n" for line in self._lines)
+            self.app.stdout.write(text + self.settings_line)
+            return 0
+        return super().produce_output(parsed_args, column_names, data)
+
+
+# openstack trait-sched plan.
+
+
+class PlanWanted(Summed):
+    """Show how a cloud differs from what files want of it, and write nothing.
+
+    The files say which hosts have which traits, what aggregates have and who
+    they are for, and what flavors and images require. What they do not name is
+    left alone. Each row names the line that wants it. All mistakes of the files
+    are said first, then all that the cloud shows, such as names that it does not
+    have. Exits 5 if apply would refuse the plan.
+    """
+
+    example = "plan wanted.yaml"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        add_options(parser)
+        parser.add_argument(
+            "--exit-code",
+            action="store_true",
+            help="exit 6 if the cloud differs",
+        )
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Read, compare, and show."""
+        todo = self.planning(args).plan()
+        tell(todo)
+        return self.foreseen(args, todo, todo.refusals)
+
+
+# openstack trait-sched apply.
+
+
+class ApplyWanted(write_args.Writer, Summed):
+    """Make a cloud as files want it, and leave alone what they do not name.
+
+    What opens hosts or adds something comes first, what closes or removes
+    comes last. A failure ends what comes later: fix it and run again. Exits 5
+    and writes nothing if the plan is refused; a reviewed plan that was begun is
+    not refused again. Reads everything again after writing, and exits 1 if
+    something is not as wanted.
+    """
+
+    example = "apply wanted.yaml --undo undo.yaml"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        add_options(parser)
+        parser.add_argument(
+            "--reviewed",
+            type=arguments.some_file,
+            metavar="PLAN",
+            help="write only what is in this plan, which plan -f json printed",
+        )
+        parser.add_argument(
+            "--undo",
+            type=arguments.some_file,
+            metavar="FILE",
+            help="first write a new file that brings back what was there",
+        )
+        parser.add_argument(
+            "--force",
+            action="store_true",
+            help="write even if flavors, servers or projects would have no host, if "
+            "something requires a trait that no host would have, if any of that can't "
+            "be read, if a project is gone, or if only takes from most",
+        )
+        write_args.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> Table:
+        """Plan, look ahead, and write unless it is a dry run."""
+        write_args.check(args)
+        planning = self.planning(args)
+        rows = files.read_plan(args.reviewed) if args.reviewed else None
+        todo = planning.plan()
+        tell(todo)
+        here = self.endpoint
+        refusals = self._refusals(args, todo, rows, here)
+        if args.force or not args.dry_run:
+            write_args.refuse(refusals, args.force)
+            refusals = ()
+        if args.dry_run:
+            return self.foreseen(args, todo, refusals)
+        more = write_undo(args, todo)
+        found = self.execute(self.cloud(), todo.plan, args)
+        steps = todo.steps(found.outcomes)
+        # The rows are units, of which one write may have several.
+        rows_of = tuple(step.outcome for step in steps)
+        counted = dataclasses.replace(found, outcomes=rows_of)
+        self.conclude(counted, args, f"{self.then(found)}{more}")
+
+        def left() -> str:
+            units = planning.differing()
+            return f"{prose.differs_again(units)}{more}" if units else ""
+
+        self.look_again(todo.plan, args, left)
+        return self.summed(args, todo, steps, here)
+
+    def _refusals(
+        self,
+        args: argparse.Namespace,
+        todo: WantedPlan,
+        rows: Sequence[Mapping[str, Any]] | None,
+        here: str,
+    ) -> Sequence[AnswerIsNo]:
+        """Why the plan is refused; raise for steps that were not reviewed.
+
+        :param rows: of the plan that was reviewed; None where none is named
+        :param here: what names this cloud in the rows of its plans
+        """
+        if rows is None:
+            return todo.refusals
+        refused = unreviewed(todo, args.reviewed, rows, here)
+        if refused is not None:
+            raise refused
+        # A reviewed plan that was begun is not judged again: a run that ended early
+        # leaves a cloud that no plan was made for.
+        return () if is_begun(todo, rows) else todo.refusals
+
+
+# openstack trait-sched export.
+
+
+class ExportWanted(base.Command):
+    """Print what a cloud is like as a file that plan and apply read.
+
+    It has the traits that operators give, not those of nova-compute, Neutron or
+    Ironic; the zone, the hosts, the projects and the isolation of aggregates; and
+    what flavors and images require and forbid. A plan made of it is empty.
+    Comments say what no file can. Nothing is written.
+    """
+
+    example = "export | tee wanted.yaml"
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser of this command's options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        scheduler_args.add_options(parser)
+        return parser
+
+    def take_action(self, args: argparse.Namespace) -> int:
+        """Read, and print."""
+        cloud = self.cloud()
+        assumed = settings.of_cloud(cloud, scheduler_args.sources(args, self.app))
+        found = export_wanted(cloud, assumed.collation)
+        lines = [f"Not here: {each}" for each in found.unsaid]
+        self.app.stdout.write(writer.text(found.wanted, lines))
+        return ExitCode.DONE

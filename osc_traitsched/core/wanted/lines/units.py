@@ -1,0 +1,368 @@
+"""What lines say of members, projects and requirements, as units."""
+
+from __future__ import annotations
+
+import collections
+import fnmatch
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+
+from osc_traitsched.core import errors
+from osc_traitsched.core.change.model import Kind, Object, Value
+from osc_traitsched.core.errors import NothingMatches
+from osc_traitsched.core.inventory.metadata import REQUIRED, key_of, required_by
+from osc_traitsched.core.inventory.snapshot import TENANT_KEY
+from osc_traitsched.core.inventory.tenant_keys import (
+    found_in,
+    is_id,
+    own_keys,
+    projects_in,
+    projects_of,
+)
+from osc_traitsched.core.names import Namesake, is_pattern, near_names
+from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
+from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.lines.hosts import Hosts
+from osc_traitsched.core.wanted.model import Only, Part, Place, Wanted, Wish, Wrong
+from osc_traitsched.core.wanted.refusals import GoneProject, OnlyNobody, TakesMost
+
+# What ``only`` takes away, and when that is too much to be meant.
+
+
+#: A kind of objects, and the trait or the aggregate that somebody loses.
+_What = tuple[Kind, str]
+
+#: What is taken from whom a unit names, besides projects.
+_TAKEN = (Kind.PROVIDER_TRAITS, Kind.AGGREGATE_HOSTS)
+
+
+def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[Wrong]:
+    """Yield an ``only`` that leaves nobody because a group is empty.
+
+    :param names_any: a line names somebody of this cloud
+    """
+    if not names_any and not hosts.mistakes:
+        yield Wrong(only.of.place, OnlyNobody(only.of.text))
+
+
+def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[TakesMost]:
+    """Yield each ``only`` that would take something from most of those that have it.
+
+    :param claims: the units that differ
+    """
+    rest: dict[tuple[_What, Place], set[str]] = {}
+    for (target, key), claim in claims.items():
+        is_trait = target.kind is Kind.PROVIDER_TRAITS
+        what = target.kind, key if is_trait else target.name
+        losing = _losing(target, key, claim, found)
+        if claim.is_rest:
+            rest.setdefault((what, claim.place), set()).update(losing)
+    for (what, place), losers in rest.items():
+        having = _having(what, found)
+        if 2 * len(losers) > len(having):
+            yield TakesMost(place, *what, len(losers), len(having))
+
+
+def _losing(
+    target: Object, key: str, claim: Claim, found: FoundCloud
+) -> frozenset[str]:
+    """Return who loses something by a unit: providers, hosts, or projects."""
+    if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY):
+        # Several keys may name one project.
+        body = found.aggregate_named.get(target.name, {})
+        return without(body.get("metadata", {}).get(key), claim.value)
+    if claim.value is not None or target.kind not in _TAKEN:
+        return frozenset()
+    return frozenset({target.id if target.kind is Kind.PROVIDER_TRAITS else key})
+
+
+def _having(what: _What, found: FoundCloud) -> frozenset[str]:
+    """Return who has it now."""
+    kind, name = what
+    if kind is Kind.PROVIDER_TRAITS:
+        return found.holders[name]
+    body = found.aggregate_named[name]
+    inside = kind is Kind.AGGREGATE_HOSTS
+    return frozenset(body["hosts"] if inside else projects_in(body["metadata"]))
+
+
+# Which hosts the lines about an aggregate put into it, and take out of it.
+
+
+def claim_members(
+    claims: Claims,
+    target: Object,
+    inside: Set[str],
+    wishes: Sequence[Wish],
+    only: Sequence[Only],
+    hosts: Hosts,
+) -> Iterator[Wrong]:
+    """Claim the hosts that an aggregate shall have, and those that it shall not.
+
+    No claim is about those that lines take and that are not in it, nor put into it by
+    others: it would be hosts times aggregates. Yield each ``only`` that leaves nobody.
+
+    :param target: the aggregate's hosts
+    :param inside: those that it has now
+    :param wishes: the lines about the aggregate
+    :param only: those that say it of the aggregate
+    """
+    lines = [
+        (wish, hosts.service_hosts(wish.value, inside))
+        for wish in wishes
+        if wish.part is Part.MEMBERS
+    ]
+    given = frozenset[str]().union(*(found for wish, found in lines if not wish.absent))
+    concerned = given | inside
+    for wish, found in lines:
+        for host in sorted(found & concerned):
+            is_held = host in claims.held_hosts
+            claims.add((target, host), Claim.of(wish), is_held)
+    is_about_hosts = any(not wish.absent for wish, _ in lines)
+    for each in only if is_about_hosts else ():
+        yield from leaving_nobody(each, bool(given), hosts)
+        for host in sorted(inside):
+            is_held = host in claims.held_hosts
+            claims.add_rest([(target, host)], each.of.place, is_held)
+
+
+# The keys of an aggregate's metadata that name its projects to all of Nova.
+
+
+#: The most characters that Nova takes as a value
+#: (nova/api/validation/parameter_types.py).
+_LONGEST = 255
+
+
+def keys_of(
+    metadata: Mapping[str, str],
+    inside: Set[str],
+    outside: Collection[str],
+    reads_suffixes: bool,
+) -> dict[str, str | None]:
+    """Return the keys that change, so that projects are named and others are not.
+
+    Who is named by any key is named. The key without a suffix goes only with the last
+    project: without it the filter of before 30 lets everybody in.
+
+    :param metadata: as it is now
+    :param inside: the projects that shall be named
+    :param outside: those that shall not
+    :param reads_suffixes: the filter takes keys with a suffix, in any release that it
+        can be of
+    """
+    changed = _without(metadata, outside)
+    missing = sorted(inside - projects_in(metadata))
+    if not missing and changed.get(TENANT_KEY, "") is not None:
+        return changed
+    kept = {k: v for k, v in {**metadata, **changed}.items() if v is not None}
+    before = found_in(kept)
+    named = projects_of(kept.get(TENANT_KEY, ""))
+    others = sorted(projects_in(kept), key=lambda each: (each not in inside, each))
+    every = tuple(dict.fromkeys((*named, *missing, *others)))
+    listed = named or every[:1] if reads_suffixes else tuple(_fitting(every))
+    if listed != named:
+        changed[TENANT_KEY] = kept[TENANT_KEY] = ",".join(listed)
+    lacking = {*missing, *before} - found_in(kept)
+    return {**changed, **dict(own_keys(sorted(lacking), {*metadata, *changed}))}
+
+
+def _without(
+    metadata: Mapping[str, str], outside: Collection[str]
+) -> dict[str, str | None]:
+    """Return the keys that no longer name some projects; None for those that go."""
+    changed: dict[str, str | None] = {}
+    for key, value in metadata.items():
+        listed = projects_of(value) if key.startswith(TENANT_KEY) else ()
+        left = [project for project in listed if project not in outside]
+        if len(left) < len(listed):
+            changed[key] = ",".join(left) or None
+    return changed
+
+
+def _fitting(projects: Iterable[str]) -> Iterator[str]:
+    """Yield the projects that fit into one value together."""
+    room = _LONGEST + 1
+    for project in projects:
+        room -= len(project) + 1
+        if room < 0:
+            return
+        yield project
+
+
+# The projects of an aggregate: the keys of its metadata that name them.
+
+
+def claim_projects(
+    claims: Claims,
+    target: Object,
+    metadata: Mapping[str, str],
+    wishes: Sequence[Wish],
+    only: Sequence[Only],
+    found: FoundCloud,
+) -> Iterator[Wrong]:
+    """Claim the keys by which an aggregate names projects, and no longer names others.
+
+    Yield the lines that name projects which are not there.
+
+    :param target: the aggregate's metadata
+    :param metadata: as it is now
+    :param wishes: the lines about the aggregate
+    :param only: those that say it of the aggregate
+    """
+    wishes = [wish for wish in wishes if wish.part is Part.TENANTS]
+    ids = {}
+    for wish in wishes:
+        known = found.projects.get(wish.value.text, wish.value.text)
+        is_gone = isinstance(known, NothingMatches) and (
+            wish.absent or is_id(wish.value.text)
+        )
+        if not isinstance(known, str) and not is_gone:
+            yield Wrong(wish.value.place, known)
+        elif not isinstance(known, str) and _takes_nothing(wish.value.text, metadata):
+            claims.missing.append(Wrong(wish.value.place, known))
+        # A project that Keystone no longer has goes by the ID that is written.
+        ids[wish.value.text] = known if isinstance(known, str) else wish.value.text
+    inside = {ids[w.value.text]: w.value.place for w in wishes if not w.absent}
+    # Someone may have written the name itself, which Nova takes for an ID.
+    outside = {
+        each: w.value.place
+        for w in wishes
+        if w.absent
+        for each in (ids[w.value.text], w.value.text)
+    }
+    rest = [each.of.place for each in only]
+    others: frozenset[str] = frozenset()
+    if rest and inside:
+        others = projects_in(metadata) - inside.keys() - outside.keys()
+        outside = {**dict.fromkeys(sorted(others), rest[0]), **outside}
+    for key, value, place in _keys(metadata, inside, outside, found.reads_suffixes):
+        gone = without(metadata.get(key), value)
+        is_rest = bool(gone) and gone <= others
+        claims.add((target, key), Claim(value, rest[0] if is_rest else place, is_rest))
+
+
+def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProject]:
+    """Yield the projects that an aggregate would name and that Keystone does not have.
+
+    An undo file names by its ID one that was deleted meanwhile. Without it the
+    aggregate could be open to everybody.
+
+    :param claims: the units that differ
+    """
+    said: dict[tuple[Object, str], GoneProject] = {}
+    for (target, key), claim in claims.items():
+        if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY) and claim.value:
+            for project in projects_of(claim.value):
+                # Several keys may name it.
+                if isinstance(found.projects.get(project), NothingMatches):
+                    error = GoneProject(claim.place, target.name, project)
+                    said.setdefault((target, project), error)
+    yield from said.values()
+
+
+def _takes_nothing(project: str, metadata: Mapping[str, str]) -> bool:
+    """Tell whether a name is no project's that an aggregate could name, or did."""
+    return not is_id(project) and project not in projects_in(metadata)
+
+
+def without(before: str | None, after: str | None) -> frozenset[str]:
+    """Return the projects that a key no longer names."""
+    return frozenset(projects_of(before or "")) - frozenset(projects_of(after or ""))
+
+
+def _keys(
+    metadata: Mapping[str, str],
+    inside: Mapping[str, Place],
+    outside: Mapping[str, Place],
+    reads_suffixes: bool,
+) -> Iterator[tuple[str, str | None, Place]]:
+    """Yield keys with the values that they shall have, each with what wants that."""
+    changed = keys_of(metadata, inside.keys(), outside.keys(), reads_suffixes)
+    coming = sorted(inside.keys() - projects_in(metadata))
+    for key, value in {**metadata, **changed}.items():
+        if not key.startswith(TENANT_KEY):
+            continue
+        before, after = projects_of(metadata.get(key, "")), projects_of(value or "")
+        if key not in changed:
+            places = [inside[project] for project in after if project in inside]
+        else:
+            places = [inside[project] for project in coming if project in after]
+            places += [outside[project] for project in before if project in outside]
+            places += [inside[project] for project in coming]
+        if places:
+            yield key, value, places[0]
+
+
+# What flavors and images require and forbid: the keys that lines want of them.
+
+
+FORBIDDEN = "forbidden"
+
+_FLAVORS = (Part.FLAVOR_REQUIRES, Part.FLAVOR_FORBIDS)
+
+
+def claim_requirements(
+    claims: Claims, wanted: Wanted, found: FoundCloud
+) -> Iterator[Wrong]:
+    """Claim the keys of flavors and images; yield the lines that name none."""
+    wishes = wanted.of_part(*_FLAVORS, Part.IMAGE_REQUIRES)
+    # Images of one name go by their IDs, so that rows tell them apart.
+    names = collections.Counter(body["name"] for body in found.images)
+    for wish in sorted(wishes, key=lambda each: each.absent):
+        is_flavor = wish.part in _FLAVORS
+        try:
+            bodies = _named(
+                wish, found.flavors if is_flavor else found.images, is_flavor
+            )
+        except errors.BadQuestion as exc:
+            yield Wrong(wish.of.place, exc)
+            continue
+        for body in bodies:
+            pairs = body.get("extra_specs") or {} if is_flavor else body
+            kind = Kind.FLAVOR if is_flavor else Kind.IMAGE
+            several = not is_flavor and names[body["name"]] > 1
+            name = body["id"] if several else body["name"] or body["id"]
+            target = Object(kind, body["id"], name)
+            _key(claims, wish, target, pairs)
+
+
+def _key(claims: Claims, wish: Wish, target: Object, pairs: Body) -> None:
+    name, key = wish.value.text, key_of(wish.value.text)
+    says = FORBIDDEN if wish.part is Part.FLAVOR_FORBIDS else REQUIRED
+    now: Value = pairs.get(key)
+    if wish.absent:
+        # What forbids a trait does not require it, and the other way round.
+        other = claims.units.get((target, key))
+        if (now if other is None else other.value) == says:
+            claims.add((target, key), Claim(None, wish.value.place))
+        return
+    # A numbered group that requires the trait lets the flavor in as well.
+    in_group = says == REQUIRED and now is None and name in required_by(pairs_of(pairs))
+    wanted = None if in_group else says
+    claims.add((target, key), Claim(wanted, wish.value.place))
+
+
+def pairs_of(body: Body) -> dict[str, str]:
+    """Return those of an object's keys that are text."""
+    return {key: value for key, value in body.items() if isinstance(value, str)}
+
+
+def _named(wish: Wish, bodies: Iterable[Body], is_flavor: bool) -> list[Body]:
+    """Return the flavors or images of a name, an ID, or a glob.
+
+    :raises NothingMatches: when there is none
+    :raises AmbiguousName: for a name that several images have
+    """
+    name, bodies = wish.of.text, tuple(bodies)
+    found = [body for body in bodies if body["id"] == name]
+    found = found or [body for body in bodies if body["name"] == name]
+    if len(found) > 1:
+        namesakes = (Namesake(b["id"], b.get("owner") or "") for b in found)
+        raise errors.AmbiguousName("image", name, namesakes)
+    if not found and is_pattern(name):
+        found = [b for b in bodies if fnmatch.fnmatchcase(b["name"] or "", name)]
+    if not found:
+        near = near_names(name, {body["name"] for body in bodies if body["name"]})
+        raise errors.NothingMatches("flavor" if is_flavor else "image", name, near)
+    return found
