@@ -1,4 +1,4 @@
-"""The order of all writes: eleven phases, the same for every command.
+"""The order of all writes: eleven phases; the writes of mirror repair are of one kind.
 
 What opens hosts or adds something comes before what closes hosts or removes something.
 So a flavor that keeps a host has one after every write, and a host that stays closed is
