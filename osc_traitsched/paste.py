@@ -27,7 +27,7 @@ class Placeholder:
 class Option:
     """An option of a command.
 
-    :ivar value: None where it takes none
+    :ivar value: None if it takes none
     """
 
     name: str
@@ -72,7 +72,7 @@ def printable(name: str, identity: str) -> str:
 
 
 def line(command: Command, options: Sequence[Option] = ()) -> str:
-    """Return a command as a shell takes it; empty where it can't be printed.
+    """Return a command as a shell takes it; empty if it can't be printed.
 
     :param options: global ones, without which it would run against another cloud
     """

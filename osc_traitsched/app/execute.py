@@ -72,7 +72,7 @@ def foresee(plan: Plan) -> Execution:
 
 Watch = Callable[[Outcome], object]
 
-#: Changes that are carried out one after the other, each with its number in its stage.
+#: Changes that are carried out one at a time, each with its number in its stage.
 _Unit = Sequence[tuple[int, Change]]
 
 

@@ -250,7 +250,7 @@ def _settled(
 def _read_again(
     cloud: Cloud, start: Explanation, own: OwnSources | None
 ) -> Explanation:
-    """Return the start with Nova's hosts and aggregates read anew.
+    """Return the start with Nova's hosts and aggregates read again.
 
     :raises Refusal: when Nova now refuses the request
     """
@@ -331,7 +331,7 @@ def _judged(
 def _with_roots(
     placement: Service, listed: Snapshot, roots: frozenset[str]
 ) -> Snapshot:
-    """Return the providers, read anew where roots are not among them.
+    """Return the providers, read again where roots are not among them.
 
     They were listed before Placement answered: such a root may be new.
     """

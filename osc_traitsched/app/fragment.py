@@ -18,7 +18,7 @@ NOVA_CONF, TRIPLEO, RHOSO = "nova-conf", "tripleo", "rhoso"
 class Fragment:
     """What has to be laid over a deployment's configuration.
 
-    :ivar text: INI or YAML without comments; empty where nothing has to be set
+    :ivar text: INI or YAML without comments; empty if nothing has to be set
     :ivar extends_file: it was made from files of the cloud's own
     :ivar replaces: a text that was not given goes when the fragment is merged
     """

@@ -38,7 +38,7 @@ from osc_traitsched.core.placement.facts import Amount, Facts
 from osc_traitsched.core.placement.limits import demands, limits
 from osc_traitsched.core.placement.matcher import amounts
 
-#: So many servers that groups and hints speak of are looked for one by one.
+#: So many servers that groups and hints speak of are looked for one at a time.
 MOST_LOOKED_FOR = 200
 
 

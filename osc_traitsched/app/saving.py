@@ -40,7 +40,7 @@ def plan(sources: SettingsSources, places: Places, force: bool = False) -> Savin
     Relative paths start at the working directory, and become absolute.
 
     :param force: whatever else stands in the file may go
-    :raises BadConfiguration: for a file or a value that can't be, or that is no file
+    :raises BadConfiguration: for a file or a value that can't be, or that is not a file
     :raises OtherSettings: where the file says something else
     """
     for path in _paths(sources):

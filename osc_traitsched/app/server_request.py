@@ -32,8 +32,8 @@ class Found:
 
     :ivar body: of the compute API, with its highest microversion that is known here
     :ivar image: what Glance has of its image now, if it has it
-    :ivar ports: those that are bound to it; None where that is not known
-    :ivar volume: the ID of the one that it boots from; None where that is not known
+    :ivar ports: those that are bound to it; None if that is not known
+    :ivar volume: the ID of the one that it boots from; None if that is not known
     :ivar unread: why parts are not known that could not be read
     """
 

@@ -67,7 +67,7 @@ class SettingsSources:
 
     @property
     def place(self) -> str | None:
-        """Where the settings are from, one line; None where there are none."""
+        """Where the settings are from, one line; None if there are none."""
         named = self.names_files or self.baseline is not None or self.options
         places = ["the command line"] if named else []
         if self.found is not None:

@@ -121,7 +121,7 @@ def _answer(placement: Service, request: Request, most: int | None) -> Answer:
 #: The first that knows the query; later ones add links to each provider.
 _SHORT_ANSWER = "1.4"
 
-#: At most this many providers are read one by one.
+#: At most this many providers are read one at a time.
 MOST_READ_ONE_BY_ONE = 25
 
 _INVENTORIES: rest.Shape = {

@@ -15,12 +15,12 @@ from osc_traitsched.core.placement.facts import Stock
 #: traits of the host's whole tree. Hosts full of servers have some disk left.
 _FIRST, *_NEXT = "VCPU", "MEMORY_MB", "DISK_GB"
 
-#: Up to this many providers are asked one by one: cheaper for the server than
+#: Up to this many providers are asked one at a time: cheaper for the server than
 #: answering for the whole cloud at once.
 FEW = 8
 
 #: Of an answer with candidates. A large cloud has very many traits in it, which
-#: are not looked at one by one.
+#: are not looked at one at a time.
 SHAPE: rest.Shape = {
     "provider_summaries": {
         str: {

@@ -151,7 +151,7 @@ class HttpService:
             # a time of its own tries again by itself.
             is_tried_again = method == "GET" and not timeout
             answer = sent_twice(send) if is_tried_again else send()
-            # A redirection that leads nowhere is no success of the service either.
+            # A redirection that leads nowhere is not a success of the service either.
             if answer.status_code >= 300:
                 raise problems.refusal(self.service_type, answer, session)
         return answer

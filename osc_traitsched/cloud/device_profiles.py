@@ -34,7 +34,7 @@ def with_profiles(cloud: Cloud, parts: Parts, flavor: Mapping[str, Any]) -> Part
 
 
 def _groups(cloud: Cloud, name: str) -> ProfileGroups | None:
-    """Return the groups of a profile; None where Cyborg has no such one."""
+    """Return the groups of a profile; None if Cyborg has no such one."""
     body = rest.get(cloud.accelerator, "/device_profiles", _PROFILES, {"name": name})
     found = (each for each in body["device_profiles"] if each["name"] == name)
     return next((tuple(each["groups"]) for each in found), None)

@@ -48,7 +48,7 @@ def by_host(cloud: Cloud) -> Mapping[str, int] | None:
     is one that was moved away. A host that is not in the answer was building none.
     Four to six requests, however many hosts there are.
 
-    :returns: None where the user may not see all this, or it is too much
+    :returns: None if the user may not see all this, or it is too much
     :raises CloudBroke: when Nova can't be read
     """
     try:

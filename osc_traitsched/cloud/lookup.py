@@ -133,7 +133,7 @@ def image(cloud: Cloud, name: str) -> Body:
 
 
 def image_of_id(cloud: Cloud, identity: str) -> Body | None:
-    """Return the body of the image of an ID; None where Glance has it no more.
+    """Return the body of the image of an ID; None if Glance has it no more.
 
     :raises CloudBroke: when Glance can't be read
     """
@@ -208,7 +208,7 @@ def unlisted_zones(cloud: Cloud) -> frozenset[str]:
 
     To nova-api they are available, and it lists them for nobody
     (nova/api/openstack/compute/availability_zone.py,
-    ``_get_filtered_availability_zones``). Empty where the user may not list services.
+    ``_get_filtered_availability_zones``). Empty if the user may not list services.
     """
     try:
         listed = rest.get(cloud.compute, "/os-services", _SERVICES)["services"]

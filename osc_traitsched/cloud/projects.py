@@ -48,7 +48,7 @@ def listed(identity: Service, params: Mapping[str, str] = _NO_PARAMS) -> Iterato
 
 
 def names(cloud: Cloud) -> dict[str, str] | None:
-    """Return the names of all projects by ID; None where Keystone does not tell all."""
+    """Return the names of all projects by ID; None if Keystone does not tell all."""
     try:
         return {each["id"]: each["name"] for each in listed(cloud.identity)}
     except errors.CloudBroke:
@@ -107,7 +107,7 @@ def _domain(cloud: Cloud, name: str) -> str:
 
 
 def _by_id(cloud: Cloud, kind: str, identity: str) -> Body | None:
-    """Return a project or a domain of Keystone's; None where there is none."""
+    """Return a project or a domain of Keystone's; None if there is none."""
     # These would lead to another place, however they are written.
     if identity in (".", ".."):
         return None

@@ -189,7 +189,7 @@ def host_aggregates(bodies: Iterable[Any]) -> tuple[Aggregate, ...]:
 
 
 def traits_of(placement: Service, uuid: str) -> frozenset[str]:
-    """Return the traits of one provider; none where it is not there.
+    """Return the traits of one provider; none if it is not there.
 
     :raises CloudBroke: when Placement can't be read
     """
@@ -293,8 +293,8 @@ def still_there(
     """Read the traits of those of the providers that were not deleted meanwhile.
 
     The number of requests does not grow with the number of providers: a few
-    are read one by one, many by bulk answers, and those that every bulk answer
-    leaves out (full hosts; Ironic's) one by one or trait by trait, whichever
+    are read one at a time, many by bulk answers, and those that every bulk answer
+    leaves out (full hosts; Ironic's) one at a time or trait by trait, whichever
     takes fewer requests.
 
     :param providers: as they were listed before

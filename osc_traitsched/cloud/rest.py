@@ -59,7 +59,7 @@ def check(service: Service, path: str, body: Any, shape: Shape) -> None:
 def get_if_there(
     service: Service, path: str, shape: Shape, microversion: str | None = None
 ) -> Any:
-    """Return what :func:`get` does; None where the service says 404."""
+    """Return what :func:`get` does; None if the service says 404."""
     try:
         return get(service, path, shape, microversion=microversion)
     except errors.CloudBroke as exc:

@@ -79,7 +79,7 @@ def group_ids(cloud: Cloud) -> dict[str, list[str]]:
 
 
 def group_of_id(cloud: Cloud, identity: str) -> ServerGroup | None:
-    """Return the server group of an ID; None where it is deleted. One request.
+    """Return the server group of an ID; None if it is deleted. One request.
 
     :raises CloudBroke: when Nova can't be read
     """

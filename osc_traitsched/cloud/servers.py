@@ -285,7 +285,7 @@ def fleet(
         if project is not None:
             query["project_id"] = project
         for page in _pages(cloud, query):
-            # One that is moved meanwhile is on two hosts, one after the other.
+            # One that is moved meanwhile is on two hosts, one at a time.
             found.add(body for body in page if body["id"] not in seen)
             if hosts is not None:
                 seen.update(body["id"] for body in page)

@@ -270,7 +270,7 @@ class _ProviderAggregates(_Provider):
 
 
 class _Flavor:
-    """A flavor's extra specs: those to set at once, those to remove one by one."""
+    """A flavor's extra specs: those to set at once, those to remove one at a time."""
 
     def __init__(self, cloud: Cloud, target: Object) -> None:
         self._compute = cloud.compute
@@ -389,7 +389,7 @@ class _NewAggregate:
 
 
 def _made(compute: Service, name: str) -> str | None:
-    """Return the ID of the aggregate of a name; None where there is none."""
+    """Return the ID of the aggregate of a name; None if there is none."""
     listed = _get(compute, "/os-aggregates", _AGGREGATES)["aggregates"]
     return next((str(each["id"]) for each in listed if each["name"] == name), None)
 

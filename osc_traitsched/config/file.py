@@ -18,7 +18,7 @@ NOT_TEXT = "not a text file (UTF-8)"
 def read(path: str) -> str:
     """Return the text of a file; a pipe will do.
 
-    :raises BadConfiguration: when it can't be read, is no text, or is too large
+    :raises BadConfiguration: when it can't be read, is not a text, or is too large
     """
     try:
         with located(path).open(encoding="utf-8") as stream:
@@ -61,7 +61,7 @@ def write(path: str, text: str) -> None:
 def located(path: str) -> pathlib.Path:
     """Return a path of the file system; ``~`` and ``~USER`` are homes.
 
-    :raises BadConfiguration: for a user who has no home, and for what is no path
+    :raises BadConfiguration: for a user who has no home, and for what is not a path
     """
     if "\0" in path:
         raise BadConfiguration(path, None, "has a null byte, which no path has")

@@ -38,7 +38,7 @@ class Saved:
     """Settings that were found, so that nobody had to name them.
 
     :ivar place: where, one line for a person
-    :ivar nova_release: Nova's major version; None where nothing is said of it
+    :ivar nova_release: Nova's major version; None if nothing is said of it
     :ivar release_source: the line that says it
     :ivar baseline: one of ``baseline.NAMES``
     :ivar options: single options with their lines; they win over the files
@@ -74,7 +74,7 @@ def read(path: str, place: str) -> Saved | None:
 
 
 def parse(top: Branch, place: str) -> Saved | None:
-    """Return what a mapping says; None where it says nothing.
+    """Return what a mapping says; None if it says nothing.
 
     :raises BadConfiguration: for a key or a value that can't be
     """

@@ -13,7 +13,7 @@ from collections.abc import Collection
 class Namesake:
     """One of several things of one name, and what tells it from the others.
 
-    :ivar owner: the ID of its project; this and what follows are empty where it is not
+    :ivar owner: the ID of its project; this and what follows are empty if it is not
         known, or does not tell
     :ivar visibility: of an image
     :ivar created: when, as the service writes it

@@ -50,7 +50,7 @@ def ask(command: str, question: Mapping[str, Any], timeout: float) -> Any:
 def arguments(command: str) -> list[str]:
     """Return a command line's words; a virtual environment's are its Python.
 
-    :raises NovaPythonFails: for what is no command line
+    :raises NovaPythonFails: for what is not a command line
     """
     path = os.path.expanduser(command)
     if os.path.isdir(path):

@@ -137,7 +137,7 @@ def differences(
 def difference_items(
     question: Question, filtering: Filtering, names: Mapping[str, str]
 ) -> dict[str, Any] | None:
-    """Return the same for programs; None where nothing ran in Nova."""
+    """Return the same for programs; None if nothing ran in Nova."""
     if question.own is None:
         return None
     return {

@@ -126,7 +126,7 @@ def when_there(
 ) -> WantedPlan:
     """Return a plan once all its hosts are there, or after some seconds.
 
-    :param plan: makes it of a cloud that is read anew; it is not to be judged yet,
+    :param plan: makes it of a cloud that is read again; it is not to be judged yet,
         which takes far longer than to see what is missing
     :param told: is told what is not there yet, before it is waited for
     :raises Mistakes: as the plan is made at the end

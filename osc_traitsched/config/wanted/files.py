@@ -25,7 +25,7 @@ _META = "_meta"
 def read_inventory(path: str) -> Inventory:
     """Return the groups of an inventory's JSON; Ansible is not needed.
 
-    :raises BadConfiguration: for a file that can't be read or is no inventory
+    :raises BadConfiguration: for a file that can't be read or is not an inventory
     """
     try:
         found = json.loads(file.read(path))
@@ -70,7 +70,7 @@ def _is_plain(value: object) -> bool:
 def read_plan(path: str) -> tuple[Mapping[str, Any], ...]:
     """Return the rows of a plan, each of which names its cloud.
 
-    :raises BadConfiguration: for a file that can't be read or is no plan
+    :raises BadConfiguration: for a file that can't be read or is not a plan
     """
     try:
         found = json.loads(file.read(path))

@@ -150,7 +150,7 @@ class Effect:
         """Whether it loses its last host.
 
         The last with room, or the last that could have room some day: a cloud that is
-        full now must not be closed to it for good.
+        full now must not be closed to it permanently.
         """
         return self.room.becomes_empty or self.ever.becomes_empty
 

@@ -38,7 +38,7 @@ class Kind(enum.Enum):
 class Object:
     """Something that a service keeps and that is written by itself.
 
-    :ivar id: as its API takes it; empty where there is nothing to write to
+    :ivar id: as its API takes it; empty if there is nothing to write to
     :ivar name: for a person
     :ivar host: of a provider the name of the host it belongs to
     :ivar owner: of another project's image the ID of that project
@@ -59,7 +59,7 @@ class State:
     """What was read of an object.
 
     :ivar keys: those that it has, or at least those that a change is about
-    :ivar generation: a provider's, from before the keys were read; None where the API
+    :ivar generation: a provider's, from before the keys were read; None if the API
         has none, or where the keys are known by other means
     :ivar hosts: of an aggregate
     """
@@ -96,16 +96,16 @@ class Kept:
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """What shall become of some keys of one object.
+    """What must become of some keys of one object.
 
     :ivar found: the object as it was read when the change was planned
-    :ivar after: each key with the value it shall have; those that have it already are
+    :ivar after: each key with the value it must have; those that have it already are
         among them, so that it is seen if somebody changes them first
     :ivar kept: what could have been removed and stays
     :ivar problem: why it can't be done at all
     :ivar blocked: an earlier one of the same aggregate or trait is known to fail
     :ivar phase: the number of the phase in which it is written
-    :ivar unit: changes of one unit are carried out one after the other, and no more of
+    :ivar unit: changes of one unit are carried out one at a time, and no more of
         them after one that fails; empty for a unit of its own
     """
 
@@ -156,7 +156,7 @@ class Change:
     def refusal(self, now: State) -> ChangedMeanwhile | None:
         """Return why the object must not be written as it is now; None if it may.
 
-        A key that has neither the value it was planned from nor the one it shall have
+        A key that has neither the value it was planned from nor the one it must have
         is somebody else's wish.
         """
         others = {

@@ -28,7 +28,7 @@ class Server:
     :ivar project: its ID
     :ivar of_flavor: the traits that the server's own copy of its flavor requires; None
         where the compute API's policy hides that
-    :ivar of_image: the traits that its image requires now; None where Glance has the
+    :ivar of_image: the traits that its image requires now; None if Glance has the
         image no longer, or the server was booted from a volume
     """
 

@@ -161,7 +161,7 @@ def blocking(requirers: Requirers) -> dict[str, tuple[Requirer, ...]]:
 
 
 def not_released(requirers: Requirers, outcomes: Iterable[Outcome]) -> Requirers:
-    """Return, trait by trait, what goes on to require it."""
+    """Return, trait by trait, what continues to require it."""
     released = {
         (each.change.object.kind.value, each.change.object.id, key)
         for each in outcomes
@@ -310,7 +310,7 @@ def reverted(found: RevertedByNova, removing: bool) -> str:
 
 
 def still_requiring(name: str, found: Iterable[Requirer]) -> str:
-    """Return a line on what goes on to require a trait that no host will have."""
+    """Return a line on what continues to require a trait that no host will have."""
     return f"no host will have {name}, still required by {requirers(found)}"
 
 

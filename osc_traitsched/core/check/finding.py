@@ -105,7 +105,7 @@ class Finding:
 
     @property
     def due_to_images(self) -> tuple[str, ...]:
-        """The images that bring it about; none where flavors or aggregates do, too."""
+        """The images that bring it about; none if flavors or aggregates do, too."""
         if self.kind is Kind.IMAGE:
             return (self.name,)
         named = isinstance(self, _NamesFlavors) and self.flavors

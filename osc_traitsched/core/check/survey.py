@@ -61,7 +61,7 @@ class Survey:
     :ivar groups: the server groups of all projects; read only where the scheduler lacks
         what some policy needs
     :ivar own_project: the ID of the project whose user asks; None for none
-    :ivar servers: None where servers were not read, which takes a request for each
+    :ivar servers: None if servers were not read, which takes a request for each
         thousand of them
     :ivar projects: the IDs of all projects with their names; None if unknown
     """
@@ -85,7 +85,7 @@ class Survey:
 
     @property
     def nova(self) -> Nova:
-        """Nova's view of hosts; empty where it was not read."""
+        """Nova's view of hosts; empty if it was not read."""
         return self.snapshot.nova or Nova()
 
     @functools.cached_property

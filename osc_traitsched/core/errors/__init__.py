@@ -217,7 +217,7 @@ class BadConfiguration(BadQuestion):
     """A file that can't be read, or something in one that can't be.
 
     :ivar path: the file as the user named it, or the option that stands for it
-    :ivar line: where in it, counted from 1; None where that can't be said
+    :ivar line: where in it, counted from 1; None if that can't be said
     :ivar value: what stands there and can't be, or None
     """
 
@@ -309,7 +309,7 @@ class CloudBroke(TraitSchedError):
 
     :ivar service: the service type, such as ``placement``
     :ivar reason: one line, in the service's own words where it had any
-    :ivar status: the HTTP status, or None where no answer came
+    :ivar status: the HTTP status, or None if no answer came
     :ivar passing: the same request may succeed when it is sent again
     """
 
@@ -327,8 +327,8 @@ class Forbidden(CloudBroke):
     """The service's policy does not let this user do it.
 
     :ivar scope: what the user is logged in to: ``project``, ``domain`` or ``system``;
-        empty where it is nothing, or is not known
-    :ivar roles: the user's there; None where they are not known
+        empty if it is nothing, or is not known
+    :ivar roles: the user's there; None if they are not known
     """
 
     def __init__(
@@ -430,7 +430,7 @@ class NotInCatalog(CloudBroke):
 def _lacking(error: Forbidden) -> str:
     """Return what a login lacks: a project, or roles.
 
-    Whoever is no administrator would have to be one in the project, too.
+    Whoever is not an administrator would have to be one in the project, too.
     """
     if error.roles is None:
         return "this user's roles are not enough"

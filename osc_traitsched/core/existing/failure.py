@@ -34,7 +34,7 @@ _FRACTION = re.compile(r"\.\d+")
 class Fault:
     """The last fault of a server.
 
-    :ivar details: the traceback; empty where it is not shown to this user
+    :ivar details: the traceback; empty if it is not shown to this user
     """
 
     message: str
@@ -47,8 +47,8 @@ class Fault:
 class Event:
     """One step of an action.
 
-    :ivar host: of the service that took it; empty where it is not shown
-    :ivar details: what a failed step raised; None where it is not shown
+    :ivar host: of the service that took it; empty if it is not shown
+    :ivar details: what a failed step raised; None if it is not shown
     """
 
     name: str
@@ -64,7 +64,7 @@ class Action:
 
     :ivar name: ``create``, ``live-migration`` and so on
     :ivar failed: a step of it failed
-    :ivar events: in the order in which they began; empty where they were not read
+    :ivar events: in the order in which they began; empty if they were not read
     """
 
     name: str
@@ -78,7 +78,7 @@ class Action:
 class Migration:
     """A move of a server, as it was written down.
 
-    :ivar destination: empty where none was chosen
+    :ivar destination: empty if none was chosen
     """
 
     kind: str
@@ -364,10 +364,10 @@ _ON_COMPUTE = "compute_"
 class Failure:
     """How a server failed.
 
-    :ivar action: what was done with it; empty where that is not known
+    :ivar action: what was done with it; empty if that is not known
     :ivar request: the compute API's ID of that
-    :ivar when: None where that is not known
-    :ivar text: Nova's own words; empty where they are not shown
+    :ivar when: None if that is not known
+    :ivar text: Nova's own words; empty if they are not shown
     :ivar is_fault: they are the server's fault's
     :ivar attempts: the service hosts that were tried, in their order
     :ivar steps: the steps that failed, each with the host of its last attempt
@@ -384,7 +384,7 @@ class Failure:
 
     @property
     def host(self) -> str:
-        """The last host that failed; empty where none is known."""
+        """The last host that failed; empty if none is known."""
         on_computes = (each.host for each in self.steps if _is_on_compute(each))
         found = (*on_computes, *self.attempts[-1:])
         return next(filter(None, found), "")
@@ -503,12 +503,12 @@ class ServerAnswer:
 
     :ivar minor: of the compute API with which it was read
     :ivar failure: None for one that did not fail
-    :ivar moves: of the server, the last first; empty where it failed in none
-    :ivar changes: in the cloud since then; None where it is not known when that was
+    :ivar moves: of the server, the last first; empty if it failed in none
+    :ivar changes: in the cloud since then; None if it is not known when that was
     :ivar parts: where each part of its request is from
     :ivar is_flavor_changed: whether the flavor of that name is another one now, or
-        there is none; None where that was not found out
-    :ivar explanation: of the same request now; None where it can't be explained
+        there is none; None if that was not found out
+    :ivar explanation: of the same request now; None if it can't be explained
     :ivar problem: why it can't
     """
 

@@ -119,7 +119,7 @@ class Resident(NamedTuple):
 
     :ivar project: its ID
     :ivar host: the service host
-    :ivar node: the hypervisor; empty where Nova does not say it
+    :ivar node: the hypervisor; empty if Nova does not say it
     :ivar kind: the place of its kind in :attr:`Fleet.kinds`
     """
 

@@ -59,10 +59,10 @@ class Name(enum.Enum):
 class Part:
     """One part of the request of a server.
 
-    :ivar value: in the words of the API; None where there is none, or none is known
-    :ivar since: the first minor version of the compute API that shows it; None where
+    :ivar value: in the words of the API; None if there is none, or none is known
+    :ivar since: the first minor version of the compute API that shows it; None if
         all do, or none does
-    :ivar problem: why it could not be read; None where nothing went wrong
+    :ivar problem: why it could not be read; None if nothing went wrong
     """
 
     name: Name
@@ -158,7 +158,7 @@ def image(body: Any, now: Body | None) -> Body | None:
     Nova shows standard properties only, so that required traits are not among them
     (nova/api/openstack/compute/views/servers.py, ``_get_image``).
 
-    :param now: the image service's body; None where it has the image no more
+    :param now: the image service's body; None if it has the image no more
     """
     if not body["image"]:
         return None

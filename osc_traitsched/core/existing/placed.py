@@ -13,7 +13,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 class Placed(NamedTuple):
     """A server that is not known to be where it could be.
 
-    :ivar destination: whether there is another host; None where it was not asked
+    :ivar destination: whether there is another host; None if it was not asked
     """
 
     server: Resident

@@ -31,7 +31,7 @@ from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_on, has_filter
 class NotKnown:
     """A part of its request is not shown, or is gone.
 
-    :ivar since: the first minor version of the compute API that shows it; None where
+    :ivar since: the first minor version of the compute API that shows it; None if
         no version helps
     """
 
@@ -147,7 +147,7 @@ _NOT_SPELLED_OUT = (
 class Wish:
     """What servers were asked for alike, and what Nova makes of that now.
 
-    :ivar request: what Placement would be asked; None where Nova would not ask
+    :ivar request: what Placement would be asked; None if Nova would not ask
     :ivar spec: what the host filters would be given; None with the request
     :ivar refusal: why nova-scheduler would end it before it asks
     :ivar doubts: what is not known of it, the same for all its servers

@@ -3,7 +3,7 @@
 Most hosts fail several clauses. So that the parts add up, the clause that the most
 hosts fail comes first, with all of those; then the one that the most of the others
 fail; and so on. Of two that equally many fail the rule of a move comes first: the host
-that a server leaves is no destination, whatever room it has.
+that a server leaves is not a destination, whatever room it has.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Share:
 
 
 def breakdown(explanation: Explanation) -> tuple[Share, ...]:
-    """Return the shares of all hosts that are no candidates; none where nothing is.
+    """Return the shares of all hosts that are not candidates; none if nothing is.
 
     With the candidates they add up to :attr:`Explanation.total_hosts`.
     """

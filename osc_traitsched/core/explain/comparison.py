@@ -51,7 +51,7 @@ def compared(found: Explanation) -> Explanation:
 
 
 def _without_set(question: Question) -> Question | None:
-    """Return the question by the cloud's own settings; None where they are the same."""
+    """Return the question by the cloud's own settings; None if they are the same."""
     own = question.assumptions.without_set
     if own is None or not question.assumptions.set_otherwise:
         return None
@@ -135,7 +135,7 @@ def kept_out_by(
 def differing(found: Explanation) -> tuple[tuple[Provider, ...], tuple[Provider, ...]]:
     """Return the candidates that ``--set`` lets in, and those that it keeps out.
 
-    None where one of the two is refused as a whole.
+    None if one of the two is refused as a whole.
     """
     before = found.without_set
     if before is None or before.refusal or found.refusal:

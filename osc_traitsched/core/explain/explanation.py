@@ -35,9 +35,9 @@ from osc_traitsched.core.placement.facts import Facts, Stock
 class Explanation:
     """What was asked, what the answer is, and why.
 
-    :ivar request: None where Nova refuses the question
+    :ivar request: None if Nova refuses the question
     :ivar refusal: Nova's, or Placement's, of the request as a whole
-    :ivar facts: None where there was nothing to judge; so is the verdict
+    :ivar facts: None if there was nothing to judge; so is the verdict
     :ivar named: the hosts whose whole story was asked for, by name
     :ivar allocation_request_counts: how many candidates Placement has for each of
         Nova's queries, of which it looks at no more than the request's limit each
@@ -45,7 +45,7 @@ class Explanation:
     :ivar filtering: what the host filters that are on say of each of them
     :ivar others_on: where it is only assumed which filters are on, the candidates that
         others would not pass for sure
-    :ivar without_set: by the settings that ``--set`` changes; None where it changes
+    :ivar without_set: by the settings that ``--set`` changes; None if it changes
         none that are known
     :ivar ranking: in which order the candidates are tried if all filters pass them
     """
@@ -465,8 +465,8 @@ def above_limit(found: Explanation) -> tuple[int, ...]:
 def picks(found: Explanation) -> tuple[Provider, ...]:
     """Return the candidates any of which nova-scheduler may try first, by name.
 
-    None where it may not see all of them: which it sees, Placement alone knows, and
-    the weights depend on all that are weighed. And none where that depends on earlier
+    None if it may not see all of them: which it sees, Placement alone knows, and
+    the weights depend on all that are weighed. And none if that depends on earlier
     requests, as until 21 (bug 1870096).
     """
     if found.ranking is None or found.is_cut:

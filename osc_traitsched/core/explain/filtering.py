@@ -213,7 +213,7 @@ class Filtering:
         )
 
     def answer(self, name: str, uuid: str) -> Answer | None:
-        """Return what a filter says of a host; None where it was not asked."""
+        """Return what a filter says of a host; None if it was not asked."""
         return self.judgment.answers.get(name, {}).get(uuid)
 
     def answers(self, uuid: str) -> Iterator[tuple[str, Answer]]:
@@ -285,7 +285,7 @@ class Filtering:
         return next((each for each in self.failures(given) if each.is_sure), None)
 
     def refusal(self, given: Collection[str]) -> Refusal | None:
-        """Return that failure as Nova's refusal of the request; None where none is."""
+        """Return that failure as Nova's refusal of the request; None if none is."""
         failure = self.failure(given)
         if failure is None or not isinstance(failure.answer, Raises):
             return None
@@ -349,7 +349,7 @@ def others_on(
 ) -> Mapping[str, frozenset[str]]:
     """Return what filters that are off would not pass for sure, were they on.
 
-    None where it is known which are on, or where a host is named and none runs.
+    None if it is known which are on, or where a host is named and none runs.
 
     :param computes: those that matter
     :returns: for each such filter of the release the nodes' UUIDs

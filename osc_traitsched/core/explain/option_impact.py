@@ -85,7 +85,7 @@ class Variation:
 
     :ivar name: the option's; empty for a release
     :ivar question: what is asked then
-    :ivar request: None where Nova would refuse it
+    :ivar request: None if Nova would refuse it
     """
 
     name: str

@@ -1,6 +1,6 @@
 """For how many servers the candidates have room, as nova-scheduler takes it.
 
-Servers of one request are placed one after the other, and each takes room from the
+Servers of one request are placed one at a time, and each takes room from the
 next: in Placement, and of what filters count. All of them find a host, or none boots
 (nova/scheduler/manager.py, ``_ensure_sufficient_hosts``).
 """
@@ -34,7 +34,7 @@ def of_hosts(
 
     :param hosts: the candidates, by the UUID of the root
     :param unsure: those that a filter may keep out
-    :param first: those that may be tried first; empty where that is not known
+    :param first: those that may be tried first; empty if that is not known
     """
     if facts is None:
         return _NONE

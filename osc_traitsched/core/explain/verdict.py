@@ -117,7 +117,7 @@ def _kinds(clauses: Sequence[Condition], among: Mask) -> list[_Kind]:
 def _all(
     matcher: Matcher, host: Host, failing: Mask, kinds: Sequence[_Kind]
 ) -> list[Mask] | None:
-    """Return all correction sets, or None where they are too many."""
+    """Return all correction sets, or None if they are too many."""
     if math.prod(map(_tries, kinds)) > _MOST_TRIED:
         return None
     tried: list[Mask] = [failing]
@@ -281,7 +281,7 @@ class Verdict:
         the other query that Nova sends; by the root's UUID
     :ivar counts: of each clause, in the request's order
     :ivar conflicts: the minimal sets of clauses that no host meets together, whatever
-        else is asked; smallest first, none where there are candidates
+        else is asked; smallest first, none if there are candidates
     :ivar kept_from: roots that fail what Placement looks at, host filters aside
     :ivar wrongly_admitted: roots that the matcher would take and Placement did not
     :ivar wrongly_rejected: roots that Placement gave against the matcher

@@ -18,7 +18,7 @@ from osc_traitsched.core.inventory.snapshot import (
 class Difference:
     """One host aggregate, and the nodes that only one of the two has in it.
 
-    A provider that is no compute node of Nova's does not count: a storage pool is in
+    A provider that is not a compute node of Nova's does not count: a storage pool is in
     an aggregate to be shared by its hosts.
 
     :ivar missing: nodes of the aggregate's hosts that have a provider, and that

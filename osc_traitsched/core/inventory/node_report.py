@@ -16,11 +16,11 @@ class NodeReport:
 
     :ivar memory_mb: MB, as ``free_ram_mb``; what is free can be below zero
     :ivar local_gb: GB, as all of the disk
-    :ivar disk_available_least: None where the hypervisor does not say
+    :ivar disk_available_least: None if the hypervisor does not say
     :ivar running_vms: the servers that the node counts
     :ivar current_workload: its servers with a task under way
     :ivar hypervisor_version: ``1002003`` for 1.2.3; 0 where the hypervisor has none
-    :ivar cpu_info: what it says of its CPUs; None for what is no mapping
+    :ivar cpu_info: what it says of its CPUs; None for what is not a mapping
     """
 
     vcpus: int
@@ -89,7 +89,7 @@ _NUMBERS = (
 
 
 def read(body: Mapping[str, Any]) -> NodeReport | None:
-    """Read a node of ``/os-hypervisors/detail``; None where it has not reported.
+    """Read a node of ``/os-hypervisors/detail``; None if it has not reported.
 
     A nova-compute that has just been made has no figures yet, and from microversion
     2.88 on there are none at all.

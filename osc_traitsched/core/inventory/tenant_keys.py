@@ -13,7 +13,7 @@ _ID = re.compile("[0-9a-f]{32}")
 def is_id(project: str) -> bool:
     """Tell whether it can only be the ID of a project, as Keystone makes them.
 
-    The host filter compares IDs: a name in an aggregate's metadata is no project.
+    The host filter compares IDs: a name in an aggregate's metadata is not a project.
     """
     return bool(_ID.fullmatch(project))
 
@@ -34,7 +34,7 @@ def projects_in(metadata: Mapping[str, str]) -> frozenset[str]:
 
 
 def alone_in(metadata: Mapping[str, str]) -> Iterator[str]:
-    """Yield the values, as they are, that are no lists of several projects."""
+    """Yield the values, as they are, that are not lists of several projects."""
     for key, value in metadata.items():
         if key.startswith(TENANT_KEY) and value and "," not in value:
             yield value

@@ -1,4 +1,4 @@
-"""The conditions of a request, one by one, and where each comes from."""
+"""The conditions of a request, one at a time, and where each comes from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Origin:
         names it; an aggregate's metadata key
     :ivar name: for an aggregate its name, else empty
     :ivar option: the nova.conf option that switches a prefilter on, written
-        ``section.option``; empty where there is none
+        ``section.option``; empty if there is none
     """
 
     kind: str

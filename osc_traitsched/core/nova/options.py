@@ -51,7 +51,7 @@ class Option:
     """An option of nova.conf, as the releases of Nova register it.
 
     :ivar name: ``section.key``, as in ``scheduler.max_placement_results``; one
-        without a section stands in no file, and is no setting of Nova's own
+        without a section stands in no file, and is not a setting of Nova's own
     :ivar default: its value where nobody sets it
     :ivar changed_defaults: a release and a value for each change of the default,
         the oldest first

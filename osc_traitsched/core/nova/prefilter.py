@@ -351,7 +351,7 @@ class Prefilter:
     :ivar function: from the request so far, the server and the assumptions to
         what it adds; the origins are those that fed it, without itself
     :ivar since: the first release that has it
-    :ivar option: the option that switches it on; empty where it always runs
+    :ivar option: the option that switches it on; empty if it always runs
     :ivar image_keys: where it looks at nothing but the image, the keys that it knows
     """
 

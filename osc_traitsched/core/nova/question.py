@@ -212,7 +212,7 @@ class Question:
     :ivar count: how many such servers
     :ivar project_name: what the user named it by; empty for the user's own
     :ivar on_behalf: the project was named, and is not the user's own
-    :ivar computes: all compute nodes of the cloud where a host is named; None where
+    :ivar computes: all compute nodes of the cloud where a host is named; None if
         none is
     :ivar is_what_if: the flavor or the image is not what the cloud has
     :ivar hints: scheduler hints, but for the server group's
@@ -346,7 +346,7 @@ class Question:
 
     @property
     def needed_zone(self) -> str | None:
-        """The zone that nova-api wants to be there; None where it does not look.
+        """The zone that nova-api wants to be there; None if it does not look.
 
         :raises Refusal: for more than two colons
         """

@@ -37,7 +37,7 @@ class SchedulerSettings:
         what the release's owner_nova_filter waits for; None if unknown
     :ivar without_set: the same but for the single options of the command line; None
         where nothing else is known of them
-    :ivar place: where the settings are from, one line for a person; None where nobody
+    :ivar place: where the settings are from, one line for a person; None if nobody
         named any and none were found
     :ivar ignored: the name and the source of each option that somebody set and
         the release does not have, so that its Nova does not look at it

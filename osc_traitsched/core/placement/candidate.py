@@ -141,7 +141,7 @@ def _by_host(aggregates: Iterable[Aggregate]) -> dict[str, tuple[Aggregate, ...]
     return found
 
 
-# How many equal servers fit on a host, one after the other.
+# How many equal servers fit on a host, one at a time.
 
 
 Figures = Mapping[str, Mapping[str, Stock]]

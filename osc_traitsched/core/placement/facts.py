@@ -75,7 +75,7 @@ class Fit:
 
     :ivar least: that each of them can be claimed for, but for what pools give
     :ivar is_only: there is one, so that no more servers find room
-    :ivar pools: what each takes from providers that share; None where that differs
+    :ivar pools: what each takes from providers that share; None if that differs
     """
 
     least: int
@@ -215,7 +215,7 @@ class Host:
 class Group:
     """What one group asks for; equal groups can be served by each other's provider.
 
-    :ivar amounts: sorted; none for a group of traits alone, which is no request
+    :ivar amounts: sorted; none for a group of traits alone, which is not a request
         that Placement would take
     """
 
@@ -239,7 +239,7 @@ class Wanted:
     Sets that differ only in which of some equal groups they have want the same.
 
     :ivar suffixed: each group once, and how many are equal to it
-    :ivar unsuffixed: None where nothing is asked of it
+    :ivar unsuffixed: None if nothing is asked of it
     """
 
     suffixed: frozenset[tuple[Group, int]]

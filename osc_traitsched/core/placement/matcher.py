@@ -47,7 +47,7 @@ def has_one(
     """Tell whether providers can serve all groups, each set within one subtree.
 
     :param groups: by suffix; the unsuffixed one, too
-    :param sets: of suffixes; those that are no groups here do not count
+    :param sets: of suffixes; those that are not groups here do not count
     :param offers: each with the number of its parent
     :param usable: the numbers of those that the unsuffixed group may use
     """

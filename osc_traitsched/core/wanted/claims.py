@@ -1,4 +1,4 @@
-"""From lines to units: what each shall be, and which line says so."""
+"""From lines to units: what each must be, and which line says so."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Unit = tuple[Object, str]
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """What one unit shall be.
+    """What one unit must be.
 
     :ivar place: the line that says so
     :ivar is_rest: no line names it, and ``only`` takes what is not named
@@ -34,7 +34,7 @@ class Claim:
 class Claims:
     """What all lines together claim.
 
-    :ivar units: each unit with what it shall be
+    :ivar units: each unit with what it must be
     :ivar held: those of hosts that are left as they are
     :ivar held_hosts: these hosts, as Nova's aggregates name them
     :ivar mistakes: units that two lines want to be different
@@ -68,7 +68,7 @@ class Claims:
                 self.add(unit, Claim(None, place, is_rest=True), held)
 
     def wanted(self) -> Iterator[Unit]:
-        """Yield the units that shall be there, on hosts that are held as well."""
+        """Yield the units that must be there, on hosts that are held as well."""
         for claims in (self.units, self.held):
             yield from (unit for unit, c in claims.items() if c.value is not None)
 

@@ -117,7 +117,7 @@ class Wish:
     """One line that wants something.
 
     :ivar of: the trait, the aggregate, or the pattern of flavors or images
-    :ivar value: what it shall have: a pattern of hosts, a trait, a zone, a project
+    :ivar value: what it must have: a pattern of hosts, a trait, a zone, a project
     :ivar absent: it shall not
     """
 
@@ -153,7 +153,7 @@ class Group:
     """A name for hosts.
 
     :ivar values: patterns of hosts, or the one inventory group, aggregate or zone
-    :ivar variable: of the inventory's hosts, what their names are in; None where they
+    :ivar variable: of the inventory's hosts, what their names are in; None if they
         go by their own
     """
 

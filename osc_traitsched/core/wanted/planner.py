@@ -74,7 +74,7 @@ def draft(claims: Claims, found: FoundCloud) -> Draft:
     }
     changes: dict[tuple[Object, str], dict[str, Value]] = {}
     for (target, key), claim in differing.items():
-        # Nova adds and removes hosts one by one.
+        # Nova adds and removes hosts one at a time.
         part = key if target.kind is Kind.AGGREGATE_HOSTS else ""
         changes.setdefault((target, part), {})[key] = claim.value
     by_name = sorted(changes, key=lambda each: (each[0].name, each[1]))
@@ -96,7 +96,7 @@ class States:
         self._known: dict[Object, State] = {}
 
     def value(self, unit: Unit) -> Value:
-        """Return what a unit is now; None where it is not there."""
+        """Return what a unit is now; None if it is not there."""
         target, key = unit
         return self.of(target).keys.get(key)
 

@@ -17,7 +17,7 @@ class WantedOtherwise(errors.BadQuestion):
     """A line wants a unit to be something else than another line, or itself.
 
     :ivar name: of what the unit is of
-    :ivar other: the other line; None where it is the same one
+    :ivar other: the other line; None if it is the same one
     """
 
     name: str
@@ -59,7 +59,7 @@ class SaysWhatItIs(errors.BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class NoCompute(errors.BadQuestion):
-    """A provider that is no compute node of Nova's, and so in no aggregate."""
+    """A provider that is not a compute node of Nova's, and so in no aggregate."""
 
     provider: str
 
@@ -74,7 +74,7 @@ class NoNewName(errors.BadQuestion):
     """An aggregate that is not there, and can't be made or is not meant to be.
 
     :ivar meant: the names of aggregates that are there and may be meant, by a UUID or a
-        pattern; none where Nova takes no such name
+        pattern; none if Nova takes no such name
     """
 
     name: str

@@ -31,7 +31,7 @@ def changing_zone(plan: Plan, aggregates: Iterable[Body]) -> frozenset[str]:
 
 
 class ZoneRules:
-    """Judges changes one after the other, each as the ones before it leave the zones.
+    """Judges changes one at a time, each as the ones before it leave the zones.
 
     :param servers: how many there are on each host that changes its zone, or why that
         is not known

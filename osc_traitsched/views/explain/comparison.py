@@ -15,7 +15,7 @@ from osc_traitsched.views.terminal import Line, Tone, settings_from
 
 
 def lines(explanation: Explanation) -> Iterator[Line]:
-    """Yield what is otherwise without ``--set``; nothing where it is not compared."""
+    """Yield what is otherwise without ``--set``; nothing if it is not compared."""
     before = explanation.without_set
     if before is None:
         return
@@ -81,7 +81,7 @@ def _names(hosts: Sequence[Provider]) -> str:
 
 
 def document(explanation: Explanation) -> dict[str, Any] | None:
-    """Return the same for programs; None where it is not compared."""
+    """Return the same for programs; None if it is not compared."""
     before = explanation.without_set
     if before is None:
         return None

@@ -125,7 +125,7 @@ def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
 
 
 def answer(found: Answer, name: str, number: int = 1) -> str:
-    """Return an answer that is no plain yes, as what is said of hosts.
+    """Return an answer that is not a plain yes, as what is said of hosts.
 
     :param number: of hosts, for the verb
     """

@@ -64,7 +64,7 @@ def word(fix: Fix, explanation: Explanation) -> str:
 
 
 def caution(fix: Fix) -> str | None:
-    """Return what to think of before making a change; None where nothing is at risk."""
+    """Return what to think of before making a change; None if nothing is at risk."""
     if fix.scope is Scope.FLAVOR_OR_IMAGE:
         return "changes it for everyone"
     if not isinstance(fix, HostFix):
@@ -117,7 +117,7 @@ def _replacement(each: Replacement, question: Question) -> str:
 
 
 def commands(fix: Fix, explanation: Explanation) -> list[Command]:
-    """Return the commands that carry a fix out; none where a part has none."""
+    """Return the commands that carry a fix out; none if a part has none."""
     if isinstance(fix, HostFix):
         parts = [list(_host_commands(c, fix, explanation)) for c in fix.changes]
     else:
@@ -230,7 +230,7 @@ def gain(fix: Fix, explanation: Explanation) -> str:
 
 
 def decided(fix: Fix) -> str:
-    """Return who has the last word on a fix; empty where it is certain."""
+    """Return who has the last word on a fix; empty if it is certain."""
     if not fix.deciding:
         return ""
     decide = "decides" if len(fix.deciding) == 1 else "decide"

@@ -32,7 +32,7 @@ _HISTORY = "depends on the requests since nova-scheduler started (bug 1870096)"
 
 
 def pick(explanation: Explanation) -> str:
-    """Return which host nova-scheduler tries first; empty where there is no choice.
+    """Return which host nova-scheduler tries first; empty if there is no choice.
 
     A host that a filter keeps out is not weighed, which may change the order of all.
     """

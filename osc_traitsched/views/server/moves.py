@@ -116,7 +116,7 @@ def _lower(verdict: str) -> str:
 
 
 def because(found: Destinations) -> str:
-    """Return why the move was chosen; empty where the user chose it."""
+    """Return why the move was chosen; empty if the user chose it."""
     said = _BECAUSE.get(found.because)
     if said is None:
         return ""

@@ -141,7 +141,7 @@ class _Line(NamedTuple):
 
 @dataclasses.dataclass
 class _Run:
-    """Names that lines of a file name one after the other, from first to last."""
+    """Names that lines of a file name one at a time, from first to last."""
 
     line: _Line
     first: int

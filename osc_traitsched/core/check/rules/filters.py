@@ -26,10 +26,10 @@ from osc_traitsched.text import did_you_mean, quoted
 
 @dataclasses.dataclass(frozen=True)
 class FiltersMisnamed(Finding):
-    """A name in the list of filters that is no filter's, and so nothing starts.
+    """A name in the list of filters that is not a filter's, and so nothing starts.
 
     :ivar filter: the name
-    :ivar nearest: the one like it that the release has; none where there is none
+    :ivar nearest: the one like it that the release has; none if there is none
     """
 
     rule = "filters-misnamed"

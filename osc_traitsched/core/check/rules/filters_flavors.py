@@ -293,7 +293,7 @@ class FiltersKeyOff(Finding):
     :ivar id: the aggregate's
     :ivar key: of its metadata, with its value
     :ivar filter: the one that looks at it
-    :ivar gone: the release that has no such filter; None where it has it
+    :ivar gone: the release that has no such filter; None if it has it
     """
 
     rule = "filters-key-off"
@@ -410,7 +410,7 @@ def extra_specs_off(analysis: Analysis) -> Iterator[FiltersExtraSpecsOff]:
 
 @dataclasses.dataclass(frozen=True)
 class FiltersBadLimit(Finding):
-    """A limit or a ratio of an aggregate that is no number.
+    """A limit or a ratio of an aggregate that is not a number.
 
     :ivar id: the aggregate's
     :ivar key: of its metadata, with its value
@@ -440,7 +440,7 @@ class FiltersBadLimit(Finding):
 
 
 def bad_limit(analysis: Analysis) -> Iterator[FiltersBadLimit]:
-    """Find values that are no numbers, so that what is set for all hosts counts.
+    """Find values that are not numbers, so that what is set for all hosts counts.
 
     nova/scheduler/filters/utils.py, ``validate_num_values``, whose ValueError each of
     the filters catches and logs.
@@ -490,7 +490,7 @@ class FiltersOptionOff(Finding):
 def option_off(analysis: Analysis) -> Iterator[FiltersOptionOff]:
     """Find options that only filters look at, none of which is on.
 
-    What is set to the default is no wish that would be ignored.
+    What is set to the default is not a wish that would be ignored.
     """
     filtering, release = analysis.filtering, analysis.survey.assumptions.release
     severity = filtering.severity(Severity.WARNING, Severity.NOTE)

@@ -31,7 +31,7 @@ class FiltersTenantSuffix(Finding):
     :ivar id: the aggregate's
     :ivar keys: those with suffixes
     :ivar projects: that they name, and that the key without a suffix does not
-    :ivar listed: those that the key without a suffix has; none where it is not there
+    :ivar listed: those that the key without a suffix has; none if it is not there
     :ivar release: Nova's
     :ivar is_asked: Placement is asked for projects' aggregates, and so reads them
     :ivar own: keys with the projects that it would not find any more in a list

@@ -218,7 +218,7 @@ class _Format:
 
 
 def _formats(analysis: Analysis) -> list[_Format]:
-    """Return the formats in use, by name; none where there is no host at all."""
+    """Return the formats in use, by name; none if there is no host at all."""
     images: dict[str, list[Demand]] = {}
     clauses = {}
     for image in analysis.images:

@@ -136,7 +136,7 @@ _PLAIN: Body = {"disk_format": "raw"}
 class TraitsRefused(Finding):
     """A flavor or an image that Nova refuses.
 
-    :ivar flavors: of an image the flavors that Nova refuses it with; none where it
+    :ivar flavors: of an image the flavors that Nova refuses it with; none if it
         refuses the flavor with all images, or the image with all flavors
     """
 
@@ -164,7 +164,7 @@ def refused(analysis: Analysis) -> Iterator[TraitsRefused]:
     """Find flavors and images that Nova refuses with all there are, and pairs.
 
     Of pairs only those where a key of the flavor's and a property of the image's
-    contradict each other: that an image needs a larger flavor is no fault.
+    contradict each other: that an image needs a larger flavor is not a fault.
     """
     for flavor in analysis.flavors:
         refusal = flavor.refusal or _refusal(analysis, flavor.body, _PLAIN)
@@ -334,7 +334,7 @@ class TraitsNotTogether(Finding):
     """A flavor or an image whose traits no host has together.
 
     :ivar traits: that it requires, and of a flavor those that it forbids
-    :ivar flavors: of an image the flavors that it can't be combined with; none where
+    :ivar flavors: of an image the flavors that it can't be combined with; none if
         no host has the traits whatever the flavor
     """
 
@@ -415,7 +415,7 @@ class TraitsContradiction(Finding):
 
     :ivar trait: that the flavor or the image requires
     :ivar id: of the flavor or the image
-    :ivar flavors: of an image the flavors that forbid it; none where a flavor
+    :ivar flavors: of an image the flavors that forbid it; none if a flavor
         contradicts itself
     """
 

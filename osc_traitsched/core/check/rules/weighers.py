@@ -29,7 +29,7 @@ class WeighersGone(Finding):
     """A name in the list of weighers with which nova-scheduler does not start.
 
     :ivar weigher: the name
-    :ivar nearest: the one like it that the release has; none where there is none
+    :ivar nearest: the one like it that the release has; none if there is none
     :ivar release: Nova's
     """
 
@@ -71,7 +71,7 @@ def gone(analysis: Analysis) -> Iterator[WeighersGone]:
 
 @dataclasses.dataclass(frozen=True)
 class WeighersBadMultiplier(Finding):
-    """A multiplier of an aggregate that is no number.
+    """A multiplier of an aggregate that is not a number.
 
     :ivar id: the aggregate's
     :ivar key: of its metadata, with its value
@@ -102,7 +102,7 @@ class WeighersBadMultiplier(Finding):
 
 
 def bad_multiplier(analysis: Analysis) -> Iterator[WeighersBadMultiplier]:
-    """Find multipliers that are no numbers, so that the option's counts.
+    """Find multipliers that are not numbers, so that the option's counts.
 
     nova/scheduler/utils.py, ``get_weight_multiplier``
     """
@@ -143,7 +143,7 @@ class WeighersKeyOff(Finding):
     :ivar weigher: Nova's that would read it; empty for none
     :ivar release: Nova's
     :ivar setting: of what decides about it: the list of weighers, or the option
-    :ivar nearest: the multiplier that is like an unknown one; none where none is
+    :ivar nearest: the multiplier that is like an unknown one; none if none is
     """
 
     rule = "weighers-key-off"
@@ -212,7 +212,7 @@ def _cause(
 
 
 def _enabled(analysis: Analysis) -> tuple[Weigher, ...]:
-    """Return Nova's own that are on; none where nova-scheduler does not start."""
+    """Return Nova's own that are on; none if nova-scheduler does not start."""
     settings = analysis.survey.assumptions
     return () if ranking.not_loadable(settings) else ranking.enabled(settings)[0]
 

@@ -54,7 +54,7 @@ class Asked:
         return dataclasses.replace(self.question.spec(), instance_uuid=None)
 
     def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
-        """Return what may keep hosts out, by their UUIDs; None where it does for sure.
+        """Return what may keep hosts out, by their UUIDs; None if it does for sure.
 
         Those are host filters, what the move demands of hosts besides, and
         :data:`ZONE`.
@@ -120,7 +120,7 @@ class Placed:
 
 @dataclasses.dataclass(frozen=True)
 class Packing:
-    """Where servers go one after the other; each takes room from the next.
+    """Where servers go one at a time; each takes room from the next.
 
     :ivar left: those for which no host was left
     """
@@ -242,7 +242,7 @@ class State:
         return None
 
     def doubts(self, asked: Asked, root: str) -> tuple[str, ...] | None:
-        """Return the filters that may keep a host out; None where one does for sure."""
+        """Return the filters that may keep a host out; None if one does for sure."""
         known = self._memory.get(asked)
         if known is None:
             hosts = [self.hosts[each] for each in asked.claims if each in self.hosts]

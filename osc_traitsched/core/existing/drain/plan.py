@@ -28,7 +28,7 @@ from osc_traitsched.core.nova.filter.state import HostState
 from osc_traitsched.core.nova.question import Kind, Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
-# Places servers one after the other, the largest first, in a few ways.
+# Places servers one at a time, the largest first, in a few ways.
 
 
 #: So many more orders are tried where some servers find no room.
@@ -36,7 +36,7 @@ _MORE_ORDERS = 2
 
 
 def pack(servers: Sequence[Leaving], state: State) -> Packing:
-    """Return where servers could go, if they were moved one after the other.
+    """Return where servers could go, if they were moved one at a time.
 
     The first way spreads them as nova-scheduler would. If it leaves servers over, or
     needs a host that a filter may keep out, tighter ones are tried. What is best of
@@ -113,7 +113,7 @@ _Givers = dict[str, set[str]]
 class Shortage:
     """Servers for which there is too little room on all hosts that could take any.
 
-    :ivar resource_class: what there is too little of; None where the servers of a
+    :ivar resource_class: what there is too little of; None if the servers of a
         group are to be apart
     :ivar servers: all that need so much of it, or are of the group
     :ivar least: how much each of them needs at least
@@ -131,7 +131,7 @@ class Shortage:
 
 
 def shortage(servers: Sequence[Leaving], state: State) -> Shortage | None:
-    """Return what proves that servers can't all be moved; None where nothing does.
+    """Return what proves that servers can't all be moved; None if nothing does.
 
     Of all that need an amount or more so many fit at most as the amount goes into what
     each host has free. Those that need much are looked at by themselves, and with those
@@ -220,7 +220,7 @@ class Resident:
     """A server of the host, and the move that takes it away.
 
     :ivar question: what that move asks for
-    :ivar asked: the same, and where there is room for it; None where Nova refuses it
+    :ivar asked: the same, and where there is room for it; None if Nova refuses it
     :ivar parts: where each part of its request is from
     :ivar refusals: of the move, whatever hosts there are
     :ivar unseen: what is only found out when it is tried
@@ -258,7 +258,7 @@ class Step:
 class Stuck:
     """A server that stays.
 
-    :ivar explanation: why no host could take it; None where it was not looked into
+    :ivar explanation: why no host could take it; None if it was not looked into
     """
 
     resident: Resident
@@ -275,8 +275,8 @@ class Drain:
     :ivar minor: of the compute API with which its servers were read
     :ivar steps: in the order in which they are to be made
     :ivar shortage: what proves that not all of those that have a host can have one at
-        once; None where nothing does, or all of them have
-    :ivar unconfirmed: the IDs of servers that left it and may come back; None where
+        once; None if nothing does, or all of them have
+    :ivar unconfirmed: the IDs of servers that left it and may come back; None if
         this user may not see them
     """
 

@@ -32,7 +32,7 @@ SHELVED, OFFLOADED = "shelved", "shelved_offloaded"
 def due(state: ServerState, is_up: bool | None) -> tuple[Kind, Because]:
     """Return the move that takes a server off its host, or back to one, and why.
 
-    :param is_up: nova-compute is up on its host; None where that is not known
+    :param is_up: nova-compute is up on its host; None if that is not known
     """
     if state.vm_state == OFFLOADED:
         return Kind.UNSHELVE, Because.OFFLOADED

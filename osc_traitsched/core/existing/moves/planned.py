@@ -15,7 +15,7 @@ from osc_traitsched.core.nova.server.server import Server
 class Planned:
     """A move, with all that is looked at before nova-scheduler is asked.
 
-    :ivar is_up: nova-compute is up on the server's host; None where it is not known
+    :ivar is_up: nova-compute is up on the server's host; None if it is not known
     :ivar before: the question with the flavor and the image that the server has
     :ivar question: with those that it is to have
     """
@@ -49,7 +49,7 @@ class Planned:
 
     @functools.cached_property
     def server(self) -> Server | None:
-        """The server as nova-api reads it; None where it refuses flavor and image."""
+        """The server as nova-api reads it; None if it refuses flavor and image."""
         try:
             return self.question.spec().server
         except Refusal:

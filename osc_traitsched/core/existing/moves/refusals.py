@@ -266,7 +266,7 @@ def _other_nodes(planned: Planned) -> MoveRefusal | None:
 def _same_flavor(planned: Planned) -> MoveRefusal | None:
     """Refuse the flavor that it has, as far as name and size tell: Nova goes by an ID.
 
-    A flavor is never given another size, but made anew by the same name.
+    A flavor is never given another size, but made again by the same name.
     """
     new, old = planned.question.flavor, planned.old_flavor
     name = str(new["name"])

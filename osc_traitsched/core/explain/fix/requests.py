@@ -69,7 +69,7 @@ class HostFix:
 
     :ivar hosts: UUIDs of the roots to change, which are those gained, too
     :ivar deciding: the host filters that have the last word on all of the hosts, since
-        what they say can't be known; none where it is certain that the hosts are gained
+        what they say can't be known; none if it is certain that the hosts are gained
     """
 
     changes: tuple[HostChange, ...]

@@ -90,7 +90,7 @@ def _judged(host: HostState, spec: RequestSpec, wanted: Wanted) -> Answer:
 
 
 def capability(host: HostState, path: tuple[str, ...]) -> object:
-    """Return what is at the end of a path; None where it leads nowhere.
+    """Return what is at the end of a path; None if it leads nowhere.
 
     A text on the way is read as JSON. ``_get_capabilities``
 

@@ -27,9 +27,9 @@ class Fails:
 
     :ivar reason: one of the reasons of the filter, in the words of this core
     :ivar key: what the host was asked for: the key of a flavor, an image or an
-        aggregate, an option, a hint; empty where the filter has only one question
-    :ivar wanted: the value asked for; empty where there is none
-    :ivar found: what the host has instead, each value once; none where it has nothing
+        aggregate, an option, a hint; empty if the filter has only one question
+    :ivar wanted: the value asked for; empty if there is none
+    :ivar found: what the host has instead, each value once; none if it has nothing
     :ivar origin: whose key it is; None for the filter's own condition
     """
 
@@ -45,7 +45,7 @@ class Unknown:
     """What the filter reads can't be seen from outside.
 
     :ivar missing: what it reads, under Nova's name: ``numa_topology``
-    :ivar key: what made it read that; empty where it always does
+    :ivar key: what made it read that; empty if it always does
     :ivar evidence: what could be seen instead and may help a person, in one line
     :ivar may_raise: there are values with which the filter raises an exception
     """
@@ -77,7 +77,7 @@ PASSES = Passes()
 
 
 def in_turn(answers: Iterable[Answer]) -> Answer:
-    """Return what comes of conditions that are looked at one after the other.
+    """Return what comes of conditions that are looked at one at a time.
 
     Nova stops at the first that fails or raises. One that can't be judged may have
     been that. So after it an exception is uncertain, but a no keeps the host out,

@@ -136,7 +136,7 @@ def is_object(name: str) -> bool:
 
 
 def attribute(host: HostState, name: str) -> object:
-    """Return an attribute of a host's state; None where there is none.
+    """Return an attribute of a host's state; None if there is none.
 
     :raises NotVisible: where it can't be seen
     """
@@ -152,7 +152,7 @@ def attribute(host: HostState, name: str) -> object:
 
 
 def statistic(host: HostState, name: str) -> object:
-    """Return one of the statistics of a node; None where it has none of that name.
+    """Return one of the statistics of a node; None if it has none of that name.
 
     Ironic's nodes have their properties and capabilities there.
 
@@ -190,7 +190,7 @@ _LIBVIRT_TYPES = ("kqemu", "kvm", "qemu", "xen")
 
 
 def supports(host: HostState, asked: Mapping[str, str]) -> bool | None:
-    """Tell whether a host runs such servers; None where that can't be seen.
+    """Tell whether a host runs such servers; None if that can't be seen.
 
     :param asked: the architecture, the hypervisor type and the mode, where they are
         asked for
@@ -210,7 +210,7 @@ def supports(host: HostState, asked: Mapping[str, str]) -> bool | None:
 
 
 def architecture(host: HostState) -> str:
-    """Return the node's own architecture, by Nova's name; empty where it is not known.
+    """Return the node's own architecture, by Nova's name; empty if it is not known.
 
     That it runs for sure: a server that names none gets it. QEMU may emulate others,
     which the scheduler lets through, too. The trait that nova-compute sets for each

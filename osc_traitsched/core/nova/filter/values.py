@@ -269,7 +269,7 @@ def lowest(
 ) -> tuple[Number, Origin] | None:
     """Return the lowest value that the host's aggregates have for a key, and whose.
 
-    None where none has it, or one is no number: then what is set for all counts.
+    None if none has it, or one is not a number: then what is set for all counts.
 
     nova/scheduler/filters/utils.py, ``validate_num_values``
     """

@@ -233,7 +233,7 @@ def _provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
 
 
 def _aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
-    """Return the PCI aliases; None where nobody said any."""
+    """Return the PCI aliases; None if nobody said any."""
     found = assumptions.setting(options.PCI_ALIAS)
     return found.value if found.given and isinstance(found.value, tuple) else None
 

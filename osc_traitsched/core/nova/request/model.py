@@ -22,12 +22,12 @@ class Request:
 
     :ivar clauses: in the order in which Nova comes to them: those of the
         prefilters, then those of the flavor and the image
-    :ivar group_policy: ``none``, ``isolate``, or None where nothing is said
+    :ivar group_policy: ``none``, ``isolate``, or None if nothing is said
     :ivar limit: at most so many candidates
     :ivar microversion: of the Placement API, as Nova sends it
     :ivar in_tree: UUID of the root that alone is asked for; None for all
     :ivar fallback: the second query that Nova sends for a pinned server, whose
-        candidates count as well; None where it sends one query only
+        candidates count as well; None if it sends one query only
     :ivar same_subtree: suffixes of groups whose providers must be one of them and its
         descendants
     :ivar not_evaluated: what the query depends on and was not given, and what Nova read
@@ -191,7 +191,7 @@ class Destination:
 
     Or what ``host`` and ``hypervisor_hostname`` of ``POST /servers`` say beside a zone.
 
-    :ivar host: a service host; None where none is named, and maybe empty
+    :ivar host: a service host; None if none is named, and maybe empty
     :ivar node: the name of a hypervisor
     :ivar is_forced: it is named with the zone, and no host filter runs
     """
@@ -208,7 +208,7 @@ class Destination:
 
     @property
     def checked_zone(self) -> str | None:
-        """The zone that nova-api wants to be there; None where it does not look.
+        """The zone that nova-api wants to be there; None if it does not look.
 
         nova/compute/api.py, ``create``; nova-api has dropped the zone of a node that
         is named without its host.

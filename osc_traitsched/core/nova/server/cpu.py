@@ -198,7 +198,7 @@ def explicit_cpus(server: Server) -> tuple[tuple[str, ...], int, int]:
 
 
 def nodes(server: Server) -> int | None:
-    """Return the number of NUMA nodes; None where nobody says it.
+    """Return the number of NUMA nodes; None if nobody says it.
 
     ``_get_numa_node_count_constraint``.
     """

@@ -169,7 +169,7 @@ _MOST_CELLS = 128
 class Image:
     """An image.
 
-    :ivar body: as the image service gives it; empty where there is no image
+    :ivar body: as the image service gives it; empty if there is no image
     :ivar values: what each known property came to, under its current name
     :ivar keys: for each of those, the property as the user wrote it
     :ivar devices: the block devices that it carries
@@ -181,17 +181,17 @@ class Image:
     devices: tuple[Mapping[str, object], ...] = ()
 
     def text(self, name: str) -> str | None:
-        """Return the value of a choice or a text; None where it is not set."""
+        """Return the value of a choice or a text; None if it is not set."""
         value = self.values.get(name)
         return None if value is None else str(value)
 
     def flag(self, name: str) -> bool | None:
-        """Return the value of a switch; None where it is not set."""
+        """Return the value of a switch; None if it is not set."""
         value = self.values.get(name)
         return None if value is None else bool(value)
 
     def number(self, name: str) -> int | None:
-        """Return the value of a number; None where it is not set."""
+        """Return the value of a number; None if it is not set."""
         value = self.values.get(name)
         return value if isinstance(value, int) else None
 
@@ -341,7 +341,7 @@ def _chosen(known: Property, key: str, value: str, release: int) -> str:
 def _devices(body: Mapping[str, object]) -> tuple[Mapping[str, object], ...]:
     """Return the block devices that an image carries.
 
-    :raises Refusal: for what is no list of mappings
+    :raises Refusal: for what is not a list of mappings
     """
     key = "block_device_mapping"
     found = _document(body, key)

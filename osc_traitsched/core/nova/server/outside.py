@@ -26,7 +26,7 @@ def name_in(server: Server) -> str:
 
 
 def of_name(name: str, server: Server) -> ProfileGroups:
-    """Return the groups of a profile; none where they are not known.
+    """Return the groups of a profile; none if they are not known.
 
     :raises Refusal: where there is no such profile
     """
@@ -77,7 +77,7 @@ def groups(
 def devices(found: ProfileGroups, release: int) -> int:
     """Return how many devices a profile asks for (``get_device_amount_of_dp_groups``).
 
-    A value that is no number counts as none here.
+    A value that is not a number counts as none here.
     """
     amounts = (
         properties.integer(value) or 0

@@ -41,7 +41,7 @@ class Network:
     :ivar physical_network: None for one that no physical network carries
     :ivar segments: empty for one that is not routed
     :ivar has_subnets: a port of it can get an address
-    :ivar project: whose it is; None where every project may use it
+    :ivar project: whose it is; None if every project may use it
     """
 
     id: str
@@ -65,7 +65,7 @@ class Port:
     :ivar resource_request: Neutron's own; None for none
     :ivar is_request_shown: Neutron says whether there is one
     :ivar device_profile: what Cyborg gives the port; empty for nothing
-    :ivar segments: of the subnet of its first address; None where it has no address
+    :ivar segments: of the subnet of its first address; None if it has no address
     :ivar project: whose it is
     :ivar in_use: another server, or something else, has it
     :ivar lacks_address: it has none, and does not get one with a host
@@ -149,7 +149,7 @@ class Parts:
     :ivar volumes: in the order in which they are given
     :ivar boots_from: the ID of that volume which is the root disk; None for none
     :ivar device_profiles: those that were read, by name; None for one that there is not
-    :ivar profiles_unread: why others could not be read; None where nothing is wrong
+    :ivar profiles_unread: why others could not be read; None if nothing is wrong
     """
 
     ports: tuple[Port, ...] = ()

@@ -53,7 +53,7 @@ Spec = Mapping[str, str]
 class Requested:
     """Devices that a flavor asks for.
 
-    :ivar specs: what each has to be, one of them; none where that is not known
+    :ivar specs: what each has to be, one of them; none if that is not known
     """
 
     alias: str

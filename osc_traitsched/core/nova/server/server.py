@@ -53,7 +53,7 @@ class Flavor:
         return Origin("flavor", key)
 
     def flag(self, key: str) -> bool | None:
-        """Return an extra spec that means yes or no; None where it is not set."""
+        """Return an extra spec that means yes or no; None if it is not set."""
         value = self.specs.get(key)
         return None if value is None else properties.boolean(value)
 
@@ -160,7 +160,7 @@ class Server:
     :ivar boot_from_volume: a volume is made of the image and is the root disk
     :ivar release: Nova's major version
     :ivar parts: ports, networks, volumes and device profiles
-    :ivar aliases: those of ``[pci]alias``, as texts; None where they are not known
+    :ivar aliases: those of ``[pci]alias``, as texts; None if they are not known
     :ivar pci_in_placement: Placement is asked for the devices of aliases
     """
 
@@ -185,7 +185,7 @@ class Server:
 class Choice:
     """What the flavor or the image, or both, say about one thing.
 
-    :ivar value: None where neither says anything
+    :ivar value: None if neither says anything
     """
 
     value: str | None

@@ -14,7 +14,7 @@ _BYTES_A_GB = 1024**3
 #: The first release that looks at the zones of volumes.
 _ZONES_SINCE = 21
 
-#: What Cinder keeps of an image and is no property of it (nova/utils.py,
+#: What Cinder keeps of an image and is not a property of it (nova/utils.py,
 #: ``VIM_IMAGE_ATTRIBUTES``).
 _NO_PROPERTIES = frozenset(
     [

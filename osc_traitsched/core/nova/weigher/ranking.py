@@ -75,7 +75,7 @@ class OwnWeigher:
         )
 
     def _normalized(self, raw: Sequence[float]) -> Sequence[float]:
-        # Until Ussuri the limits are no bounds, but widened by what lies outside.
+        # Until Ussuri the limits are not bounds, but widened by what lies outside.
         low = min(raw) if self.minimum is None else min(self.minimum, *raw)
         high = max(raw) if self.maximum is None else max(self.maximum, *raw)
         if high == low:
@@ -239,7 +239,7 @@ class Ranking:
 
     :ivar hosts: the UUIDs of the nodes, in the order that they were given in
     :ivar totals: their weights, in the same order
-    :ivar columns: the weighers; none where there is only one host to weigh
+    :ivar columns: the weighers; none if there is only one host to weigh
     :ivar places: the UUIDs, the best first; those with one total share a place, and
         which of them comes first is left to chance
     :ivar subset_size: of so many of the best one is picked by chance
@@ -260,7 +260,7 @@ class Ranking:
     def first(self) -> frozenset[str]:
         """The UUIDs of the hosts any of which may be tried first.
 
-        None where that depends on earlier requests.
+        None if that depends on earlier requests.
         """
         if self.remembers and self.subset_size < len(self.hosts):
             best = self._best_by_all

@@ -142,7 +142,7 @@ class _Claiming:
                     self.claims.add_rest([unit], only.of.place, is_left)
 
     def existing(self) -> None:
-        """Claim that all traits exist which something shall have or name."""
+        """Claim that all traits exist which something must have or name."""
         named = [
             (wish.of if wish.part.section == "traits" else wish.value)
             for wish in self.wanted.wishes

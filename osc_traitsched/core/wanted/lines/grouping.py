@@ -39,7 +39,7 @@ class Inventory:
     def of_group(self, group: str, variable: str | None = None) -> tuple[str, ...]:
         """Return the names of a group's hosts, and of the groups below it.
 
-        :param variable: what the names are in; None where hosts go by their own
+        :param variable: what the names are in; None if hosts go by their own
         :raises NothingMatches: for a group that is not there
         :raises NoVariable: for a variable that one of the hosts does not have
         """

@@ -97,7 +97,7 @@ def claim_members(
     only: Sequence[Only],
     hosts: Hosts,
 ) -> Iterator[Wrong]:
-    """Claim the hosts that an aggregate shall have, and those that it shall not.
+    """Claim the hosts that an aggregate must have, and those that it shall not.
 
     No claim is about those that lines take and that are not in it, nor put into it by
     others: it would be hosts times aggregates. Yield each ``only`` that leaves nobody.
@@ -146,7 +146,7 @@ def keys_of(
     project: without it the filter of before 30 lets everybody in.
 
     :param metadata: as it is now
-    :param inside: the projects that shall be named
+    :param inside: the projects that must be named
     :param outside: those that shall not
     :param reads_suffixes: the filter takes keys with a suffix, in any release that it
         can be of
@@ -262,7 +262,7 @@ def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProjec
 
 
 def _takes_nothing(project: str, metadata: Mapping[str, str]) -> bool:
-    """Tell whether a name is no project's that an aggregate could name, or did."""
+    """Tell whether a name is not a project's that an aggregate could name, or did."""
     return not is_id(project) and project not in projects_in(metadata)
 
 
@@ -277,7 +277,7 @@ def _keys(
     outside: Mapping[str, Place],
     reads_suffixes: bool,
 ) -> Iterator[tuple[str, str | None, Place]]:
-    """Yield keys with the values that they shall have, each with what wants that."""
+    """Yield keys with the values that they must have, each with what wants that."""
     changed = keys_of(metadata, inside.keys(), outside.keys(), reads_suffixes)
     coming = sorted(inside.keys() - projects_in(metadata))
     for key, value in {**metadata, **changed}.items():
