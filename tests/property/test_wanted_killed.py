@@ -8,14 +8,16 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from osc_traitsched.app.execute import execute
+from osc_traitsched.app.execute import execute, foresee
 from osc_traitsched.app.wanted.judging import judged
-from osc_traitsched.app.wanted.planning import plan_wanted
+from osc_traitsched.app.wanted.planning import is_begun, plan_wanted, unreviewed
 from osc_traitsched.config.wanted import reader
 from osc_traitsched.core.change.model import Status
 from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.lines import grouping
+from osc_traitsched.views.columns import Cell
+from osc_traitsched.views.wanted.lines import rows_for_programs
 from tests.property.test_wanted import (
     RELEASES,
     SURE,
@@ -55,6 +57,7 @@ STYLES = st.fixed_dictionaries(
 ASIDE = st.sampled_from(
     [{}, {}, {"trait:CUSTOM_GOLD": "required"}, {"filter_tenant_id": OWNER}]
 )
+HERE = "http://placement"
 BUSY = st.frozensets(st.sampled_from(sorted(HOSTS)), max_size=2)
 
 
@@ -150,6 +153,18 @@ def planned(cloud, wanted, release):
         return None
 
 
+def reviewed(todo):
+    """Return the rows of a plan as plan -f json prints them."""
+    columns, table = rows_for_programs(
+        todo.steps(foresee(todo.plan).outcomes), todo.found, HERE
+    )
+    plain = [
+        [c.machine_readable() if isinstance(c, Cell) else c for c in row]
+        for row in table
+    ]
+    return [dict(zip(columns, row)) for row in plain]
+
+
 def goes_on(start, wanted, release):
     """Return how many runs, each killed before another write, were gone on with."""
     todo = planned(start, wanted, release)
@@ -159,12 +174,16 @@ def goes_on(start, wanted, release):
     outcomes = execute(done, todo.plan).outcomes
     if any(each.status is Status.FAILED for each in outcomes):
         return 0
+    rows = reviewed(todo)
     for writes in range(1, len(done.written)):
         killed = copy.deepcopy(start)
         killed.dies_after(writes)
         execute(killed, todo.plan)
         again = start.with_state_of(killed)
         rest = planned(again, wanted, release)
+        # As apply --reviewed: a plan that was begun is not judged again.
+        assert unreviewed(rest, "plan.json", rows, HERE) is None, (wanted, writes)
+        assert is_begun(rest, rows) or not rest.plan.has_changes
         execute(again, rest.plan)
         assert whole(again) == whole(done), (wanted, writes)
     return max(0, len(done.written) - 1)
