@@ -188,6 +188,10 @@ def _is_worth_another_try(exc: BaseException) -> bool:
 
 
 # How each kind of object is read and written; one class a kind.
+#
+# Placement's providers have a generation, which a write carries, and they take whole
+# sets. Nova and Glance have none: there the object is read right before it is written,
+# and a write names the keys that change, no others.
 
 
 #: Seconds to wait for one answer: all of these are requests for one small thing.

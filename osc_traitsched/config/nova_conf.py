@@ -166,6 +166,10 @@ def _normalized(section: str) -> str:
 
 
 # The configuration room: nova.conf and its folders, as Nova itself reads them.
+#
+# Parser, types and templates are oslo.config's. What comes between is done here, since
+# its ConfigOpts reads nothing but paths and does not say on which line a value stands;
+# the tests hold the two against each other.
 
 
 #: The characters of one value, and of all that references are replaced by; and how

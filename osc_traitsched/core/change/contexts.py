@@ -26,6 +26,11 @@ from osc_traitsched.core.nova.switch import (
 )
 
 # For whom a flavor is asked for: zones and projects, and what they are limited to.
+#
+# Placement limits a zone, and a project where the prefilter
+# ``require_tenant_aggregate`` is on, to aggregates. The host filter
+# AggregateMultiTenancyIsolation keeps a project out of hosts of aggregates that name
+# others alone.
 
 
 _NONE: frozenset[str] = frozenset()
@@ -276,6 +281,10 @@ def _zone_names(
 
 
 # Hosts that the scheduler's host filters keep out for the metadata of aggregates.
+#
+# Only filters that are on, and whose answer hangs on nothing else: what they say of
+# each host is exactly known. AggregateMultiTenancyIsolation and AvailabilityZoneFilter
+# are in ``contexts``, as they go by project and zone.
 
 
 _FILTERED_NONE: frozenset[str] = frozenset()

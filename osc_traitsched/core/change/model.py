@@ -11,6 +11,25 @@ from osc_traitsched.core.errors import AnswerIsNo, TraitSchedError
 from osc_traitsched.text import listed, quoted
 
 # The one model of everything that is written.
+#
+# A :class:`Change` names one object, some of its keys, and what each of them was and
+# shall be; whatever else the object has stays. A :class:`Plan` is changes in stages;
+# an :class:`Outcome` is what became of one. What the keys are depends on the kind:
+#
+# ======================= ====================================== =======================
+# Kind                    Keys                                   Values
+# ======================= ====================================== =======================
+# ``TRAIT``               its own name                           :data:`PRESENT`
+# ``PROVIDER_TRAITS``     traits                                 :data:`PRESENT`
+# ``PROVIDER_AGGREGATES`` UUIDs of aggregates                    :data:`PRESENT`
+# ``FLAVOR``              extra specs                            text
+# ``IMAGE``               properties                             text
+# ``AGGREGATE``           metadata                               text
+# ``NEW_AGGREGATE``       ``name`` and ``availability_zone``     text
+# ``AGGREGATE_HOSTS``     service hosts                          :data:`PRESENT`
+# ======================= ====================================== =======================
+#
+# A key that is not there has the value None.
 
 
 Value = Union[str, None]

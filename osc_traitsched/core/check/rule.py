@@ -41,6 +41,9 @@ class Rule:
 
 
 # What images bring about that are neither public nor the caller's own.
+#
+# Any user can make an image with whatever properties, and only those who use it are
+# concerned. So it is worth a note, and no error of the cloud's.
 
 
 @dataclasses.dataclass(frozen=True)

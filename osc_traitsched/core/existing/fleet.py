@@ -104,6 +104,10 @@ def _named(kind: Body) -> frozenset[str]:
 
 
 # The servers of a cloud, with as little kept of each as its question needs.
+#
+# A page of a thousand servers takes some ten megabytes, and a cloud has a hundred such
+# pages. Most servers are of a few flavors, images and zones. So a server is six short
+# values, and what many were asked for alike is kept once, as their kind.
 
 
 HOST = "OS-EXT-SRV-ATTR:host"

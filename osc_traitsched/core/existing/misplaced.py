@@ -40,6 +40,10 @@ from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Mask, Matcher
 
 # What the host filters make of the host that a server is on, as if it were not there.
+#
+# What a server uses counts as used on its own host, so that filters which compare
+# amounts are not asked: the server has its room. Whether its service is up comes and
+# goes, and is no reason why the server should not be there.
 
 
 CAPABILITIES, NUMA = "ComputeCapabilitiesFilter", "NUMATopologyFilter"
@@ -260,6 +264,12 @@ class Elsewhere:
 
 
 # Servers whose own hosts could not be given to them today.
+#
+# A server is judged against its host as Nova would judge the host for a new server of
+# the same kind, but for amounts: the server has its room. So it is misplaced where its
+# host has lost a trait, was isolated, is of another zone, or is kept for other
+# projects; where the policy of its group is broken; and where a filter that is on now
+# says no.
 
 
 _ISOLATING = "isolate_aggregates"

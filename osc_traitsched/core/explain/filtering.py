@@ -111,6 +111,10 @@ def unread_zone(question: Question) -> str:
 
 
 # What nova-scheduler's own host filters make of the hosts, beside Placement's answer.
+#
+# Nova runs the filters one after the other on the hosts that Placement gave, and each
+# on those that are left. Here each is run on every host, so that what it keeps out is
+# known whatever else does.
 
 
 _STAGE = "scheduler"

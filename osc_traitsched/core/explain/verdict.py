@@ -15,6 +15,9 @@ from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Host, Mask, Matcher
 
 # Minimal hitting sets: the smallest that share a member with each of many sets.
+#
+# Sets are integers whose bits are the members. Frozensets would take a third more time
+# where there are hundreds of hitting sets.
 
 
 #: More sets than any twelve members can have.
@@ -226,6 +229,36 @@ class ClauseSet(Collection[Condition]):
 
 
 # The answer for one request: why each host is rejected, and what follows.
+#
+# The terms are those of model-based diagnosis (R. Reiter, "A Theory of Diagnosis from
+# First Principles", 1987). A *correction set* of a host is a minimal set of clauses
+# without which the host could take the request: what Reiter calls a diagnosis. A
+# *conflict* is a minimal set of clauses that no host meets together, whatever else of
+# the request it meets. What a host meets has nothing of at least one of its
+# correction sets. So a set of clauses is too much for the host if and only if it
+# shares a clause with each of them, and too much for all hosts if and only if it
+# shares a clause with each correction set of each host. That is: the conflicts are
+# the minimal hitting sets of all hosts' correction sets.
+#
+# For example, three clauses and three hosts of one provider each:
+#
+# =====  ===========  =======  ==============  ==========================
+# Host   CUSTOM_GOLD  enabled  4096 MEMORY_MB  Correction sets
+# =====  ===========  =======  ==============  ==========================
+# cmp01  no           yes      no              {CUSTOM_GOLD, MEMORY_MB}
+# cmp02  no           no       yes             {CUSTOM_GOLD, enabled}
+# cmp03  yes          yes      no              {MEMORY_MB}
+# =====  ===========  =======  ==============  ==========================
+#
+# The sets of the last column have two minimal hitting sets, {CUSTOM_GOLD, MEMORY_MB}
+# and {enabled, MEMORY_MB}. These are the conflicts: no host with the memory has
+# CUSTOM_GOLD, and none is enabled. {CUSTOM_GOLD, enabled} is no conflict, since cmp03
+# meets both.
+#
+# A host of one provider meets clauses one by one, so that the clauses that it fails are
+# its only correction set. A tree can meet each clause and not all together: one
+# provider is asked for two traits, and each is on another one. Then either of the two
+# is a correction set by itself.
 
 
 @dataclasses.dataclass(frozen=True)

@@ -9,6 +9,10 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Set
 
 # How Nova's database compares the metadata of aggregates.
+#
+# nova/objects/aggregate.py compares keys and values in SQL, and so by the collation of
+# the tables. Those of MariaDB and MySQL are ``utf8_general_ci`` where nobody chose
+# otherwise (nova/db/api/migrations, ``mysql_charset``).
 
 
 class Collation(enum.Enum):

@@ -256,6 +256,10 @@ WEIGHER_METRICS_ROWS = (
 
 
 # The host filters that releases of Nova do not have any more.
+#
+# Their classes are gone from nova/scheduler/filters/. nova-scheduler does not start
+# with a name in enabled_filters that it has no class for
+# (nova/scheduler/host_manager.py, ``_choose_host_filters``).
 
 
 #: Each with the first release without it, be it before Train (20).

@@ -33,6 +33,9 @@ from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import OLDEST
 
 # The prefilters that look at aggregates: by project, by zone, by trait.
+#
+# nova/scheduler/request_filter.py, in the functions of the same names. What they look
+# for is compared by the database, but for the beginning of a project's key.
 
 
 def require_tenant_aggregate(
@@ -176,6 +179,8 @@ def transform_image_metadata(
 
 
 # The prefilters that look at ports and networks.
+#
+# nova/scheduler/request_filter.py, in the functions of the same names.
 
 
 def routed_networks_filter(
@@ -220,6 +225,8 @@ def _in_any(segments: Segments, origin: Origin) -> Iterator[Found]:
 
 
 # The prefilters that ask something of a tree's root.
+#
+# nova/scheduler/request_filter.py, in the functions of the same names.
 
 
 #: The disk formats that os-traits has a trait for, each with the release of Nova
@@ -341,6 +348,8 @@ def _where(wanted: Switch, trait: str) -> Iterator[Found]:
 
 
 # Nova's prefilters: what the scheduler adds to every request before it asks.
+#
+# nova/scheduler/request_filter.py, ``ALL_REQUEST_FILTERS``.
 
 
 @dataclasses.dataclass(frozen=True)

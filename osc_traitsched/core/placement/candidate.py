@@ -142,6 +142,10 @@ def _by_host(aggregates: Iterable[Aggregate]) -> dict[str, tuple[Aggregate, ...]
 
 
 # How many equal servers fit on a host, one at a time.
+#
+# nova-scheduler asks Placement once for all servers of a request, and claims for each
+# the first allocation request of a host that is left (nova/scheduler/manager.py,
+# ``SchedulerManager._schedule``). Which is the first, Placement does not promise.
 
 
 Figures = Mapping[str, Mapping[str, Stock]]

@@ -82,6 +82,9 @@ def _is_enough_for(room: Room, wanted: Iterable[tuple[Group, int]]) -> bool:
 
 
 # What providers could ever give, whatever is in use now.
+#
+# Without the use it is capacity and units that decide
+# (placement/objects/research_context.py, ``_capacity_check_clause``).
 
 
 #: Figures by provider and class.

@@ -23,6 +23,34 @@ from osc_traitsched.core.placement.facts import Amount, Facts, Stock
 from osc_traitsched.core.placement.matcher import matching_hosts
 
 # How to learn which aggregates providers are in by asking for few unions.
+#
+# One request, ``member_of=in:A,B,C``, tells which providers are in any of these
+# aggregates, not in which of them. But Nova's own lists say where each provider is to
+# be expected. If that is one aggregate at most, unions can be chosen whose answers show
+# whether the provider is exactly there.
+#
+# Each aggregate is in half of the k unions, and no two are in the same ones. So the
+# unions that a provider is in name its aggregate, and a second aggregate adds a union.
+# That serves C(k, k/2) aggregates, and no other choice serves more (Sperner's theorem).
+# Four unions serve up to six aggregates:
+#
+# =====  ==================  =======================
+# Union  of A, B, C, D       of A, B, C, D, E, F
+# =====  ==================  =======================
+# 1      A, B, C             A, B, C
+# 2      A, D                A, D, E
+# 3      B, D                B, D, F
+# 4      C                   C, E, F
+# =====  ==================  =======================
+#
+# A provider that is expected in B has to be in unions 1 and 3 alone. If it is in 1 and
+# 4, it is in C instead; if in 1, 2 and 3, in A or D besides; if in none, Placement has
+# lost it. Only such a provider is then asked for its aggregates. Four requests for four
+# aggregates save nothing yet; but eight unions serve 70, and ten 252.
+#
+# Aggregates that a provider is expected in together, a zone and an isolated aggregate
+# say, are never in one union: they are parted first, and each part has unions of its
+# own.
 
 
 def unions(expected: Members) -> tuple[frozenset[str], ...]:
@@ -75,6 +103,10 @@ def _halves(aggregates: Sequence[str]) -> list[frozenset[str]]:
 
 
 # The most that each provider can give of a class at once, found out by few questions.
+#
+# Where several groups ask for a class, one provider may have to serve some of them, and
+# then gives a sum. Placement can be asked which providers give an amount; but twelve
+# groups with amounts of their own have 4095 sums.
 
 
 #: So many sums of one class are asked for at most.

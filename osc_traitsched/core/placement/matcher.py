@@ -31,6 +31,10 @@ from osc_traitsched.core.placement.facts import (
 from osc_traitsched.core.placement.search import has_placement, one_serves, task
 
 # Groups whose providers have to be one of them and its descendants.
+#
+# placement/objects/allocation_candidate.py, ``_check_same_subtree``. Only ports ask for
+# that, with two groups each, so that trying providers one group after the other is
+# cheap.
 
 
 #: Of what is tried; a host with more is taken to have a placement.
@@ -130,6 +134,10 @@ class _Search:
 
 
 # Whether one host can meet a set of clauses, by Placement's rules.
+#
+# A tree of one provider meets clauses one by one. In a larger tree, or with shared
+# providers, clauses can each be met and yet not together; then a placement is searched
+# for that Placement could give.
 
 
 __all__ = ["Host", "Mask", "Matcher", "Offer", "amounts", "matching_hosts"]

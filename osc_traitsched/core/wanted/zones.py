@@ -19,6 +19,11 @@ from osc_traitsched.core.wanted.refusals import (
 )
 
 # Hosts that change their zone: what Nova does not take, said before it is tried.
+#
+# nova/compute/api.py, ``is_safe_to_update_az`` and
+# ``ensure_no_instances_need_to_move_az_when_host_added`` and ``_removed``. Older
+# releases let servers get into another zone than the one they were made for; here that
+# is refused whatever the release.
 
 
 def changing_zone(plan: Plan, aggregates: Iterable[Body]) -> frozenset[str]:

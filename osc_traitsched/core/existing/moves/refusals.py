@@ -56,6 +56,9 @@ class MoveRefusal:
 
 
 # What refuses a move before nova-scheduler is asked, as far as an API shows it.
+#
+# nova/compute/api.py, the decorators of ``live_migrate``, ``resize``, ``evacuate``,
+# ``unshelve`` and ``rebuild``, in Nova's order; nova/conductor/tasks/live_migrate.py.
 
 
 def refusals(planned: Planned) -> tuple[MoveRefusal, ...]:

@@ -95,6 +95,9 @@ def in_turn(answers: Iterable[Answer]) -> Answer:
 
 
 # Why a host filter keeps a host out: the reasons of :class:`~.answer.Fails`.
+#
+# What ``key``, ``wanted`` and ``found`` hold for each is said beside it. The views word
+# them.
 
 
 #: The service is disabled; found: the reason that was given, if any.

@@ -169,6 +169,9 @@ def statistic(host: HostState, name: str) -> object:
 
 
 # Which servers a hypervisor runs, as far as its type and its CPUs tell.
+#
+# No API shows ``supported_instances``, the list of architecture, hypervisor type and
+# mode that a driver reports. Of most drivers it is known.
 
 
 ARCHITECTURE, TYPE, MODE = "hw_architecture", "img_hv_type", "hw_vm_mode"

@@ -421,6 +421,9 @@ def multiqueue(server: Server) -> None:
 
 
 # What nova-api refuses at once, check by check, in its order.
+#
+# nova/compute/api.py, ``_create_instance``: ``_validate_and_build_base_options`` and
+# ``_checks_for_create_and_rebuild``.
 
 
 _STATUS: Mapping[str, int] = {

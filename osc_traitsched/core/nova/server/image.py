@@ -15,6 +15,8 @@ from osc_traitsched.core.nova.server.properties import Property
 from osc_traitsched.core.releases import OLDEST
 
 # An image's property as Python writes it, which is what a host filter compares.
+#
+# nova/objects/image_meta.py, ``ImageMetaProps``
 
 
 TRAITS = "traits_required"

@@ -12,6 +12,8 @@ from osc_traitsched.core.nova.server.parts import Port, ProfileGroups
 from osc_traitsched.core.nova.server.server import Found, Group, Server, SoFar
 
 # What Cyborg's device profiles ask of Placement.
+#
+# nova/accelerator/cyborg.py, ``_CyborgClient.get_device_request_groups``.
 
 
 PROFILE = "accel:device_profile"
@@ -89,6 +91,10 @@ def devices(found: ProfileGroups, release: int) -> int:
 
 
 # The groups that ports, PCI aliases and device profiles bring into a request.
+#
+# nova/network/neutron.py, ``API.create_resource_requests``; nova/compute/api.py,
+# ``_provision_instances``; nova/scheduler/utils.py,
+# ``ResourceRequest._process_requested_resources``.
 
 
 #: Of ports that Cyborg gives a device; the releases before know none.

@@ -136,6 +136,11 @@ def versions(text: str, strict: bool) -> bool:
 
 
 # The image properties that Nova knows, as data.
+#
+# nova/objects/image_meta.py, ``ImageMetaProps.fields``, and the values in
+# nova/objects/fields.py. A property that takes any text and decides nothing, and a
+# switch that decides nothing, are not here: neither can lead to anything. The order is
+# that of Nova's own table where it decides which of two refusals comes first.
 
 
 #: The kinds of properties.

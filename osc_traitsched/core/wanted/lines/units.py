@@ -127,6 +127,14 @@ def claim_members(
 
 
 # The keys of an aggregate's metadata that name its projects to all of Nova.
+#
+# Two parts of Nova read them, and not alike. The prefilter ``require_tenant_aggregate``
+# (nova/scheduler/request_filter.py) takes every key that begins with
+# ``filter_tenant_id``, and compares its value as a whole.
+# AggregateMultiTenancyIsolation
+# (nova/scheduler/filters/aggregate_multitenancy_isolation.py) splits values at commas,
+# and before release 30 takes no key with a suffix. So each project has a key of its
+# own, and before 30 the key without a suffix lists them all.
 
 
 #: The most characters that Nova takes as a value
