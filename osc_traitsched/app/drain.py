@@ -24,8 +24,6 @@ from osc_traitsched.core.errors import (
     Refusal,
 )
 from osc_traitsched.core.existing import parts
-from osc_traitsched.core.existing.drain import plan as bound
-from osc_traitsched.core.existing.drain import plan as packing
 from osc_traitsched.core.existing.drain.model import (
     Asked,
     Claim,
@@ -35,7 +33,15 @@ from osc_traitsched.core.existing.drain.model import (
     claims,
     elsewhere,
 )
-from osc_traitsched.core.existing.drain.plan import Drain, Resident, Step, Stuck, Why
+from osc_traitsched.core.existing.drain.plan import (
+    Drain,
+    Resident,
+    Step,
+    Stuck,
+    Why,
+    pack,
+    shortage,
+)
 from osc_traitsched.core.existing.failure import read_state
 from osc_traitsched.core.existing.moves.due import due
 from osc_traitsched.core.existing.moves.planned import Planned
@@ -50,7 +56,7 @@ from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, host_states
 from osc_traitsched.core.nova.question import Move, Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher import ranking as weighers
+from osc_traitsched.core.nova.weigher.ranking import enabled
 from osc_traitsched.core.placement import candidate
 
 # The servers of a host, each with the move that takes it away.
@@ -243,7 +249,7 @@ def plan(cloud: Cloud, name: str, sources: SettingsSources) -> Drain:
     nodes = _nodes(cloud, name)
     host, assumptions = nodes[0].service_host, settings.of_cloud(cloud, sources)
     table.enabled(assumptions)
-    weighers.enabled(assumptions)
+    enabled(assumptions)
     minor, every = residents(cloud, nodes, assumptions)
     start = Drain(
         host, nodes, minor, assumptions, unconfirmed=_unconfirmed(cloud, host)
@@ -293,7 +299,7 @@ def _packed(
     }
     open_to = {asked: any(state.open_to(asked)) for asked in {s.asked for s in servers}}
     with_host = [each for each in servers if open_to[each.asked]]
-    found = packing.pack(with_host, state)
+    found = pack(with_host, state)
     alone = [servers[each] for each in servers if not open_to[each.asked]]
     full = (Stuck(servers[each], Why.NO_ROOM) for each in found.left)
     return dataclasses.replace(
@@ -307,7 +313,7 @@ def _packed(
             for each in found.placed
         ),
         stuck=(*start.stuck, *_without_host(cloud, alone), *full),
-        shortage=bound.shortage(with_host, state) if found.left else None,
+        shortage=shortage(with_host, state) if found.left else None,
     )
 
 

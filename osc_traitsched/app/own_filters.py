@@ -25,7 +25,7 @@ from osc_traitsched.core.nova.own import (
 )
 from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.nova.weigher import ranking as weighers
+from osc_traitsched.core.nova.weigher.ranking import enabled
 from osc_traitsched.runner import document, process
 from osc_traitsched.runner.process import TIMEOUT
 
@@ -119,7 +119,7 @@ def _plugins(settings: SchedulerSettings, own: OwnSources) -> Iterator[PluginNam
             yield PluginName(name, None, name, "filter")
         elif own.with_nova:
             yield PluginName(name, None, name, "filter", is_novas=True)
-    for name in weighers.enabled(settings)[1]:
+    for name in enabled(settings)[1]:
         yield PluginName(name, None, name, "weigher")
 
 

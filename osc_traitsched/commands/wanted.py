@@ -17,7 +17,7 @@ from osc_traitsched.app.wanted.reading import export_wanted
 from osc_traitsched.commands import arguments, base, scheduler_args, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config.wanted import files, writer
-from osc_traitsched.config.wanted import files as inventories
+from osc_traitsched.config.wanted.files import read_inventory
 from osc_traitsched.core.change import servers, traits
 from osc_traitsched.core.errors import AnswerIsNo, PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.claims import Claim, Unit
@@ -129,9 +129,7 @@ class Summed(base.TextLister):
         :raises Mistakes: all that is wrong in the files
         :raises BadConfiguration: for an inventory that can't be read
         """
-        inventory = (
-            inventories.read_inventory(args.inventory) if args.inventory else None
-        )
+        inventory = read_inventory(args.inventory) if args.inventory else None
         with uncollected():
             found = files.read(args.files)
         sources = scheduler_args.sources(args, self.app)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import yaml
 
-from osc_traitsched.config import nova_conf as ini
 from osc_traitsched.config import rhoso, tripleo
+from osc_traitsched.config.nova_conf import section_and_key
 from osc_traitsched.core.errors import NoParameter
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import Value
@@ -19,7 +19,7 @@ def nova_conf(values: Values) -> str:
     """Return options as INI text; nothing for none."""
     sections: dict[str, list[str]] = {}
     for name, value in values.items():
-        section, key = ini.section_and_key(name)
+        section, key = section_and_key(name)
         sections.setdefault(section, []).append(f"{key} = {_as_ini(value)}\n")
     return "\n".join(
         f"[{section}]\n{''.join(lines)}" for section, lines in sections.items()

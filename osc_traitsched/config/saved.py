@@ -13,8 +13,8 @@ from collections.abc import Mapping
 import yaml
 
 from osc_traitsched.config import baseline, document
-from osc_traitsched.config import nova_conf as ini
 from osc_traitsched.config.document import Branch
+from osc_traitsched.config.nova_conf import Entry, Ini, put, section_and_key
 from osc_traitsched.core import releases
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import Kind, Option
@@ -52,7 +52,7 @@ class Saved:
     nova_conf: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
     control_plane: str | None = None
-    options: ini.Ini = dataclasses.field(default_factory=dict)
+    options: Ini = dataclasses.field(default_factory=dict)
     ignored_rules: tuple[str, ...] = ()
 
     @property
@@ -137,16 +137,16 @@ def _path(branch: Branch) -> str:
     return os.path.normpath(os.path.join(os.path.dirname(branch.path), written))
 
 
-def _options(branch: Branch | None) -> ini.Ini:
-    found: dict[tuple[str, str], ini.Entry] = {}
+def _options(branch: Branch | None) -> Ini:
+    found: dict[tuple[str, str], Entry] = {}
     for written, each in (branch.children() if branch else {}).items():
         name = options.option_named(written)
         if name is None:
             raise each.bad(f"is not one of {', '.join(options.OPTIONS)}")
         if not each.is_null:
             for value in _values(each, options.OPTIONS[name]):
-                entry = ini.Entry(value, each.path, each.line)
-                ini.put(found, ini.section_and_key(name), entry)
+                entry = Entry(value, each.path, each.line)
+                put(found, section_and_key(name), entry)
     return found
 
 

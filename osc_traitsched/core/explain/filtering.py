@@ -11,7 +11,6 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.inventory.trait import DISABLED
-from osc_traitsched.core.nova import question as move
 from osc_traitsched.core.nova.clause import (
     Clause,
     HostFilter,
@@ -41,7 +40,7 @@ from osc_traitsched.core.nova.filter.table import (
 )
 from osc_traitsched.core.nova.options import ENABLED_FILTERS
 from osc_traitsched.core.nova.own import Difference
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import RULES, Question, with_rules
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER
 from osc_traitsched.core.nova.weigher import ranking as weighers
@@ -189,7 +188,7 @@ class Filtering:
     def conditions(self) -> tuple[HostFilter | MoveRule, ...]:
         """Those of the filters that keep any host out, with what they do it for."""
         return tuple(
-            (MoveRule if name in move.RULES else HostFilter)(
+            (MoveRule if name in RULES else HostFilter)(
                 name, tuple(dict.fromkeys(self._origins(name)))
             )
             for name in self.judgment.names
@@ -199,7 +198,7 @@ class Filtering:
     @property
     def filters(self) -> tuple[str, ...]:
         """The filters alone, without what a move demands besides."""
-        return tuple(name for name in self.judgment.names if name not in move.RULES)
+        return tuple(name for name in self.judgment.names if name not in RULES)
 
     @property
     def filters_of_rebuild(self) -> tuple[str, ...]:
@@ -333,7 +332,7 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
         judgment, differences = question.own.joined(judgment, hosts, spec, settings)
     if question.move is not None:
         nodes = [each.compute for each in hosts]
-        judgment = move.with_rules(judgment, question.move, nodes, settings)
+        judgment = with_rules(judgment, question.move, nodes, settings)
     return Filtering(judgment, differences=differences)
 
 

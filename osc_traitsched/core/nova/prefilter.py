@@ -20,9 +20,14 @@ from osc_traitsched.core.nova.server import (
     properties,
     translation,
 )
-from osc_traitsched.core.nova.server import server as not_evaluated
 from osc_traitsched.core.nova.server.parts import Segments
 from osc_traitsched.core.nova.server.server import (
+    DEVICE_PROFILE,
+    IMAGE_METADATA,
+    IMAGE_TYPE,
+    PROJECT,
+    TENANT,
+    ZONE,
     Found,
     NotEvaluated,
     Server,
@@ -47,7 +52,7 @@ def require_tenant_aggregate(
     ``filter_tenant_id``.
     """
     if server.project_id is None:
-        yield NotEvaluated(not_evaluated.PROJECT, "project_id")
+        yield NotEvaluated(PROJECT, "project_id")
         return
     equal = assumptions.collation.equal
     origins, uuids = [], set()
@@ -61,7 +66,7 @@ def require_tenant_aggregate(
     elif assumptions.value(options.TENANT_REQUIRED):
         raise Refusal("RequestFilterFailed", "tenant-without-aggregate", ())
     else:
-        yield NotEvaluated(not_evaluated.TENANT, server.project_id)
+        yield NotEvaluated(TENANT, server.project_id)
 
 
 def map_az_to_placement_aggregate(
@@ -85,7 +90,7 @@ def map_az_to_placement_aggregate(
         uuids = frozenset(aggregate.uuid for aggregate, _ in found)
         yield MemberOf(uuids, False, tuple(a.origin(key) for a, key in found))
     else:
-        yield NotEvaluated(not_evaluated.ZONE, zone)
+        yield NotEvaluated(ZONE, zone)
 
 
 def isolate_aggregates(
@@ -171,7 +176,7 @@ def transform_image_metadata(
             continue
         if not told.has_trait(value):
             key = server.image.key(told.name)
-            yield NotEvaluated(not_evaluated.IMAGE_METADATA, key, value)
+            yield NotEvaluated(IMAGE_METADATA, key, value)
             return
         trait = f"{told.prefix}_{value.replace('-', '_').upper()}"
         clauses.append(RootTrait(trait, False, (server.image.origin(told.name),)))
@@ -251,7 +256,7 @@ def require_image_type_support(
         trait = f"COMPUTE_IMAGE_TYPE_{given.upper()}"
         yield _on_the_root(server, trait, False, server.image.origin("disk_format"))
     else:
-        yield NotEvaluated(not_evaluated.IMAGE_TYPE, "disk_format", given)
+        yield NotEvaluated(IMAGE_TYPE, "disk_format", given)
 
 
 def compute_status_filter(
@@ -281,7 +286,7 @@ def accelerators_filter(
     profile = server.flavor.specs.get(key)
     if profile:
         if profile not in server.parts.device_profiles:
-            yield NotEvaluated(not_evaluated.DEVICE_PROFILE, key, profile)
+            yield NotEvaluated(DEVICE_PROFILE, key, profile)
         yield RootTrait("COMPUTE_ACCELERATORS", False, (server.flavor.origin(key),))
 
 

@@ -26,8 +26,25 @@ from osc_traitsched.core.nova.clause import (
 )
 from osc_traitsched.core.nova.options import Value
 from osc_traitsched.core.nova.question import Body, Question
-from osc_traitsched.core.nova.server import server as kinds
 from osc_traitsched.core.nova.server.parts import Parts, Volume
+from osc_traitsched.core.nova.server.server import (
+    BAD_AMOUNT,
+    BAD_GROUP_POLICY,
+    BAD_SUFFIX,
+    BAD_TRAIT_VALUE,
+    DEVICE_PROFILE,
+    FORCED_HOST,
+    IMAGE_METADATA,
+    IMAGE_TYPE,
+    PCI_ALIAS,
+    PCI_ALIAS_IN_PLACEMENT,
+    PROJECT,
+    REQUESTED_DESTINATION,
+    TENANT,
+    UNKNOWN_RESOURCE_CLASS,
+    VOLUME_ZONE,
+    ZONE,
+)
 from osc_traitsched.core.placement.candidate import Room
 from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
@@ -356,30 +373,30 @@ _PCI = (
 
 #: Sentences for what Nova's own code leaves out, or what was not given.
 _SENTENCES = {
-    kinds.PCI_ALIAS: f"{_PCI}; then a filter of nova-scheduler's decides",
-    kinds.PCI_ALIAS_IN_PLACEMENT: f"{_PCI}, which says what Placement is asked for",
-    kinds.FORCED_HOST: "{named}: nova-api refuses a host that is named (HTTP 403) "
+    PCI_ALIAS: f"{_PCI}; then a filter of nova-scheduler's decides",
+    PCI_ALIAS_IN_PLACEMENT: f"{_PCI}, which says what Placement is asked for",
+    FORCED_HOST: "{named}: nova-api refuses a host that is named (HTTP 403) "
     "unless the policy os_compute_api:servers:create:forced_host allows it to the "
     "user; by default it takes admin",
-    kinds.REQUESTED_DESTINATION: "{named}: nova-api refuses a host that is asked for "
+    REQUESTED_DESTINATION: "{named}: nova-api refuses a host that is asked for "
     "(HTTP 403) unless the policy compute:servers:create:requested_destination allows "
     "it to the user; by default it takes admin",
-    kinds.DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for; "
+    DEVICE_PROFILE: "device profile {named}: Cyborg knows what it asks for; "
     "--device-profile FILE says it, too",
-    kinds.VOLUME_ZONE: "volume {key} is in the default zone {value}, for which "
+    VOLUME_ZONE: "volume {key} is in the default zone {value}, for which "
     "nova-api asks for no zone; as [cinder]cross_az_attach is off, nova-compute ends "
     "the build on a host of another zone",
-    kinds.PROJECT: "aggregates for tenants: no project is given",
-    kinds.BAD_GROUP_POLICY: "{named}: ignored by Nova, since it is no group policy",
-    kinds.UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, no resource class",
-    kinds.BAD_AMOUNT: "{named}: ignored by Nova, since it is no amount",
-    kinds.BAD_TRAIT_VALUE: "{named}: ignored by Nova, neither required nor forbidden",
-    kinds.BAD_SUFFIX: "{named}: ignored by Nova, since it is no group's suffix",
-    kinds.IMAGE_TYPE: "{named}: no trait stands for this format; it restricts nothing",
-    kinds.IMAGE_METADATA: "{named}: no trait stands for it, and so all of "
+    PROJECT: "aggregates for tenants: no project is given",
+    BAD_GROUP_POLICY: "{named}: ignored by Nova, since it is no group policy",
+    UNKNOWN_RESOURCE_CLASS: "{named}: ignored by Nova, no resource class",
+    BAD_AMOUNT: "{named}: ignored by Nova, since it is no amount",
+    BAD_TRAIT_VALUE: "{named}: ignored by Nova, neither required nor forbidden",
+    BAD_SUFFIX: "{named}: ignored by Nova, since it is no group's suffix",
+    IMAGE_TYPE: "{named}: no trait stands for this format; it restricts nothing",
+    IMAGE_METADATA: "{named}: no trait stands for it, and so all of "
     "transform_image_metadata adds nothing",
-    kinds.ZONE: "zone {named}: no aggregate has it; it restricts nothing in Placement",
-    kinds.TENANT: "project {named}: no aggregate names it; it is not restricted",
+    ZONE: "zone {named}: no aggregate has it; it restricts nothing in Placement",
+    TENANT: "project {named}: no aggregate names it; it is not restricted",
 }
 
 

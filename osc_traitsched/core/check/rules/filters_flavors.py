@@ -13,11 +13,11 @@ from osc_traitsched.core.check.words import aggregate_set, unset
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter import supported, values
-from osc_traitsched.core.nova.filter import values as ops
 from osc_traitsched.core.nova.filter.aggregates import FLAVOR_KEY, SCOPE, metadata_key
 from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.filter.state import Fails
 from osc_traitsched.core.nova.filter.table import FILTERS, judge
+from osc_traitsched.core.nova.filter.values import can_match, is_plain
 from osc_traitsched.core.nova.question import Body, Question
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.core.nova.weigher.ranking import WEIGHERS
@@ -119,10 +119,10 @@ class FiltersNoAggregate(Finding):
             f"{EXTRA_SPECS} keeps it out of all hosts: none is in an aggregate whose "
             f"{self.key} matches {pairs[0]}{there}"
         )
-        if not ops.can_match(value):
+        if not can_match(value):
             return _of_no_value(problem, key, value, self.id)
         pair = f"{self.key}={value}"
-        wanted = pair if ops.is_plain(value) else Placeholder(f"{self.key}=VALUE")
+        wanted = pair if is_plain(value) else Placeholder(f"{self.key}=VALUE")
         return Words(
             problem,
             openstack(
@@ -239,7 +239,7 @@ def unscoped(analysis: Analysis) -> Iterator[FiltersUnscoped]:
     of_aggregates = filtering.is_on(EXTRA_SPECS)
     for flavor in analysis.flavors:
         for key, value in (flavor.body.get("extra_specs") or {}).items():
-            is_object = supported.is_object(key) and ops.is_plain(value)
+            is_object = supported.is_object(key) and is_plain(value)
             if supported.exists(key) and (is_object or of_aggregates):
                 identity = str(flavor.body["id"])
                 yield FiltersUnscoped(
@@ -249,7 +249,7 @@ def unscoped(analysis: Analysis) -> Iterator[FiltersUnscoped]:
 
 def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
     """Return the words on what no value of any aggregate matches."""
-    if ops.is_plain(value) and "," in value:
+    if is_plain(value) and "," in value:
         parts = [each.strip() for each in value.split(",")]
         one_of = f"{key}=<or> {' <or> '.join(filter(None, parts))}"
         return Words(
@@ -258,7 +258,7 @@ def _of_no_value(problem: str, key: str, value: str, flavor: str) -> Words:
             openstack("flavor set", Option("--property", one_of), flavor),
             "to take any of them",
         )
-    if ops.is_plain(value) and value.strip():
+    if is_plain(value) and value.strip():
         pair = f"{key}={value.strip()}"
         return Words(
             f"{problem}; an aggregate's value is taken without the spaces around it, "

@@ -16,15 +16,19 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.request import NotEvaluated
 from osc_traitsched.core.nova.server import server
-from osc_traitsched.core.nova.server import server as kinds
 from osc_traitsched.core.nova.server.extra_specs import GROUP_POLICY
+from osc_traitsched.core.nova.server.server import (
+    BAD_AMOUNT,
+    BAD_SUFFIX,
+    UNKNOWN_RESOURCE_CLASS,
+)
 from osc_traitsched.paste import Option, openstack
 from osc_traitsched.text import did_you_mean, listed, quoted
 
 _REASONS = {
-    kinds.UNKNOWN_RESOURCE_CLASS: "no resource class",
-    kinds.BAD_AMOUNT: "no amount",
-    kinds.BAD_SUFFIX: "no suffix of a group",
+    UNKNOWN_RESOURCE_CLASS: "no resource class",
+    BAD_AMOUNT: "no amount",
+    BAD_SUFFIX: "no suffix of a group",
 }
 
 

@@ -8,7 +8,6 @@ from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import compute, state, supported
-from osc_traitsched.core.nova.filter import values as ops
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
     Answer,
@@ -19,6 +18,7 @@ from osc_traitsched.core.nova.filter.state import (
     Unknown,
     in_turn,
 )
+from osc_traitsched.core.nova.filter.values import ERRORS, match
 from osc_traitsched.core.nova.server import image as image_text
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -68,8 +68,8 @@ def has_wanted(metadata: Mapping[str, str], extra_spec: str, wanted: str) -> boo
     if key is None or key not in metadata:
         return False
     try:
-        return any(ops.match(v.strip(), wanted) for v in metadata[key].split(","))
-    except ops.ERRORS:
+        return any(match(v.strip(), wanted) for v in metadata[key].split(","))
+    except ERRORS:
         return False
 
 
@@ -81,8 +81,8 @@ def _matched(host: HostState, origin: Origin, key: str, wanted: str) -> Answer:
     matched, raised = False, ""
     for value in values:
         try:
-            matched = ops.match(value, wanted) or matched
-        except ops.ERRORS as exc:
+            matched = match(value, wanted) or matched
+        except ERRORS as exc:
             raised = type(exc).__name__
     if matched and raised:
         evidence = f"{raised}: {wanted}"

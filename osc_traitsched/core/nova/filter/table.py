@@ -15,8 +15,13 @@ from osc_traitsched.core.nova.filter import (
     state,
     values,
 )
-from osc_traitsched.core.nova.filter import groups as hints
-from osc_traitsched.core.nova.filter.groups import REBUILD, REBUILD_HINT
+from osc_traitsched.core.nova.filter.groups import (
+    REBUILD,
+    REBUILD_HINT,
+    different_host,
+    same_host,
+    simple_cidr,
+)
 from osc_traitsched.core.nova.filter.state import (
     PASSES,
     Answer,
@@ -85,9 +90,9 @@ _ROWS = (
         reads=(HOST, INSTANCES),
     ),
     HostFilter("ServerGroupAffinityFilter", groups.affinity, reads=(HOST,)),
-    HostFilter("SameHostFilter", hints.same_host, reads=(INSTANCES,)),
-    HostFilter("DifferentHostFilter", hints.different_host, reads=(INSTANCES,)),
-    HostFilter("SimpleCIDRAffinityFilter", hints.simple_cidr, reads=(REPORT,)),
+    HostFilter("SameHostFilter", same_host, reads=(INSTANCES,)),
+    HostFilter("DifferentHostFilter", different_host, reads=(INSTANCES,)),
+    HostFilter("SimpleCIDRAffinityFilter", simple_cidr, reads=(REPORT,)),
     HostFilter(
         "AggregateInstanceExtraSpecsFilter",
         aggregates.extra_specs,

@@ -19,13 +19,20 @@ from osc_traitsched.core.nova.server import (
     translation,
     volume,
 )
-from osc_traitsched.core.nova.server import server as not_evaluated
 from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
 from osc_traitsched.core.nova.server.server import (
     FORCED_HOST,
+    KERNEL_IMAGE,
+    MIXED_COMPUTES,
+    PCI_ALIAS,
+    PCI_ALIAS_IN_PLACEMENT,
     REQUESTED_DESTINATION,
     REQUESTED_HOST,
+    SOUND_COMPUTES,
+    VOLUME_SIZE,
+    VOLUME_ZONE,
+    ZERO_DISK,
     Aggregate,
     NotEvaluated,
     Server,
@@ -56,7 +63,7 @@ def _pci_alias(
     asked = server.release >= pci.IN_PLACEMENT_SINCE and assumptions.value(
         options.PCI_IN_PLACEMENT
     )
-    kind = not_evaluated.PCI_ALIAS_IN_PLACEMENT if asked else not_evaluated.PCI_ALIAS
+    kind = PCI_ALIAS_IN_PLACEMENT if asked else PCI_ALIAS
     yield NotEvaluated(kind, pci.ALIAS, alias)
 
 
@@ -71,9 +78,9 @@ def _disk(server: Server) -> Iterator[NotEvaluated]:
     if server.boot_from_volume:
         size = server.image.amount("min_disk")
         if size:
-            yield NotEvaluated(not_evaluated.VOLUME_SIZE, "min_disk", str(size))
+            yield NotEvaluated(VOLUME_SIZE, "min_disk", str(size))
     elif not server.flavor.disk and not server.root_disk_is_a_volume:
-        yield NotEvaluated(not_evaluated.ZERO_DISK, "disk", "0")
+        yield NotEvaluated(ZERO_DISK, "disk", "0")
 
 
 def _volume_zone(
@@ -89,7 +96,7 @@ def _volume_zone(
     default = assumptions.value(options.DEFAULT_HOST_ZONE)
     for each in server.parts.volumes:
         if each.status and each.zone == default:
-            yield NotEvaluated(not_evaluated.VOLUME_ZONE, each.label, each.zone)
+            yield NotEvaluated(VOLUME_ZONE, each.label, each.zone)
 
 
 def _kernel(server: Server) -> Iterator[NotEvaluated]:
@@ -99,19 +106,17 @@ def _kernel(server: Server) -> Iterator[NotEvaluated]:
         return
     for key in ("kernel_id", "ramdisk_id"):
         if body.get(key) is not None:
-            yield NotEvaluated(not_evaluated.KERNEL_IMAGE, key, str(body[key]))
+            yield NotEvaluated(KERNEL_IMAGE, key, str(body[key]))
 
 
 def _computes(server: Server) -> Iterator[NotEvaluated]:
     """Yield what takes every compute service of the cloud to be new enough."""
     if cpu.policy(server).value == "mixed":
-        yield NotEvaluated(not_evaluated.MIXED_COMPUTES, cpu.POLICY, "mixed")
+        yield NotEvaluated(MIXED_COMPUTES, cpu.POLICY, "mixed")
     if server.release >= 32:
         model = extra_specs.sound_model(server)
         if model.value:
-            yield NotEvaluated(
-                not_evaluated.SOUND_COMPUTES, model.origins[0].key, model.value
-            )
+            yield NotEvaluated(SOUND_COMPUTES, model.origins[0].key, model.value)
 
 
 # From a flavor and an image to the request, or to the refusal.

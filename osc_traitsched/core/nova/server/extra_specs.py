@@ -8,8 +8,13 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova.clause import Resource, Trait
 from osc_traitsched.core.nova.server import properties
-from osc_traitsched.core.nova.server import server as not_evaluated
 from osc_traitsched.core.nova.server.server import (
+    BAD_AMOUNT,
+    BAD_GROUP_POLICY,
+    BAD_SUFFIX,
+    BAD_TRAIT_VALUE,
+    OVERWRITTEN,
+    UNKNOWN_RESOURCE_CLASS,
     Choice,
     Found,
     NotEvaluated,
@@ -266,11 +271,11 @@ def flavor_specs(so_far: SoFar, server: Server) -> Iterator[Found]:
         found = _pattern(server.release).fullmatch(key)
         if not found:
             if _PREFIXED.match(key):
-                yield NotEvaluated(not_evaluated.BAD_SUFFIX, key, value)
+                yield NotEvaluated(BAD_SUFFIX, key, value)
         elif found[1] == "resources":
             yield _amount(server, key, found[2] or "", found[3])
         elif not found[2] and _is_written_by_a_prefilter(so_far, found[3]):
-            yield NotEvaluated(not_evaluated.OVERWRITTEN, key, value)
+            yield NotEvaluated(OVERWRITTEN, key, value)
         else:
             yield _trait(server, key, found[2] or "", found[3])
 
@@ -286,7 +291,7 @@ def image_traits(so_far: SoFar, server: Server) -> Iterator[Found]:
             name = key.partition(":")[2]
             yield Trait("", name, False, (server.image.origin(key),))
         else:
-            yield NotEvaluated(not_evaluated.BAD_TRAIT_VALUE, key, value)
+            yield NotEvaluated(BAD_TRAIT_VALUE, key, value)
 
 
 def group_policy(server: Server) -> str | None:
@@ -324,7 +329,7 @@ def bad_group_policy(so_far: SoFar, server: Server) -> Iterator[Found]:
     """Yield a group policy that Nova does not know, and so ignores."""
     value = server.flavor.specs.get(GROUP_POLICY)
     if value is not None and group_policy(server) is None:
-        yield NotEvaluated(not_evaluated.BAD_GROUP_POLICY, GROUP_POLICY, value)
+        yield NotEvaluated(BAD_GROUP_POLICY, GROUP_POLICY, value)
 
 
 def _pattern(release: int) -> re.Pattern[str]:
@@ -345,15 +350,15 @@ def _amount(server: Server, key: str, group: str, name: str) -> Found:
     """Return an amount (nova/objects/request_spec.py, ``RequestGroup``)."""
     value = server.flavor.specs[key]
     if not is_class(name, server.release):
-        return NotEvaluated(not_evaluated.UNKNOWN_RESOURCE_CLASS, key, value)
+        return NotEvaluated(UNKNOWN_RESOURCE_CLASS, key, value)
     amount = properties.integer(value)
     if amount is None or amount < 0:
-        return NotEvaluated(not_evaluated.BAD_AMOUNT, key, value)
+        return NotEvaluated(BAD_AMOUNT, key, value)
     return Resource(group, name, amount, (server.flavor.origin(key),))
 
 
 def _trait(server: Server, key: str, group: str, name: str) -> Found:
     value = server.flavor.specs[key]
     if value not in ("required", "forbidden"):
-        return NotEvaluated(not_evaluated.BAD_TRAIT_VALUE, key, value)
+        return NotEvaluated(BAD_TRAIT_VALUE, key, value)
     return Trait(group, name, value == "forbidden", (server.flavor.origin(key),))

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from osc_traitsched.core.nova.clause import Origin, Resource, Trait
 from osc_traitsched.core.nova.server import cpu, extra_specs, outside
-from osc_traitsched.core.nova.server import server as not_evaluated
 from osc_traitsched.core.nova.server.server import (
     EPHEMERAL,
+    STATELESS_WITHOUT_UEFI,
     Choice,
     Found,
     NotEvaluated,
@@ -195,9 +195,7 @@ def stateless_firmware(so_far: SoFar, server: Server) -> Iterator[Found]:
         name = "COMPUTE_SECURITY_STATELESS_FIRMWARE"
         yield Trait("", name, False, wanted.origins)
     elif server.image.flag("hw_firmware_stateless"):
-        yield NotEvaluated(
-            not_evaluated.STATELESS_WITHOUT_UEFI, "hw_firmware_stateless", "true"
-        )
+        yield NotEvaluated(STATELESS_WITHOUT_UEFI, "hw_firmware_stateless", "true")
 
 
 def _where(choice: Choice, value: str, trait: str) -> Iterator[Found]:
