@@ -16,6 +16,7 @@ from osc_traitsched.core.wanted.planner import Step
 from osc_traitsched.text import did_you_mean, folded, listed, visible
 from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.traits import Table
+from osc_traitsched.views.wanted.prose import IMPOSSIBLE
 
 # The plan of a wanted state as rows, one a unit.
 
@@ -200,6 +201,8 @@ def _line(step: Step, found: FoundCloud) -> tuple[_Line, str]:
         # A line says by itself that something is new.
         note = note.removeprefix("new").removeprefix("; ")
     status = "" if is_fine else step.outcome.status.value
+    if step.outcome.change.problem is not None:
+        status = IMPOSSIBLE
     phase = step.outcome.change.phase
     if step.step == "member":
         before = f"{start}{visible(step.object)}  host "

@@ -25,6 +25,9 @@ _BECAME = {
     **{each: (each.value, each.value) for each in _NOT_DONE},
 }
 
+#: Known when the plan is made: nothing is tried.
+IMPOSSIBLE = "can't be done"
+
 
 def with_undo(path: str) -> str:
     """Return what the same command again needs once it has written an undo file."""
@@ -94,6 +97,7 @@ def summary(
     """
     words = collections.Counter(_became(step) for step in steps)
     counts = {what: words[what] for each in _BECAME.values() for what in each}
+    counts[IMPOSSIBLE] = words[IMPOSSIBLE]
     counts["held"] = held
     said = [f"{number} {what}" for what, number in counts.items() if number]
     same = f"{as_wanted + words[_SAME]} {_SAME}"
@@ -102,6 +106,8 @@ def summary(
 
 def _became(step: Step) -> str:
     """Return what became of a unit; others may have made it so meanwhile."""
+    if step.outcome.change.problem is not None:
+        return IMPOSSIBLE
     added, removed = _BECAME.get(step.outcome.status, (_SAME, _SAME))
     return removed if step.after is None else added
 

@@ -20,6 +20,7 @@ from osc_traitsched.core.wanted.found import FoundCloud
 from osc_traitsched.core.wanted.model import Place
 from osc_traitsched.core.wanted.planner import Step
 from osc_traitsched.views.wanted.lines import lines
+from osc_traitsched.views.wanted.prose import summary
 
 CLOUD = FoundCloud(
     Snapshot(()),
@@ -42,9 +43,11 @@ def step(
     problem=None,
     phase=0,
     rest=False,
+    known=None,
 ):
     what = "remove" if after is None else "add" if before is None else "set"
-    change = Change(Object(Kind.FLAVOR, "id", name), State({}), {}, phase=phase)
+    owner = Object(Kind.FLAVOR, "id", name)
+    change = Change(owner, State({}), {}, phase=phase, problem=known)
     claim = Claim(after, Place("w.yaml", line), rest)
     outcome = Outcome(change, status, problem)
     return Step(what, kind, name, "id", key, before, after, claim, outcome)
@@ -176,3 +179,14 @@ def test_what_is_not_written_has_its_reason_below():
         "+ host cmp04  trait CUSTOM_A  (w.yaml:3)  unchanged",
         "+ trait CUSTOM_A  new  (w.yaml:3)  not done",
     ]
+
+
+def test_what_is_known_to_fail_is_not_said_to_have_been_tried():
+    known = CloudBroke("compute", "cmp00 has 2 servers")
+    host = {"status": Status.FAILED, "problem": known, "known": known}
+    (member,) = steps = [step("member", "gold-a", "cmp00", **host)]
+    assert text(member) == [
+        "+ aggregate gold-a  host cmp00  (w.yaml:3)",
+        "    can't be done: compute: cmp00 has 2 servers",
+    ]
+    assert summary(["w.yaml"], steps, 1, 0) == "w.yaml: 1 can't be done, 1 as wanted"
