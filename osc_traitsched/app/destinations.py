@@ -19,9 +19,9 @@ from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.existing.moves.rebuild import Rebuild, rebuild
 from osc_traitsched.core.existing.moves.refusals import refusals
 from osc_traitsched.core.existing.moves.unseen import unseen
-from osc_traitsched.core.existing.parts import Given, Name
+from osc_traitsched.core.existing.parts import Name
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.question import SAME_HOST, Kind, Move
+from osc_traitsched.core.nova.question import SAME_HOST, Kind, Move, ServerSpec
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,7 +42,7 @@ def destinations(
     cloud: Cloud,
     name: str,
     asked: Asked,
-    given: Given,
+    given: ServerSpec,
     sources: SettingsSources,
     explainer: Explainer = explain,
 ) -> Destinations:
@@ -78,7 +78,7 @@ def destinations(
 
 
 def _before(
-    found: Found, given: Given, planned: Planned, because: Because
+    found: Found, given: ServerSpec, planned: Planned, because: Because
 ) -> Destinations:
     """Return what is to be said of a move before any host is looked at."""
     return Destinations(
@@ -95,7 +95,7 @@ def _before(
     )
 
 
-def _check(asked: Asked, given: Given) -> None:
+def _check(asked: Asked, given: ServerSpec) -> None:
     for kind, option, value in (
         (Kind.RESIZE, "--flavor", asked.flavor),
         (Kind.REBUILD, "--image", asked.image),
@@ -137,7 +137,7 @@ def _move(cloud: Cloud, found: Found, there: Sequence[Compute], kind: Kind) -> M
 def _planned(
     cloud: Cloud,
     found: Found,
-    given: Given,
+    given: ServerSpec,
     sources: SettingsSources,
     move: Move,
     asked: Asked,

@@ -47,14 +47,14 @@ from osc_traitsched.core.existing.moves.due import due
 from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.existing.moves.refusals import refusals
 from osc_traitsched.core.existing.moves.unseen import unseen
-from osc_traitsched.core.existing.parts import Given, Name
+from osc_traitsched.core.existing.parts import Name
 from osc_traitsched.core.explain.explanation import Explanation, with_ratio
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.filter import table
 from osc_traitsched.core.nova.filter.state import HostState, host_states
-from osc_traitsched.core.nova.question import Move, Question
+from osc_traitsched.core.nova.question import Move, Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import enabled
 from osc_traitsched.core.placement import candidate
@@ -62,7 +62,7 @@ from osc_traitsched.core.placement import candidate
 # The servers of a host, each with the move that takes it away.
 
 
-_NOTHING_SAID = Given()
+_NOTHING_SAID = ServerSpec()
 
 
 def residents(
@@ -125,7 +125,7 @@ def _resident(
     refusal = None
     try:
         question.request()
-        check_policy(question.spec(), assumptions)
+        check_policy(question.request_spec(), assumptions)
     except Refusal as exc:
         refusal = exc
     planned = Planned(kind, state, is_up, before=question, question=question)

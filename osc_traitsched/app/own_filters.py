@@ -80,7 +80,7 @@ def answered(
     plugins = list(_plugins(settings, own))
     if not plugins:
         return question
-    spec = question.spec()
+    spec = question.request_spec()
     hosts = host_states(nodes, question.aggregates, question.servers)
     asked = document.question(
         hosts,
@@ -197,7 +197,7 @@ def try_plugin(
     request.accepted(cloud, question)
     nodes = sorted(lookup.computes(cloud), key=lambda each: each.node)
     hosts = host_states(nodes, question.aggregates, question.servers)
-    spec = question.spec()
+    spec = question.request_spec()
     aggregates = read.host_aggregates(question.aggregates)
     found = judge(hosts, spec, [plugin], nova_python, nova_conf, timeout, aggregates)
     return Trial(hosts, found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
 
 from osc_traitsched.app import settings
 from osc_traitsched.app.settings import SettingsSources
@@ -23,73 +22,13 @@ from osc_traitsched.core.errors import BadUsage, NotForProject, Refusal
 from osc_traitsched.core.nova import images
 from osc_traitsched.core.nova.filter import groups
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Body, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request, checks
 from osc_traitsched.core.nova.server.parts import Parts, Port
 
 
-@dataclasses.dataclass(frozen=True)
-class ServerRequest:
-    """The server that a user wants, in the user's own names.
-
-    :ivar flavor: a name or an ID
-    :ivar image: a name or an ID; None for a volume that has no image metadata
-    :ivar zone: the availability zone; None for any; ``zone:host``, ``zone:host:node``
-        and ``zone::node`` name a host as well
-    :ivar project: a name or an ID; None for the user's own
-    :ivar project_domain: the domain that it is in, a name or an ID; None for any
-    :ivar boot_from_volume: the root disk is a volume; it is without an image
-    :ivar count: how many such servers
-    :ivar flavor_properties: extra specs that the flavor is imagined to have; an empty
-        value takes a key away
-    :ivar image_properties: the same of the image
-    :ivar hints: scheduler hints, each with the values that it was given
-    :ivar group: the server group that it is to be in, a name or an ID
-    :ivar ports: names or IDs of those that exist
-    :ivar networks: names or IDs of those that it is to get ports of
-    :ivar volume: the name or ID of the one that it boots from
-    :ivar device_profiles: a file that says what they ask for; without it, or for
-        others, Cyborg is asked
-    :ivar on_host: the service host that it is to be on; the host filters still run
-    :ivar on_node: the hypervisor that it is to be on; the same
-    :ivar remote_address: where nova-api gets the request from; None if not known
-    """
-
-    flavor: str
-    image: str | None = None
-    zone: str | None = None
-    project: str | None = None
-    project_domain: str | None = None
-    boot_from_volume: bool = False
-    count: int = 1
-    flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    group: str | None = None
-    ports: tuple[str, ...] = ()
-    networks: tuple[str, ...] = ()
-    volume: str | None = None
-    device_profiles: str | None = None
-    on_host: str | None = None
-    on_node: str | None = None
-    remote_address: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.image is None and self.image_properties:
-            raise ValueError("image properties go with an image")
-        if self.project is None and self.project_domain is not None:
-            raise ValueError("a domain goes with a project")
-
-    @property
-    def names_host(self) -> bool:
-        """Whether a host or a node may be named."""
-        if self.on_host or self.on_node:
-            return True
-        return bool((self.zone or "").partition(":")[2].strip(":"))
-
-
-def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Question:
-    """Return the question that the server is for Nova, with what its names stand for.
+def question(cloud: Cloud, spec: ServerSpec, sources: SettingsSources) -> Question:
+    """The question that a new server is for Nova, with what its names stand for.
 
     :raises BadConfiguration: for a file of the scheduler's or a value that can't be
     :raises NothingMatches: for a flavor, image or project that is not there
@@ -97,97 +36,76 @@ def question(cloud: Cloud, asked: ServerRequest, sources: SettingsSources) -> Qu
     :raises CloudBroke: when Nova, Glance or Keystone can't be read
     """
     assumptions = settings.of_cloud(cloud, sources)
-    project = projects.project(cloud, asked.project, asked.project_domain)
-    image = None if asked.image is None else _image(cloud, asked.image, project)
+    project = projects.project(cloud, spec.project, spec.project_domain)
+    image = None if spec.image is None else _image(cloud, spec.image, project)
+    from_volume = spec.boot_from_volume or image is None
     found = Question(
-        flavor=lookup.flavor(cloud, asked.flavor),
+        flavor=lookup.flavor(cloud, spec.flavor),
         image=image,
         aggregates=read.aggregates(cloud.compute),
         assumptions=assumptions,
-        zone=asked.zone,
+        spec=dataclasses.replace(spec, boot_from_volume=from_volume),
         project=project,
-        project_name=asked.project or "",
-        boot_from_volume=asked.boot_from_volume or image is None,
-        count=asked.count,
-        on_behalf=asked.project is not None,
-        is_what_if=bool(asked.flavor_properties or asked.image_properties),
-        on_host=asked.on_host,
-        on_node=asked.on_node,
-        remote_address=asked.remote_address,
+        computes=lookup.computes(cloud) if spec.names_host else None,
     )
-    if asked.names_host:
-        found = dataclasses.replace(found, computes=lookup.computes(cloud))
-    if asked.hints or asked.group is not None:
-        group = asked.group and server_groups.group(cloud, asked.group)
-        found = placed(cloud, found, asked.hints, group or None)
-    found = found.with_flavor(asked.flavor_properties)
-    found = found if image is None else found.with_image(asked.image_properties)
-    return dataclasses.replace(found, parts=_parts(cloud, found, asked))
+    group = None if spec.group is None else server_groups.group(cloud, spec.group)
+    return whole(cloud, found, group, networks.ports(cloud, spec.ports), spec.volume)
 
 
-def _parts(cloud: Cloud, found: Question, asked: ServerRequest) -> Parts:
-    ports = networks.ports(cloud, asked.ports)
-    return parts_of(
-        cloud, found, ports, asked.networks, asked.volume, asked.device_profiles
-    )
-
-
-def parts_of(
+def whole(
     cloud: Cloud,
-    found: Question,
+    question: Question,
+    group: ServerGroup | None,
     ports: tuple[Port, ...],
-    named: Iterable[str],
     volume: str | None,
-    file: str | None,
-) -> Parts:
-    """Return the ports, networks, volumes and device profiles of a server.
+) -> Question:
+    """The question with all that comes with flavor and image.
 
-    :param named: names or IDs of networks
     :param volume: the name or ID of the one that it boots from
-    :param file: says what device profiles ask for
     :raises BadConfiguration: for a file that can't be read
+    :raises BadUsage: for a hint with which Nova asks Placement nothing
     :raises NothingMatches: for a network or a volume that is not there
     :raises AmbiguousName: for a name that several have
-    :raises CloudBroke: when Neutron, Cinder or Placement can't be read
+    :raises CloudBroke: when a service can't be read
     """
+    spec = question.spec
+    if spec.hints or group is not None:
+        question = _placed(cloud, question, group)
+    question = question.with_flavor(spec.flavor_properties)
+    if question.image is not None:
+        question = question.with_image(spec.image_properties)
     boots_from = volumes.volumes(cloud, filter(None, [volume]))
+    file = spec.device_profiles
     parts = Parts(
         ports=ports,
-        networks=networks.networks(cloud, named),
+        networks=networks.networks(cloud, spec.networks),
         volumes=boots_from,
         boots_from=boots_from[0].id if boots_from else None,
         device_profiles={} if file is None else config_profiles.read(file),
     )
-    return device_profiles.with_profiles(cloud, parts, found.flavor)
+    parts = device_profiles.with_profiles(cloud, parts, question.flavor)
+    return dataclasses.replace(question, parts=parts)
 
 
-def placed(
-    cloud: Cloud,
-    found: Question,
-    given: Mapping[str, tuple[str, ...]],
-    group: ServerGroup | None,
-) -> Question:
-    """Return the question with hints and group, and where the servers of both are.
-
-    :raises BadUsage: for a hint with which Nova asks Placement nothing
-    :raises CloudBroke: when Nova can't be read
-    """
-    if groups.is_taken_for_rebuild(given, found.assumptions.release):
+def _placed(cloud: Cloud, question: Question, group: ServerGroup | None) -> Question:
+    """The question with the group, and where the servers of hints and group are."""
+    hints = question.spec.hints
+    if groups.is_taken_for_rebuild(hints, question.assumptions.release):
         raise BadUsage(
             f"the hint {groups.REBUILD_HINT} is Nova's own, and before 2025.1 "
             "nova-scheduler asks Placement nothing when a user gives it; leave it out"
         )
-    named = [uuid for hint in groups.OF_SERVERS for uuid in given.get(hint, ())]
+    named = [uuid for hint in groups.OF_SERVERS for uuid in hints.get(hint, ())]
     members = group.members if group else frozenset()
-    found_at = server_groups.whereabouts(cloud, [*named, *members])
-    nodes = found_at.nodes
+    whereabouts = server_groups.whereabouts(cloud, [*named, *members])
+    nodes = whereabouts.nodes
     if group:
         group = dataclasses.replace(
             group,
             hosts=frozenset(nodes[each][0] for each in members & nodes.keys()),
-            is_placed=members.isdisjoint(found_at.silent),
+            is_placed=members.isdisjoint(whereabouts.silent),
         )
-    return dataclasses.replace(found, hints=given, group=group, servers=nodes)
+    return dataclasses.replace(question, group=group, servers=nodes)
 
 
 def _image(cloud: Cloud, name: str, project: str | None) -> Body:
@@ -228,7 +146,7 @@ def check_visible(cloud: Cloud, question: Question) -> None:
     :raises CloudBroke: when Nova or Glance can't be read
     """
     project, flavor, image = question.project, question.flavor, question.image
-    if not question.on_behalf or project is None:
+    if question.spec.project is None or project is None:
         return
     is_public = flavor.get("os-flavor-access:is_public", True)
     if not is_public and project not in lookup.flavor_projects(cloud, flavor):

@@ -18,7 +18,7 @@ from osc_traitsched.core.existing.failure import (
     ServerState,
     failure,
 )
-from osc_traitsched.core.existing.parts import Given
+from osc_traitsched.core.nova.question import ServerSpec
 
 #: The actions that write down where a server was moved from and to.
 _MOVES = frozenset(["evacuate", "live-migration", "migrate", "resize"])
@@ -27,7 +27,7 @@ _MOVES = frozenset(["evacuate", "live-migration", "migrate", "resize"])
 def answer(
     cloud: Cloud,
     name: str,
-    given: Given,
+    given: ServerSpec,
     sources: SettingsSources,
     explainer: Explainer = explain,
 ) -> ServerAnswer:

@@ -17,9 +17,9 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.existing import parts
 from osc_traitsched.core.existing.failure import Action, ServerState, read_state
-from osc_traitsched.core.existing.parts import Given, Name, Part, Source
+from osc_traitsched.core.existing.parts import Name, Part, Source
 from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.question import Body, Move, Question
+from osc_traitsched.core.nova.question import Body, Move, Question, ServerSpec
 from osc_traitsched.core.nova.server.parts import Port
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -56,7 +56,7 @@ class Found:
             and all(not each.name.startswith("compute_") for each in steps)
         )
 
-    def parts(self, given: Given) -> tuple[Part, ...]:
+    def parts(self, given: ServerSpec) -> tuple[Part, ...]:
         """Return where each part of its request is from."""
         ports = None if self.ports is None else [each.label for each in self.ports]
         found = parts.parts(
@@ -80,7 +80,7 @@ class Found:
         return dataclasses.replace(part, source=Source.NOT_READ, problem=problem)
 
 
-def read_server(cloud: Cloud, name: str, given: Given) -> Found:
+def read_server(cloud: Cloud, name: str, given: ServerSpec) -> Found:
     """Read a server, and what else shows what it was asked for with.
 
     :param name: a name or an ID
@@ -113,7 +113,7 @@ def read_server(cloud: Cloud, name: str, given: Given) -> Found:
     )
 
 
-def _check(image: str | None, given: Given) -> None:
+def _check(image: str | None, given: ServerSpec) -> None:
     """Accept only what goes with an image, or with a volume."""
     if image is None and given.image_properties:
         raise BadUsage(
@@ -131,7 +131,7 @@ def _image(cloud: Cloud, body: Any) -> Body | CloudBroke | None:
 
 
 def _ports(
-    cloud: Cloud, state: ServerState, given: Given
+    cloud: Cloud, state: ServerState, given: ServerSpec
 ) -> tuple[Port, ...] | CloudBroke | None:
     """Return the ports of a server; one that never came to be has none any more."""
     if given.ports or given.networks or state.is_lost:
@@ -139,7 +139,7 @@ def _ports(
     return _if_shown(lambda: networks.ports_of(cloud, state.id))
 
 
-def _volume(cloud: Cloud, body: Any, given: Given) -> str | CloudBroke | None:
+def _volume(cloud: Cloud, body: Any, given: ServerSpec) -> str | CloudBroke | None:
     if body["image"] or given.volume is not None:
         return None
     return _if_shown(lambda: existing_servers.root_volume(cloud, body))
@@ -154,7 +154,7 @@ def _if_shown(read: Callable[[], _T]) -> _T | CloudBroke:
 
 
 def question(
-    cloud: Cloud, found: Found, given: Given, sources: SettingsSources
+    cloud: Cloud, found: Found, given: ServerSpec, sources: SettingsSources
 ) -> tuple[Question, bool]:
     """Return the question that the server was, and whether its flavor is changed.
 
@@ -178,7 +178,7 @@ def question(
         # It is as it is for a new server: this one is not in its own way.
         others = group.members - {found.state.id}
         group = dataclasses.replace(group, members=others)
-    return _whole(cloud, asked, found, given, group), current is None
+    return _whole(cloud, asked, found, group), current is None
 
 
 def own_flavor(found: Found) -> Body:
@@ -194,7 +194,7 @@ def own_flavor(found: Found) -> Body:
 def moved(
     cloud: Cloud,
     found: Found,
-    given: Given,
+    given: ServerSpec,
     assumptions: SchedulerSettings,
     move: Move,
 ) -> Question:
@@ -210,11 +210,11 @@ def moved(
     asked = _asked(cloud, found, given, assumptions)
     image = parts.kept(asked.image)
     asked = dataclasses.replace(asked, image=image, is_kept=True, move=move)
-    return _whole(cloud, asked, found, given, _group(cloud, found, given))
+    return _whole(cloud, asked, found, _group(cloud, found, given))
 
 
 def _asked(
-    cloud: Cloud, found: Found, given: Given, assumptions: SchedulerSettings
+    cloud: Cloud, found: Found, given: ServerSpec, assumptions: SchedulerSettings
 ) -> Question:
     """Return the question of a server, with its own flavor and none of the rest.
 
@@ -223,52 +223,41 @@ def _asked(
     if Name.MORE in found.unread:
         raise found.unread[Name.MORE]
     image = parts.image(found.body, found.image)
+    zone = parts.zone(found.body, found.minor, found.never_placed)
+    spec = dataclasses.replace(
+        given,
+        zone=given.zone or zone,
+        boot_from_volume=image is None,
+        hints={**parts.hints(found.body), **given.hints},
+    )
     return Question(
         flavor=own_flavor(found),
         image=image,
         aggregates=read.aggregates(cloud.compute),
         assumptions=assumptions,
-        zone=given.zone or parts.zone(found.body, found.minor, found.never_placed),
+        spec=spec,
         project=found.state.project,
-        boot_from_volume=image is None,
-        is_what_if=bool(given.flavor_properties or given.image_properties),
-        on_host=given.on_host,
-        on_node=given.on_node,
         computes=lookup.computes(cloud) if given.names_host else None,
     )
 
 
 def _whole(
-    cloud: Cloud, asked: Question, found: Found, given: Given, group: ServerGroup | None
+    cloud: Cloud, question: Question, found: Found, group: ServerGroup | None
 ) -> Question:
-    """Return the question with all that comes with flavor and image."""
-    asked = _placed(cloud, asked, found, given, group)
-    return _with_parts(cloud, asked, found, given)
+    """The question with all that comes with flavor and image.
+
+    The server may have its volume already: whether one is free does not count.
+    """
+    spec = question.spec
+    ports = found.ports or networks.ports(cloud, spec.ports)
+    volume = spec.volume or found.volume
+    question = request.whole(cloud, question, group, ports, volume)
+    own = [dataclasses.replace(each, status="") for each in question.parts.volumes]
+    named = dataclasses.replace(question.parts, volumes=tuple(own))
+    return dataclasses.replace(question, parts=named)
 
 
-def _placed(
-    cloud: Cloud, asked: Question, found: Found, given: Given, group: ServerGroup | None
-) -> Question:
-    """Return the question with hints and group, and with what is only imagined."""
-    hints = {**parts.hints(found.body), **given.hints}
-    if hints or group is not None:
-        asked = request.placed(cloud, asked, hints, group)
-    asked = asked.with_flavor(given.flavor_properties)
-    return asked if asked.image is None else asked.with_image(given.image_properties)
-
-
-def _with_parts(cloud: Cloud, asked: Question, found: Found, given: Given) -> Question:
-    """Return the question with ports and volumes; the server may have its volume."""
-    ports = found.ports or networks.ports(cloud, given.ports)
-    volume = given.volume or found.volume
-    file = given.device_profiles
-    named = request.parts_of(cloud, asked, ports, given.networks, volume, file)
-    own = tuple(dataclasses.replace(each, status="") for each in named.volumes)
-    named = dataclasses.replace(named, volumes=own)
-    return dataclasses.replace(asked, parts=named)
-
-
-def _group(cloud: Cloud, found: Found, given: Given) -> ServerGroup | None:
+def _group(cloud: Cloud, found: Found, given: ServerSpec) -> ServerGroup | None:
     """Return the group that the server is in, or is said to be in."""
     if given.group is not None:
         return server_groups.group(cloud, given.group)

@@ -73,7 +73,7 @@ class ListCandidates(base.Lister):
         :raises AnswerIsNo: when Nova or Placement refuses the request
         """
         cloud = self.cloud()
-        asked = request_args.server_request(args)
+        asked = request_args.server_spec(args)
         sources = scheduler_args.sources(args, self.app)
         own = filter_try.sources(args, sources)
         question = request.question(cloud, asked, sources)

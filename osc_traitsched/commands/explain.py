@@ -51,7 +51,7 @@ class Explain(base.Command):
     def take_action(self, args: argparse.Namespace) -> int:
         """Read, think, and show."""
         cloud = self.cloud()
-        asked = request_args.server_request(args, args.count)
+        asked = request_args.server_spec(args, args.count)
         sources = scheduler_args.sources(args, self.app)
         explained = explainer(args, sources)
         found = explained(cloud, request.question(cloud, asked, sources))

@@ -120,7 +120,7 @@ class TryFilter(base.Lister):
         """Read, run, and show."""
         cloud = self.cloud()
         sources = scheduler_args.sources(args, self.app)
-        asked = request.question(cloud, request_args.server_request(args), sources)
+        asked = request.question(cloud, request_args.server_spec(args), sources)
         trial = own_filters.try_plugin(
             cloud,
             asked,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 from collections.abc import Iterable
 
-from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.commands import arguments, scheduler_args
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.existing.parts import Given
+from osc_traitsched.core.nova.question import ServerSpec
 
 #: Instead of an image: boot from a volume that has no image metadata.
 NO_IMAGE = "-"
@@ -167,8 +167,8 @@ def add_named(parser: argparse.ArgumentParser, purpose: str) -> None:
         )
 
 
-def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
-    """Return the server that the options ask for.
+def server_spec(args: argparse.Namespace, count: int = 1) -> ServerSpec:
+    """The server that the options ask for.
 
     :raises BadUsage: for options that do not go together
     """
@@ -179,34 +179,24 @@ def server_request(args: argparse.Namespace, count: int = 1) -> ServerRequest:
         raise BadUsage("--volume goes with - for the image")
     if args.project is None and args.project_domain is not None:
         raise BadUsage("--project-domain goes with --project")
-    return ServerRequest(
+    return dataclasses.replace(
+        given(args),
         flavor=args.flavor,
         image=image,
-        zone=args.availability_zone,
         project=args.project,
         project_domain=args.project_domain,
         boot_from_volume=args.boot_from_volume,
         count=count,
-        flavor_properties=dict(args.flavor_property),
-        image_properties=dict(args.image_property),
-        hints=_hints(args.hints),
-        group=args.server_group,
-        ports=tuple(args.ports),
-        networks=tuple(args.networks),
-        volume=args.volume,
-        device_profiles=args.device_profiles,
-        on_host=args.on_host,
-        on_node=args.on_node,
         remote_address=args.remote_address,
     )
 
 
-def given(args: argparse.Namespace) -> Given:
-    """Return what the options of :func:`add_given` say.
+def given(args: argparse.Namespace) -> ServerSpec:
+    """What the options of :func:`add_given` say.
 
     :raises BadUsage: for options that do not go together
     """
-    return Given(
+    return ServerSpec(
         zone=args.availability_zone,
         hints=_hints(args.hints),
         group=args.server_group,

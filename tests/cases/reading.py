@@ -31,7 +31,7 @@ import yaml
 
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.verdict import ClauseSet, Verdict, reach
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
@@ -72,7 +72,7 @@ class Case:
             image={**IMAGE, **self.body.get("image", {})},
             aggregates=tuple(self._aggregates()),
             assumptions=self._assumptions(),
-            zone=self.body.get("zone"),
+            spec=ServerSpec(zone=self.body.get("zone")),
             project=self.body.get("project"),
         )
 

@@ -25,8 +25,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
-from osc_traitsched.core.existing.parts import Given
-from osc_traitsched.core.nova.question import AFTER, Kind
+from osc_traitsched.core.nova.question import AFTER, Kind, ServerSpec
 from osc_traitsched.views.server import destinations as views
 from tests.cloud import logs
 from tests.cloud.cloud import ISOLATION, REMEMBERS_NO_SERVERS, Cloud
@@ -101,9 +100,9 @@ class Case:
         return Asked(self.kind, flavor, image)
 
     @property
-    def given(self) -> Given:
+    def given(self) -> ServerSpec:
         names_host = self.kind not in (Kind.RESIZE, Kind.REBUILD)
-        return Given(on_host=self.to or None if names_host else None)
+        return ServerSpec(on_host=self.to or None if names_host else None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -150,7 +149,7 @@ class Scene:
             functools.partial(explain, want_fixes=False),
         )
 
-    def given(self, case: Case) -> Given:
+    def given(self, case: Case) -> ServerSpec:
         """Return what a user says where Nova does not show the request."""
         hints = {case.hint: (self.anchor,)} if case.hint else {}
         return dataclasses.replace(case.given, zone=case.zone or None, hints=hints)

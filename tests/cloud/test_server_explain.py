@@ -11,7 +11,8 @@ import pytest
 from osc_traitsched.app import server_request
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
-from osc_traitsched.core.existing.parts import Given, Name, Source
+from osc_traitsched.core.existing.parts import Name, Source
+from osc_traitsched.core.nova.question import ServerSpec
 from tests.cloud import logs
 from tests.cloud.cloud import Cloud
 from tests.cloud.conftest import PREFILTERS
@@ -403,7 +404,7 @@ def test_trains_compute_api_shows_what_the_request_of_a_failed_build_was(
     make.aggregate("east", "cmp02", "cmp03", availability_zone="east")
     gold = make.flavor("gold", {f"trait:{GOLD}": "required"})
     boot = make.boot(gold, raw, availability_zone="east")
-    cloud, given = Older(admin), Given()
+    cloud, given = Older(admin), ServerSpec()
     found = server_request.read_server(cloud, kept(make, boot), given)
     sources = {each.name: each.source for each in found.parts(given)}
     assert sources[Name.ZONE] is sources[Name.GROUP] is Source.SERVER

@@ -34,6 +34,7 @@ from typing import Any
 from osc_traitsched.core.inventory.metadata import Collation
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options, request
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.fidelity import given_parts
 
@@ -75,20 +76,22 @@ def build(case: Case, release: int, database: str = SQLITE) -> request.Request:
         **case.get("options", {}),
         options.COLLATION: COLLATIONS[database].value,
     }
-    return request.build(
+    question = Question(
         case["flavor"],
         None if case.get("volumes") else case["image"],
-        aggregates=case.get("aggregates", ()),
-        availability_zone=case.get("availability_zone"),
-        project_id=case.get("project_id", "project"),
-        boot_from_volume=case.get("boot_from_volume", False),
+        aggregates=tuple(case.get("aggregates", ())),
+        spec=ServerSpec(
+            zone=case.get("availability_zone"),
+            boot_from_volume=case.get("boot_from_volume", False),
+            on_host=case.get("on_host"),
+            on_node=case.get("on_node"),
+        ),
+        project=case.get("project_id", "project"),
         parts=given_parts.parts(case),
-        on_host=case.get("on_host"),
-        on_node=case.get("on_node"),
-        computes=[
+        computes=tuple(
             Compute(each["uuid"], each["node"], each["host"])
             for each in case.get("computes", ())
-        ],
+        ),
         assumptions=SchedulerSettings(
             release=release,
             settings={
@@ -99,6 +102,7 @@ def build(case: Case, release: int, database: str = SQLITE) -> request.Request:
             all_computes_new=case.get("all_computes_new"),
         ),
     )
+    return request.build(question)
 
 
 def _value(found: Any) -> Any:

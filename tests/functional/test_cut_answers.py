@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.app import explain
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from tests.functional.placement import INVENTORIES
 from tests.services.nova import HalfCloud, MadeUpNova
@@ -27,7 +27,9 @@ def explained(placement, hosts, count=1, **specs):
     full = placement.add_host("full", inventories={"VCPU": 1})
     nova = MadeUpNova([*made, ("full", full)])
     flavor = {"name": "f", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": specs}
-    question = Question(flavor, None, (), SchedulerSettings.of(33), count=count)
+    question = Question(
+        flavor, None, (), SchedulerSettings.of(33), ServerSpec(count=count)
+    )
     return explain.explain(HalfCloud(placement.url, nova), question)
 
 

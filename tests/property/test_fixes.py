@@ -16,7 +16,7 @@ from osc_traitsched.cloud import allocation_candidates, read
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
 from osc_traitsched.core.explain import fix
 from osc_traitsched.core.explain.verdict import reach
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.functional.placement import Placement
@@ -88,7 +88,9 @@ def check(service, snapshot, extra_specs):
     """Compare with each small set of keys, and return whether there was no host."""
     assumptions = SchedulerSettings(release=33)
     flavor = {**SIZE, "extra_specs": extra_specs}
-    question = Question(flavor, None, (), assumptions, boot_from_volume=True)
+    question = Question(
+        flavor, None, (), assumptions, ServerSpec(boot_from_volume=True)
+    )
     request = question.request()
     answer = allocation_candidates.ask(service, request)
     if answer.roots & {host.uuid for host in snapshot.hosts}:

@@ -24,7 +24,7 @@ from osc_traitsched.core.change.cloud_model import ANY_IMAGE
 from osc_traitsched.core.change.impact import Asked, Impact
 from osc_traitsched.core.change.model import Kind, Status
 from osc_traitsched.core.errors import PlacementRefuses, Refusal
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted import shorthand
 from tests.functional.placement import Placement
@@ -281,7 +281,7 @@ class RealCloud:
                     images[asked.image],
                     aggregates,
                     ISOLATING,
-                    zone=asked.context.zone,
+                    ServerSpec(zone=asked.context.zone),
                     project=asked.context.project or "another project",
                 ),
                 answers,

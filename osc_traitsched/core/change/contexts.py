@@ -327,7 +327,7 @@ class Filters:
 
     def _kept_out(self, flavor: Body, image: Body) -> frozenset[str]:
         try:
-            spec = Question(flavor, image, (), self._settings).spec()
+            spec = Question(flavor, image, (), self._settings).request_spec()
         except Refusal:
             return _FILTERED_NONE
         found: set[str] = set()

@@ -20,7 +20,7 @@ from osc_traitsched.core.check.survey import (
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause, RootTrait
-from osc_traitsched.core.nova.question import Body, Question
+from osc_traitsched.core.nova.question import Body, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import properties
 from osc_traitsched.core.nova.server.server import EPHEMERAL
@@ -103,7 +103,11 @@ class Builder:
         if key not in self._known:
             self._known[key] = self._asked(
                 Question(
-                    flavor, plain, (), self.assumptions, boot_from_volume=from_volume
+                    flavor,
+                    plain,
+                    (),
+                    self.assumptions,
+                    ServerSpec(boot_from_volume=from_volume),
                 )
             )
         found = self._known[key]

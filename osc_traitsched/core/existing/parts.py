@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.question import Body, ServerSpec
 
 #: The first minor versions of the compute API that show a part.
 GROUPS, ZONE, PROPERTIES, HINTS = 71, 96, 98, 100
@@ -76,40 +76,6 @@ class Part:
         """Whether it is what the request had, for all that is known."""
         unknown = (Source.NOT_SHOWN, Source.GONE, Source.NOT_READ)
         return self.source not in unknown
-
-
-@dataclasses.dataclass(frozen=True)
-class Given:
-    """What the user says of the request, which goes before what Nova shows.
-
-    :ivar zone: as a user gives it to Nova, ``zone:host`` included; None for nothing
-    :ivar group: a name or an ID of a server group
-    :ivar flavor_properties: extra specs; an empty value takes a key away
-    :ivar image_properties: as the extra specs
-    :ivar ports: names or IDs, as ``networks``
-    :ivar volume: the name or ID of the one that it boots from
-    :ivar device_profiles: a file that says what they ask for
-    :ivar on_host: the service host that it is to be on, beside the zone
-    :ivar on_node: and the hypervisor
-    """
-
-    zone: str | None = None
-    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    group: str | None = None
-    flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    ports: tuple[str, ...] = ()
-    networks: tuple[str, ...] = ()
-    volume: str | None = None
-    device_profiles: str | None = None
-    on_host: str | None = None
-    on_node: str | None = None
-
-    @property
-    def names_host(self) -> bool:
-        """Whether a host or a node may be named, with the zone or beside it."""
-        with_zone = (self.zone or "").partition(":")[2].strip(":")
-        return bool(self.on_host or self.on_node or with_zone)
 
 
 #: What Nova itself adds to what a server keeps of its image when it starts it
@@ -221,7 +187,7 @@ def parts(
     body: Any,
     minor: int,
     now: Body | None,
-    given: Given,
+    given: ServerSpec,
     never_placed: bool,
     ports: Sequence[str] | None = None,
     volume: str | None = None,
@@ -231,6 +197,7 @@ def parts(
     :param body: the server's, of the compute API
     :param minor: of the compute API with which it was read
     :param now: the image's, of the image service
+    :param given: what the user says, which goes before what Nova shows
     :param ports: the names of those that are bound to it; None if they were not read
     :param volume: the name of the one that it boots from; None if it was not read
     """
@@ -264,7 +231,7 @@ def _bound(name: Name, found: Sequence[str] | None, given: Sequence[str]) -> Par
     return Part(name, Source.BOUND, ", ".join(found) or None)
 
 
-def _volume_parts(body: Any, volume: str | None, given: Given) -> tuple[Part, ...]:
+def _volume_parts(body: Any, volume: str | None, given: ServerSpec) -> tuple[Part, ...]:
     if body["image"]:
         return ()
     found, said = (() if each is None else (each,) for each in (volume, given.volume))
@@ -285,7 +252,7 @@ def _shown(
 
 
 def _image_parts(
-    body: Any, minor: int, now: Body | None, given: Given
+    body: Any, minor: int, now: Body | None, given: ServerSpec
 ) -> tuple[Part, ...]:
     identity = image_id(body)
     if identity is None:

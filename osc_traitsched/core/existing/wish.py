@@ -17,7 +17,7 @@ from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Clause
 from osc_traitsched.core.nova.filter.state import Fails, Raises, RequestSpec, Unknown
-from osc_traitsched.core.nova.question import Body, Kind, Move, Question
+from osc_traitsched.core.nova.question import Body, Kind, Move, Question, ServerSpec
 from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts, Volume
@@ -245,18 +245,20 @@ class Wishes:
             image=image,
             aggregates=self._aggregates,
             assumptions=self.assumptions,
-            zone=parts.zone(kind, self._minor, False),
+            spec=ServerSpec(
+                zone=parts.zone(kind, self._minor, False),
+                boot_from_volume=image is None,
+                hints=parts.hints(kind),
+            ),
             project=project,
-            boot_from_volume=image is None,
             parts=_parts(kind[VOLUME]),
-            hints=parts.hints(kind),
             is_kept=True,
             move=Move(Kind.LIVE_MIGRATION, ""),
         )
         try:
             request = question.request()
             spec = dataclasses.replace(
-                question.spec(),
+                question.request_spec(),
                 instance_uuid=None,
                 image_id=str((image or kind[VOLUME] or {}).get("id", "")),
             )

@@ -100,7 +100,7 @@ def _answered(before: Explanation, found: Explanation, facts: Facts) -> Explanat
     matching = frozenset(matching_hosts(request, facts))
     facts = dataclasses.replace(facts, candidates=matching, cut_off=frozenset())
     # How many servers have room was not read for all of these hosts.
-    single = dataclasses.replace(question, count=1)
+    single = question.with_spec(count=1)
     before = dataclasses.replace(
         before, question=single, request=request, facts=facts, filtering=filtered
     )

@@ -312,14 +312,16 @@ class Explanation:
     @property
     def has_room(self) -> bool:
         """Whether there may be hosts for as many servers as were asked for."""
-        if self.question.count == 1:
+        if self.question.spec.count == 1:
             return bool(self.candidates)
-        return self._lacks_figures or self.max_servers >= self.question.count
+        return self._lacks_figures or self.max_servers >= self.question.spec.count
 
     @property
     def is_room_sure(self) -> bool:
         """Whether as many servers as were asked for find hosts, in whatever order."""
-        return self.question.count == 1 or self.room.least >= self.question.count
+        return (
+            self.question.spec.count == 1 or self.room.least >= self.question.spec.count
+        )
 
     @property
     def _lacks_figures(self) -> bool:
@@ -425,7 +427,7 @@ def ranked(
         for host in host_states(nodes, question.aggregates, question.servers)
     ]
     own = question.own.weighers if question.own else OwnWeighers()
-    order = ranking(hosts, question.spec(), question.assumptions, own, unsure)
+    order = ranking(hosts, question.request_spec(), question.assumptions, own, unsure)
     known = frozenset(h.compute.uuid for h in hosts if h.allocation_ratios)
     cpu = (each for each in order.columns if each.weigher == _CPU)
     if not known or not any(any(each.multipliers) for each in cpu):

@@ -81,11 +81,11 @@ def unread_hints(question: Question) -> tuple[UnreadHint, ...]:
     if has_own or any(name not in FILTERS for name in names):
         return ()
     found = []
-    for hint in sorted(question.hints):
+    for hint in sorted(question.spec.hints):
         reader = _READERS.get(hint, "")
         if reader not in names:
             found.append(UnreadHint(hint, reader))
-        elif hint == groups.PREFIX and groups.NEAR_ADDRESS not in question.hints:
+        elif hint == groups.PREFIX and groups.NEAR_ADDRESS not in question.spec.hints:
             found.append(UnreadHint(hint, without=groups.NEAR_ADDRESS))
     return tuple(found)
 
@@ -97,7 +97,7 @@ def unread_zone(question: Question) -> str:
     finds no aggregate of a zone asks for none (nova/scheduler/request_filter.py,
     ``map_az_to_placement_aggregate``).
     """
-    zone, settings = question.zone or "", question.assumptions
+    zone, settings = question.spec.zone or "", question.assumptions
     names = enabled(settings)
     if not zone or ":" in zone or not question.is_kept:
         return ""
@@ -316,7 +316,7 @@ def filtering(question: Question, computes: Iterable[Compute]) -> Filtering:
     :raises Refusal: when nova-api or nova-scheduler refuses the question, or does not
         start with these filters and weighers
     """
-    spec, settings = question.spec(), question.assumptions
+    spec, settings = question.request_spec(), question.assumptions
     check_policy(spec, settings)
     enabled(settings)
     weighers.enabled(settings)
@@ -357,7 +357,7 @@ def others_on(
     :param computes: those that matter
     :returns: for each such filter of the release the nodes' UUIDs
     """
-    spec, settings = question.spec(), question.assumptions
+    spec, settings = question.request_spec(), question.assumptions
     if settings.setting(ENABLED_FILTERS).given or question.is_forced:
         return {}
     hosts = host_states(computes, question.aggregates, question.servers)

@@ -121,7 +121,7 @@ def _is_judged_alike(other: Question, question: Question) -> bool:
     demands = [
         (each.move, each.ignored_host, _skips(each)) for each in (other, question)
     ]
-    return demands[0] == demands[1] and other.spec() == question.spec()
+    return demands[0] == demands[1] and other.request_spec() == question.request_spec()
 
 
 def _skips(question: Question) -> bool:

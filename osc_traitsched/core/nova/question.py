@@ -203,26 +203,78 @@ NO_PROPERTIES = frozenset(
 
 
 @dataclasses.dataclass(frozen=True)
-class Question:
-    """A request as a user would make it, before Nova makes anything of it.
+class ServerSpec:
+    """What a user asks of a server, in the user's own names.
 
-    :ivar flavor: the compute API's body
-    :ivar image: the image API's body, None for none
-    :ivar aggregates: the compute API's bodies of all host aggregates
+    Of a server that exists, it is what goes before what Nova shows.
+
+    :ivar flavor: a name or an ID; empty for that of a server that exists
+    :ivar image: a name or an ID; None for a volume that has no image metadata
+    :ivar zone: the availability zone; None for any; ``zone:host``, ``zone:host:node``
+        and ``zone::node`` name a host as well
+    :ivar project: a name or an ID; None for the user's own
+    :ivar project_domain: the domain that it is in, a name or an ID; None for any
+    :ivar boot_from_volume: the root disk is a volume made of the image
     :ivar count: how many such servers
-    :ivar project_name: what the user named it by; empty for the user's own
-    :ivar on_behalf: the project was named, and is not the user's own
-    :ivar computes: all compute nodes of the cloud where a host is named; None if
-        none is
-    :ivar is_what_if: the flavor or the image is not what the cloud has
+    :ivar flavor_properties: extra specs that the flavor is imagined to have; an empty
+        value takes a key away
+    :ivar image_properties: the same of the image
     :ivar hints: scheduler hints, but for the server group's
+    :ivar group: a name or an ID
+    :ivar ports: names or IDs, as ``networks``
+    :ivar volume: the name or ID of the one that it boots from
+    :ivar device_profiles: a file that says what they ask for; without it, or for
+        others, Cyborg is asked
+    :ivar on_host: the service host, beside the zone; the host filters still run
+    :ivar on_node: the hypervisor; the same
+    :ivar remote_address: where nova-api gets the request from; None if not known
+    """
+
+    flavor: str = ""
+    image: str | None = None
+    zone: str | None = None
+    project: str | None = None
+    project_domain: str | None = None
+    boot_from_volume: bool = False
+    count: int = 1
+    flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    group: str | None = None
+    ports: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
+    volume: str | None = None
+    device_profiles: str | None = None
+    on_host: str | None = None
+    on_node: str | None = None
+    remote_address: str | None = None
+
+    @property
+    def names_host(self) -> bool:
+        """Whether a host or a node may be named, with the zone or beside it."""
+        with_zone = (self.zone or "").partition(":")[2].strip(":")
+        return bool(self.on_host or self.on_node or with_zone)
+
+    @property
+    def is_what_if(self) -> bool:
+        """Whether flavor or image are imagined to be other than the cloud's."""
+        return bool(self.flavor_properties or self.image_properties)
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """A request as a user would make it, and what the cloud has of what it names.
+
+    :ivar flavor: the compute API's body, with imagined extra specs
+    :ivar image: the image API's body, with imagined properties; None for none
+    :ivar aggregates: the compute API's bodies of all host aggregates
+    :ivar project: whose server it is, in the spelling of the aggregates
+    :ivar computes: all compute nodes of the cloud where a host is named; None if
+        none is: the request is then not restricted to a host, and says so
     :ivar group: the server group that it is to be in
     :ivar servers: the service host and the node of each server that the hints and the
         group speak of; None if there are none
     :ivar parts: ports, networks, volumes and device profiles
-    :ivar on_host: the service host that it is to be on, beside the zone
-    :ivar on_node: the hypervisor that it is to be on, beside the zone
-    :ivar remote_address: where nova-api gets the request from; None if not known
     :ivar own: what filters and weighers say that ran in Nova; None if none did
     :ivar is_kept: it is of a server that exists, to which neither changes of flavor and
         image get nor what nova-api refuses of new ones
@@ -233,84 +285,50 @@ class Question:
     image: Body | None
     aggregates: tuple[Body, ...]
     assumptions: SchedulerSettings
-    zone: str | None = None
+    spec: ServerSpec = ServerSpec()
     project: str | None = None
-    boot_from_volume: bool = False
-    count: int = 1
-    on_behalf: bool = False
-    is_what_if: bool = False
     computes: tuple[Compute, ...] | None = None
-    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
     group: ServerGroup | None = None
     servers: Mapping[str, tuple[str, str]] | None = None
-    project_name: str = ""
     parts: Parts = NO_PARTS
-    on_host: str | None = None
-    on_node: str | None = None
-    remote_address: str | None = None
     own: OwnAnswers | None = None
     is_kept: bool = False
     move: Move | None = None
 
     def request(self) -> Request:
-        """Return what Nova would ask Placement.
+        """What Nova would ask Placement.
 
         :raises Refusal: when Nova refuses it before it asks
         """
+        hints = self.spec.hints
         self.parts.check_once(self.assumptions.release)
-        self.parts.check_count(self.count)
-        wrong = misshapen(self.hints)
+        self.parts.check_count(self.spec.count)
+        wrong = misshapen(hints)
         if wrong is not None:
             raise Refusal("ValidationError", "misshapen-hint", (wrong,), "api", 400)
-        found = request.build(
-            self.flavor,
-            self.image,
-            aggregates=self.aggregates,
-            availability_zone=self.zone,
-            project_id=self.project,
-            boot_from_volume=self.boot_from_volume,
-            assumptions=self.assumptions,
-            computes=self.computes,
-            parts=self.parts,
-            on_host=self.on_host,
-            on_node=self.on_node,
-            is_accepted=self.is_accepted,
-        )
-        if self.group is None and self.hints.keys().isdisjoint(OF_SERVERS):
+        found = request.build(self)
+        if self.group is None and hints.keys().isdisjoint(OF_SERVERS):
             return found
         return found.without_limit()
 
-    def spec(self) -> RequestSpec:
-        """Return what nova-scheduler's host filters are given.
+    def request_spec(self) -> RequestSpec:
+        """What nova-scheduler's host filters are given.
 
         :raises Refusal: when nova-api refuses it
         """
-        server = request.server(
-            self.flavor,
-            self.image,
-            aggregates=self.aggregates,
-            availability_zone=self.zone,
-            project_id=self.project,
-            boot_from_volume=self.boot_from_volume,
-            assumptions=self.assumptions,
-            parts=self.parts,
-            on_host=self.on_host,
-            on_node=self.on_node,
-            is_accepted=self.is_accepted,
-        )
         image = self.image or {}
         return RequestSpec(
-            server,
+            request.server(self),
             flavor_name=str(self.flavor.get("name", "")),
             image_id=str(image.get("id", "")),
             hints={
-                **passed_on(self.hints, self.assumptions.release),
+                **passed_on(self.spec.hints, self.assumptions.release),
                 **self._check_type,
             },
             group=self.group,
             instance_uuid=None if self.move is None else self.move.server,
-            remote_address=self.remote_address,
-            num_instances=self.count,
+            remote_address=self.spec.remote_address,
+            num_instances=self.spec.count,
         )
 
     def check_enabled(self) -> None:
@@ -358,8 +376,9 @@ class Question:
 
         :raises Refusal: for more than two colons, and for a host that is named twice
         """
+        spec = self.spec
         default = str(self.assumptions.value(options.DEFAULT_ZONE) or "")
-        return model.read(self.zone, default, self.on_host, self.on_node)
+        return model.read(spec.zone, default, spec.on_host, spec.on_node)
 
     @property
     def is_forced(self) -> bool:
@@ -385,6 +404,11 @@ class Question:
         metadata = (aggregate["metadata"] for aggregate in self.aggregates)
         found = (zone_in(each, self.assumptions.collation) for each in metadata)
         return frozenset(zone for zone in found if zone is not None)
+
+    def with_spec(self, **changes: Any) -> Question:
+        """The question with other fields of its spec."""
+        spec = dataclasses.replace(self.spec, **changes)
+        return dataclasses.replace(self, spec=spec)
 
     def with_flavor(self, properties: Mapping[str, str]) -> Question:
         """Return the question with other extra specs; an empty value drops a key."""

@@ -8,7 +8,7 @@ from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import required_by
 from osc_traitsched.core.nova import request
 from osc_traitsched.core.nova.clause import Trait
-from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.nova.question import Body, Kind, Move, Question
 from osc_traitsched.core.nova.server import translation
 from osc_traitsched.core.nova.server.server import SoFar
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -20,6 +20,8 @@ _IMAGES: tuple[Body, ...] = (
     _UEFI,
     {**_UEFI, "hw_firmware_stateless": "true", "hw_video_model": "none"},
 )
+#: With it nova-api does not look at flavor and image.
+_MOVE = Move(Kind.LIVE_MIGRATION, "")
 
 
 def required_traits(
@@ -38,9 +40,8 @@ def required_traits(
 def _in_one_release(flavor: Body, settings: SchedulerSettings) -> frozenset[str]:
     for image in _IMAGES:
         try:
-            server = request.server(
-                flavor, image, aggregates=(), assumptions=settings, is_accepted=True
-            )
+            question = Question(flavor, image, (), settings, move=_MOVE)
+            server = request.server(question)
             clauses = translation.translate(server, SoFar()).clauses
         except Refusal:
             continue

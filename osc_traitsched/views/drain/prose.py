@@ -85,7 +85,7 @@ def _ahead(stuck: Stuck, found: Drain) -> list[str]:
     """Return the servers that leave, and that its hint wants it to be with."""
     if "SameHostFilter" not in enabled(found.settings):
         return []
-    hints = stuck.resident.question.hints.get(SAME_HOST, ())
+    hints = stuck.resident.question.spec.hints.get(SAME_HOST, ())
     going = (step.resident.state for step in found.steps)
     return [each.name for each in going if each.id in hints]
 

@@ -105,19 +105,19 @@ def verdict(explanation: Explanation) -> str:
 
 def _request(explanation: Explanation) -> dict[str, Any]:
     question = explanation.question
-    image = question.image
+    image, spec = question.image, question.spec
     return {
         "flavor": {"id": question.flavor.get("id"), "name": question.flavor["name"]},
         "image": image and {"id": image.get("id"), "name": image.get("name")},
-        "availability_zone": question.zone,
-        "host": question.on_host,
-        "hypervisor_hostname": question.on_node,
+        "availability_zone": spec.zone,
+        "host": spec.on_host,
+        "hypervisor_hostname": spec.on_node,
         "project_id": question.project,
-        "boot_from_volume": question.boot_from_volume,
-        "count": question.count,
+        "boot_from_volume": spec.boot_from_volume,
+        "count": spec.count,
         "hints": [
             {"hint": name, "values": list(values)}
-            for name, values in sorted(question.hints.items())
+            for name, values in sorted(spec.hints.items())
         ],
         "server_group": question.group and question.group.name,
         "ports": [_of_id(each) for each in question.parts.ports],

@@ -208,7 +208,7 @@ def _service_command(
 def _request_command(each: RequestPart, question: Question) -> Iterator[Command]:
     if isinstance(each, Replacement) or each.scope is not Scope.FLAVOR_OR_IMAGE:
         return
-    if question.is_what_if:
+    if question.spec.is_what_if:
         # The cloud does not have what was tried, and so not what to change.
         return
     body = question.flavor if each.what == "flavor" else question.image or {}

@@ -47,7 +47,7 @@ def pick(explanation: Explanation) -> str:
     one = f"one of {names}" if len(found) > 1 else names
     if len(found) == len(explanation.candidates):
         one = "any of them"
-    server = " for the first" if explanation.question.count > 1 else ""
+    server = " for the first" if explanation.question.spec.count > 1 else ""
     unsure = ranges(host.name for host in explanation.uncertain)
     conditions = [f"all filters pass {unsure}"] if unsure else []
     if ranking is not None and ranking.rests_on_tasks:

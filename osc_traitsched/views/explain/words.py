@@ -217,7 +217,7 @@ def origin(each: Origin) -> str:
 
 def request(question: Question) -> str:
     """Return what was asked, in one line."""
-    flavor = question.flavor
+    flavor, spec = question.flavor, question.spec
     parts = [f"flavor {flavor['name']} ({size(flavor)})"]
     if question.image is None:
         parts.append("no image")
@@ -226,27 +226,27 @@ def request(question: Question) -> str:
         parts.append(
             f"image {name} ({question.image.get('disk_format') or 'no format'})"
         )
-    if question.boot_from_volume:
+    if spec.boot_from_volume:
         parts.append("booted from a volume")
-    if question.zone:
-        parts.append(f"availability zone {question.zone}")
-    if question.on_host:
-        parts.append(f"on host {question.on_host}")
-    if question.on_node:
-        parts.append(f"on node {question.on_node}")
+    if spec.zone:
+        parts.append(f"availability zone {spec.zone}")
+    if spec.on_host:
+        parts.append(f"on host {spec.on_host}")
+    if spec.on_node:
+        parts.append(f"on node {spec.on_node}")
     if question.project:
-        name, identity = question.project_name, question.project
+        name, identity = spec.project, question.project
         beside = f" ({identity})" if name and name != identity else ""
         parts.append(f"project {name or identity}{beside}")
     given = question.parts
     parts += [f"port {each.label}" for each in given.ports]
     parts += [f"network {each.label}" for each in given.networks]
     parts += [f"volume {each.label}" for each in given.volumes]
-    parts += [f"hint {k}={v}" for k, values in question.hints.items() for v in values]
+    parts += [f"hint {k}={v}" for k, values in spec.hints.items() for v in values]
     if question.group is not None:
         parts.append(f"server group {question.group.name} ({question.group.policy})")
-    if question.count > 1:
-        parts.append(f"{question.count} servers")
+    if spec.count > 1:
+        parts.append(f"{spec.count} servers")
     return ", ".join(parts)
 
 
@@ -275,7 +275,7 @@ def verdict(explanation: Explanation) -> str:
         return f"Placement gives {hosts}, but nova-compute is down {where}."
     remark = f" ({down} of them with nova-compute down)" if down else ""
     remark += f", {may} more may" if may else ""
-    wanted = explanation.question.count
+    wanted = explanation.question.spec.count
     if wanted == 1:
         return f"{hosts} can take it{remark}."
     room = f"there is room for {_room(explanation.room)}"

@@ -11,8 +11,8 @@ from osc_traitsched.core.errors import BadUsage, CloudBroke
 from osc_traitsched.core.existing.moves.due import Because
 from osc_traitsched.core.existing.moves.rebuild import Can
 from osc_traitsched.core.existing.moves.refusals import Why
-from osc_traitsched.core.existing.parts import Given, Name
-from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.core.existing.parts import Name
+from osc_traitsched.core.nova.question import Kind, ServerSpec
 from osc_traitsched.views.server import destinations as views
 from tests.destinations_schema import CLOSED
 from tests.unit.app.recorded import CMP01, ROCKY, TRAITS
@@ -148,7 +148,7 @@ def test_a_host_that_was_named_at_its_creation_does_not_bind_a_move():
     answer, _ = found(running("cmp02"))
     assert Name.HOST not in {part.name for part in answer.parts}
     with pytest.raises(BadUsage, match="--on-host"):
-        found(running("cmp02"), given=Given(zone="nova:cmp01"))
+        found(running("cmp02"), given=ServerSpec(zone="nova:cmp01"))
 
 
 @pytest.mark.parametrize(
@@ -259,10 +259,10 @@ def test_a_host_that_nova_does_not_list_may_take_a_rebuild():
 
 
 def test_what_the_user_says_of_a_new_flavor_or_image_counts():
-    given = Given(flavor_properties={"hw:cpu_policy": "nonsense"})
+    given = ServerSpec(flavor_properties={"hw:cpu_policy": "nonsense"})
     answer, _ = found(running("cmp02"), Kind.RESIZE, given, flavor="gold")
     assert answer.explanation.refusal.exception == "InvalidCPUAllocationPolicy"
-    given = Given(image_properties={"trait:CUSTOM_SILVER": "required"})
+    given = ServerSpec(image_properties={"trait:CUSTOM_SILVER": "required"})
     answer, _ = rebuilt(running("cmp01"), given=given)
     assert answer.rebuild.missing == ("CUSTOM_SILVER",)
 
@@ -277,7 +277,9 @@ def test_an_image_goes_with_a_rebuild(kind, image):
 
 def test_a_rebuild_goes_to_no_other_host():
     with pytest.raises(BadUsage, match="--on-host"):
-        found(running("cmp02"), Kind.REBUILD, Given(on_host="cmp01"), image="other")
+        found(
+            running("cmp02"), Kind.REBUILD, ServerSpec(on_host="cmp01"), image="other"
+        )
 
 
 def test_the_own_host_is_out_as_such_though_it_has_no_room_either():

@@ -7,11 +7,11 @@ import dataclasses
 import pytest
 
 from osc_traitsched.app import candidates, explain, request
-from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import Refusal, WeighersNotInRelease
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import Unknown
+from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import document, prose
 from tests.explain_schema import CLOSED
@@ -44,7 +44,7 @@ def cloud(builds=(), **nodes):
 
 def ask(cloud, *filters, weighers=(), specs=None, limit=None, **asked):
     """Return the question whether a server without CUSTOM_GOLD has a host."""
-    asked = ServerRequest(
+    asked = ServerSpec(
         "gold", "rocky", flavor_properties={**NO_TRAIT, **(specs or {})}, **asked
     )
     question = request.question(cloud, asked, SettingsSources())
@@ -320,7 +320,7 @@ def test_a_host_that_is_named_twice_or_not_there_is_refused():
 def test_a_filter_that_is_only_assumed_to_be_off_is_in_the_document():
     two = cloud()
     specs = {**NO_TRAIT, "aggregate_instance_extra_specs:GOLD": "required"}
-    asked = ServerRequest("gold", "rocky", flavor_properties=specs)
+    asked = ServerSpec("gold", "rocky", flavor_properties=specs)
     found = explain.explain(two, request.question(two, asked, SettingsSources()))
     off = document.document(found, found.hosts)["filters_assumed_off"]
     assert {"filter": SPECS, "hosts": ["cmp01", "cmp02"]} in off

@@ -16,6 +16,7 @@ from osc_traitsched.cloud import read
 from osc_traitsched.core.errors import BadConfiguration, Refusal
 from osc_traitsched.core.nova.filter.state import PASSES
 from osc_traitsched.core.nova.own import NovaPythonFails, PluginFails
+from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.views.explain import document, prose
 from tests.explain_schema import CLOSED
 from tests.unit.app import test_filtered
@@ -45,7 +46,7 @@ def cloud():
 
 @pytest.fixture
 def question(cloud):
-    asked = request.ServerRequest("gold", "rocky")
+    asked = ServerSpec("gold", "rocky")
     return request.question(cloud, asked, SettingsSources(nova_release=33))
 
 
@@ -187,7 +188,7 @@ def test_what_runs_is_what_is_named_and_what_the_settings_name(two, nova):
 
 def test_it_is_told_how_many_servers_there_are(two, nova):
     nova.says(Mine={"_": YES})
-    asked = dataclasses.replace(ask(two), count=3)
+    asked = ask(two).with_spec(count=3)
     own_filters.answered(asked, read.computes(two.compute), nova.sources("mine.Mine"))
     assert nova.asked["spec"]["num_instances"] == 3
 

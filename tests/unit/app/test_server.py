@@ -8,7 +8,8 @@ from osc_traitsched.app import server, server_request
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage, CloudBroke, Forbidden, NotInCatalog
 from osc_traitsched.core.existing.failure import Stage
-from osc_traitsched.core.existing.parts import Given, Name, Source
+from osc_traitsched.core.existing.parts import Name, Source
+from osc_traitsched.core.nova.question import ServerSpec
 from tests.unit.app.recorded import IMAGE, OWN, ROCKY, RecordedCloud, RecordedService
 
 ID = "5e000000-0000-4000-8000-000000000001"
@@ -17,7 +18,7 @@ THEN = "2026-11-22T12:00:00Z"
 SINCE = f"changes-since={THEN}&limit=100"
 ACTIONS = f"/servers/{ID}/os-instance-actions"
 SOURCES = SettingsSources(nova_release=33)
-NOTHING = Given()
+NOTHING = ServerSpec()
 GOLD = {
     "original_name": "gold",
     "vcpus": 4,
@@ -200,7 +201,7 @@ def test_ports_and_root_volume_are_those_that_are_bound_to_it():
 
 
 def test_what_the_user_names_is_not_looked_for():
-    given = Given(volume=VOLUME)
+    given = ServerSpec(volume=VOLUME)
     has = cloud(body(image=""))
     found = server_request.read_server(has, ID, given)
     assert (found.volume, sources(found, given)[Name.VOLUME]) == (None, Source.GIVEN)
@@ -211,8 +212,8 @@ def test_what_the_user_names_is_not_looked_for():
 @pytest.mark.parametrize(
     ("image", "given"),
     [
-        ("", Given(image_properties={"disk_format": "raw"})),
-        ({"id": IMAGE}, Given(volume=VOLUME)),
+        ("", ServerSpec(image_properties={"disk_format": "raw"})),
+        ({"id": IMAGE}, ServerSpec(volume=VOLUME)),
     ],
 )
 def test_what_does_not_go_with_the_root_disk_is_refused(image, given):

@@ -24,7 +24,6 @@ from osc_traitsched.app import (
     settings,
     traits,
 )
-from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.commands.explain import exit_code
 from osc_traitsched.config.saved import Saved
@@ -40,6 +39,7 @@ from osc_traitsched.core.errors import (
     UnknownTrait,
 )
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views import aggregates as views
 from osc_traitsched.views.explain import document, prose
@@ -59,7 +59,7 @@ from tests.unit.app.recorded import (
 )
 
 ALL = Selectors(everything=True)
-GOLD = ServerRequest("gold", "rocky")
+GOLD = ServerSpec("gold", "rocky")
 PROJECT = {"projects": [{"id": OTHER, "name": "demo"}], "links": {"next": None}}
 UNMARKED = "/resource_providers?required=!OWNER_NOVA"
 
@@ -95,7 +95,7 @@ def on_behalf(flavor=None, image=None):
                 "members": [{"member_id": k, "status": v} for k, v in image.items()]
             },
         }
-    asked = ServerRequest("gold", IMAGE if image is not None else None, project="demo")
+    asked = ServerSpec("gold", IMAGE if image is not None else None, project="demo")
     cloud = RecordedCloud(**bodies)
     return cloud, ask(cloud, asked)
 
@@ -224,9 +224,9 @@ def test_what_would_help_is_told_with_its_caution_and_the_request_first(cloud):
 
 
 def test_a_flavor_is_explained_as_it_would_be(cloud):
-    asked = ServerRequest("gold", "rocky", flavor_properties={"trait:CUSTOM_GOLD": ""})
+    asked = ServerSpec("gold", "rocky", flavor_properties={"trait:CUSTOM_GOLD": ""})
     question = ask(cloud, asked)
-    assert question.is_what_if
+    assert question.spec.is_what_if
     found = explain.explain(cloud, question, want_fixes=False)
     assert [host.name for host in found.candidates] == ["cmp01", "cmp02"]
 
@@ -442,7 +442,7 @@ def test_the_verdict_is_of_the_host_that_is_named_with_the_zone(host, given, fai
     bodies = {IN_TREE.format(uuid): answer}
     bodies["/allocation_candidates?limit=100000&resources=VCPU:1"] = figures
     cloud = RecordedCloud(placement=bodies)
-    question = ask(cloud, ServerRequest("gold", "rocky", zone=f"nowhere:{host}"))
+    question = ask(cloud, ServerSpec("gold", "rocky", zone=f"nowhere:{host}"))
     found = explain.explain(cloud, question, want_fixes=False)
     assert ([each.uuid for each in found.candidates], found.agrees) == (given, True)
     assert found.total_hosts == 1
@@ -458,7 +458,7 @@ def test_the_verdict_is_of_the_host_that_is_named_with_the_zone(host, given, fai
 
 
 def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud):
-    question = ask(cloud, ServerRequest("gold", "rocky", zone="nova:cmp09"))
+    question = ask(cloud, ServerSpec("gold", "rocky", zone="nova:cmp09"))
     with pytest.raises(Refusal) as caught:
         candidates.candidates(cloud, question)
     assert caught.value.keys == ("host: cmp09",)
@@ -468,7 +468,7 @@ def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud):
 
 
 def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud):
-    question = ask(cloud, ServerRequest("gold", "rocky", zone="a:b:c:d"))
+    question = ask(cloud, ServerSpec("gold", "rocky", zone="a:b:c:d"))
     found = explain.explain(cloud, question)
     assert found.refusal.exception == "InvalidInput"
     assert document.document(found, found.hosts)["verdict"] == "refused"
@@ -569,7 +569,7 @@ def test_a_host_that_was_named_and_is_gone_on_the_second_reading_is_refused():
             "/allocation_candidates?limit=100000&resources=VCPU:1": figures,
         },
     )
-    question = ask(cloud, ServerRequest("gold", "rocky", zone="nova:cmp01"))
+    question = ask(cloud, ServerSpec("gold", "rocky", zone="nova:cmp01"))
     found = explain.explain(cloud, question)
     assert found.refusal.keys == ("host: cmp01",)
     assert not found.is_judged
@@ -581,7 +581,7 @@ def test_a_host_that_was_named_and_is_gone_on_the_second_reading_is_refused():
 def test_a_zone_without_an_enabled_compute_is_refused_and_a_typo_gets_names_like_it(
     cloud, zone, nearest
 ):
-    question = ask(cloud, ServerRequest("gold", "rocky", zone=zone))
+    question = ask(cloud, ServerSpec("gold", "rocky", zone=zone))
     with pytest.raises(Refusal) as caught:
         candidates.candidates(cloud, question)
     assert caught.value.reason == "no-enabled-nova-compute-in-the-zone"
@@ -591,7 +591,7 @@ def test_a_zone_without_an_enabled_compute_is_refused_and_a_typo_gets_names_like
 
 def test_nova_takes_the_zone_of_its_own_services_though_it_lists_it_for_nobody():
     def refused(cloud, zone):
-        question = ask(cloud, ServerRequest("gold", "rocky", zone=zone))
+        question = ask(cloud, ServerSpec("gold", "rocky", zone=zone))
         return request.zone_refusal(cloud, question) is not None
 
     cloud = RecordedCloud()
@@ -602,7 +602,7 @@ def test_nova_takes_the_zone_of_its_own_services_though_it_lists_it_for_nobody()
 
 
 def test_nova_does_not_look_at_the_zone_where_a_host_is_named(cloud):
-    question = ask(cloud, ServerRequest("gold", "rocky", zone="zone2:cmp01"))
+    question = ask(cloud, ServerSpec("gold", "rocky", zone="zone2:cmp01"))
     assert request.zone_refusal(cloud, question) is None
 
 
@@ -654,11 +654,6 @@ def test_an_image_name_that_two_have_is_ambiguous():
     images = {f"{NAMED_ROCKY}&os_hidden=false": twins}
     with pytest.raises(AmbiguousName):
         ask(RecordedCloud(image=images))
-
-
-def test_image_properties_without_an_image_are_no_request():
-    with pytest.raises(ValueError, match="go with an image"):
-        ServerRequest("gold", image_properties={"hw_disk_bus": "scsi"})
 
 
 def test_placement_may_refuse_the_request():

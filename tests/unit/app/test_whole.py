@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.app import aggregates, check, explain, request, trait_changes
-from osc_traitsched.app.request import ServerRequest
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.change.traits import RequirersUnknown
 from osc_traitsched.core.errors import ExtraSpecsHidden, PrivateFlavorsHidden
 from osc_traitsched.core.inventory.selection import Selectors
+from osc_traitsched.core.nova.question import ServerSpec
 from tests.unit.app.recorded import (
     CMP01,
     CMP02,
@@ -25,7 +25,7 @@ from tests.unit.app.recorded import (
 
 
 def ask(cloud):
-    return request.question(cloud, ServerRequest("gold", "rocky"), SettingsSources())
+    return request.question(cloud, ServerSpec("gold", "rocky"), SettingsSources())
 
 
 def test_of_images_of_one_name_the_one_that_can_be_booted_is_meant():

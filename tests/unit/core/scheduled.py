@@ -13,6 +13,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
 from tests.property.building import identity
+from tests.unit.core.asking import asking
 from tests.unit.core.test_cases import facts_of
 
 #: A filter of one's own: of every host it is unknown whether it passes.
@@ -26,7 +27,7 @@ def question(body, *filters, release=33, **asked):
     case = Case({"name": "made up", **body})
     on = {options.ENABLED_FILTERS: Setting(filters, "a test", given=True)}
     assumptions = SchedulerSettings(release, on, "a test")
-    return dataclasses.replace(case.question, assumptions=assumptions, **asked)
+    return asking(case.question, assumptions=assumptions, **asked)
 
 
 def computes(body, **states):

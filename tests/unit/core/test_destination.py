@@ -4,6 +4,7 @@ import pytest
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.request import build, model
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -46,18 +47,9 @@ def test_a_colon_in_the_default_zone_is_part_of_its_name():
 def asked(zone, release=34, computes=COMPUTES, host=None, node=None, **specs):
     flavor = {**FLAVOR, "extra_specs": specs}
     settings = SchedulerSettings.of(release, query_placement_for_availability_zone=True)
-    return build(
-        flavor,
-        None,
-        aggregates=[EAST],
-        availability_zone=zone,
-        project_id="p",
-        boot_from_volume=True,
-        assumptions=settings,
-        computes=computes,
-        on_host=host,
-        on_node=node,
-    )
+    spec = ServerSpec(zone=zone, boot_from_volume=True, on_host=host, on_node=node)
+    question = Question(flavor, None, (EAST,), settings, spec, "p", computes)
+    return build(question)
 
 
 @pytest.mark.parametrize("zone", [":::", "a:b:c:d"])

@@ -22,6 +22,7 @@ from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Kind, Move, Question
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port
 from osc_traitsched.core.placement.facts import Taken
+from tests.unit.core.asking import asking
 from tests.unit.core.weigher import host, settings
 
 MEMORY = "MEMORY_MB"
@@ -303,5 +304,5 @@ def port(name, network="n1"):
 def test_servers_are_alike_whose_moves_ask_for_the_same(change, is_alike):
     one = question(move=Move(Kind.LIVE_MIGRATION, "one", "a"))
     one = dataclasses.replace(one, parts=port("p1"))
-    other = dataclasses.replace(one, **change)
+    other = asking(one, **change)
     assert (alike(one) == alike(other)) is is_alike

@@ -6,7 +6,8 @@ import pytest
 
 from osc_traitsched.core.existing import failure, parts
 from osc_traitsched.core.existing.failure import moment
-from osc_traitsched.core.existing.parts import Given, Name, Source
+from osc_traitsched.core.existing.parts import Name, Source
+from osc_traitsched.core.nova.question import ServerSpec
 
 NOW = {
     "id": "i1",
@@ -33,7 +34,7 @@ def body(**more):
     }
 
 
-NOTHING = Given()
+NOTHING = ServerSpec()
 
 
 def sources(minor=100, now=NOW, given=NOTHING, placed=True, **more):
@@ -79,7 +80,13 @@ def test_a_server_that_was_on_no_host_shows_the_zone_that_it_was_asked_for_in():
 
 
 def test_what_the_user_says_goes_first():
-    given = Given("east:cmp01", {"query": ("y",)}, "web", {"a": ""}, {"b": "c"})
+    given = ServerSpec(
+        zone="east:cmp01",
+        hints={"query": ("y",)},
+        group="web",
+        flavor_properties={"a": ""},
+        image_properties={"b": "c"},
+    )
     found = sources(79, given=given)
     said = {name for name, each in found.items() if each.source is Source.GIVEN}
     assert said == {
@@ -133,7 +140,7 @@ def test_a_server_on_a_volume_has_no_image():
     read = parts.parts(body(image=""), 100, None, NOTHING, False, ["p"], "v1")
     bound = {each.name: each.value for each in read if each.source is Source.BOUND}
     assert bound == {Name.PORTS: "p", Name.VOLUME: "v1"}
-    said = sources(image="", now=None, given=Given(networks=("n",), volume="v2"))
+    said = sources(image="", now=None, given=ServerSpec(networks=("n",), volume="v2"))
     assert [said[each].value for each in (Name.PORTS, Name.VOLUME)] == ["n", "v2"]
 
 

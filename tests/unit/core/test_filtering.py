@@ -72,7 +72,7 @@ def test_only_a_host_that_reaches_the_filter_makes_it_raise():
 
 
 def origin_of(body):
-    spec = question(body, SPECS).spec()
+    spec = question(body, SPECS).request_spec()
     return spec.server.flavor.origin("aggregate_instance_extra_specs:ssd")
 
 
@@ -234,7 +234,7 @@ def test_hints_and_groups_take_novas_limit_of_candidates_away():
 
 def test_a_pinned_server_has_no_limit_in_either_query():
     body = {**CLOUD, "flavor": {"hw:cpu_policy": "dedicated"}}
-    asked = dataclasses.replace(question(body), hints={"different_host": (A,)})
+    asked = question(body).with_spec(hints={"different_host": (A,)})
     assert asked.request().limit is None
     assert asked.request().fallback.limit is None
 

@@ -22,6 +22,7 @@ from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES
 from tests.property.building import identity
+from tests.unit.core.asking import asking
 from tests.unit.core.filter.asked import REPORT
 from tests.unit.core.scheduled import COMPUTE, OWN, SPECS, SSD, computes, matched
 from tests.unit.core.scheduled import question as asked_by
@@ -276,7 +277,7 @@ def test_no_server_is_evacuated_to_where_it_is():
     """nova/api/openstack/compute/evacuate.py"""
     asked = planned(EVACUATION, is_up=False)
     for host, whys in ((asked.state.host, [Why.SAME_HOST]), ("elsewhere", [])):
-        question = dataclasses.replace(asked.question, on_host=host)
+        question = asked.question.with_spec(on_host=host)
         found = refusals(dataclasses.replace(asked, question=question))
         assert [each.why for each in found] == whys
 
@@ -284,7 +285,7 @@ def test_no_server_is_evacuated_to_where_it_is():
 def test_a_live_migration_to_where_it_is_is_left_to_the_scheduler():
     """nova/conductor/tasks/live_migrate.py, _execute: only a forced host is refused"""
     asked = planned(LIVE)
-    question = dataclasses.replace(asked.question, on_host=asked.state.host)
+    question = asked.question.with_spec(on_host=asked.state.host)
     assert refusals(dataclasses.replace(asked, question=question)) == ()
 
 
@@ -390,7 +391,7 @@ def test_a_resize_is_to_another_flavor_that_is_there():
 def test_only_a_server_of_a_volume_gets_a_flavor_without_a_disk():
     asked = planned(RESIZE, new={"name": "other", "disk": 0})
     assert [each.why for each in refusals(asked)] == [Why.ZERO_DISK]
-    of_volume = dataclasses.replace(asked.question, boot_from_volume=True)
+    of_volume = asked.question.with_spec(boot_from_volume=True)
     assert refusals(dataclasses.replace(asked, question=of_volume)) == ()
 
 
@@ -416,9 +417,7 @@ def test_a_volume_gets_another_image_from_zed_on(release):
     volume = Volume("v1", "nova", size=1, is_bootable=True, image_metadata=metadata)
     parts = Parts(volumes=(volume,), boots_from="v1")
     asked = planned(REBUILD, release)
-    before = dataclasses.replace(
-        asked.before, image=None, boot_from_volume=True, parts=parts
-    )
+    before = asking(asked.before, image=None, boot_from_volume=True, parts=parts)
     for image, expected in (("i1", []), ("i2", [Why.VOLUME] * (release < 26))):
         question = dataclasses.replace(before, image={"id": image})
         asked = dataclasses.replace(asked, before=before, question=question)

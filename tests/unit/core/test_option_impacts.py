@@ -18,7 +18,7 @@ from osc_traitsched.core.explain.option_impact import (
 from osc_traitsched.core.explain.verdict import reach
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.options import OPTIONS, Consumer, Kind, Option
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.placement.matcher import Matcher
 from tests.cases.reading import Case
@@ -106,7 +106,9 @@ def test_the_database_matters_only_for_metadata_in_other_letters(value, matters)
     gold = {"trait:CUSTOM_GOLD": value}
     aggregate = {"id": 1, "uuid": "u", "name": "a", "metadata": gold, "hosts": []}
     assumed = SchedulerSettings.of(enable_isolated_aggregate_filtering=True)
-    question = Question(FLAVOR, None, (aggregate,), assumed, boot_from_volume=True)
+    question = Question(
+        FLAVOR, None, (aggregate,), assumed, ServerSpec(boot_from_volume=True)
+    )
     names = [each.name for each in variations(question, question.request())]
     assert (options.COLLATION in names) is matters
 

@@ -32,7 +32,7 @@ def ran(asked, runs, nodes=None, novas=()):
     nodes = computes(CLOUD).values() if nodes is None else nodes
     states = host_states(nodes, asked.aggregates, asked.servers)
     own = OwnAnswers.read(
-        asked.spec(), asked.assumptions, states, runs, novas, "34.0.0"
+        asked.request_spec(), asked.assumptions, states, runs, novas, "34.0.0"
     )
     return dataclasses.replace(asked, own=own)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.fidelity import asking, ours, recorded, with_parts
@@ -37,7 +37,9 @@ def test_the_recorded_cases_are_those_that_are_compared():
 )
 def test_several_servers_share_no_port_and_no_volume(parts, exception, named):
     flavor = {"name": "f", "vcpus": 1, "ram": 1, "disk": 1}
-    asked = Question(flavor, None, (), SchedulerSettings.of(34), count=2, parts=parts)
+    asked = Question(
+        flavor, None, (), SchedulerSettings.of(34), ServerSpec(count=2), parts=parts
+    )
     with pytest.raises(Refusal) as caught:
         asked.request()
     found = caught.value

@@ -4,9 +4,11 @@ import pytest
 
 from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait, Trait
 from osc_traitsched.core.nova.prefilter import PREFILTERS
+from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import NotEvaluated, Refusal, build
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import RELEASES
+from tests.unit.core.asking import asking
 
 FLAVOR = {"vcpus": 1, "ram": 512, "disk": 1, "swap": "", "extra_specs": {}}
 IMAGE = {"status": "active", "disk_format": "qcow2"}
@@ -22,13 +24,10 @@ def aggregate(number, **metadata):
 
 def asked(*aggregates, specs=None, image=IMAGE, release=33, also=None, **options):
     """Return the request for a small flavor, with options of [scheduler]."""
-    return build(
-        {**FLAVOR, "extra_specs": specs or {}},
-        image,
-        aggregates=aggregates,
-        assumptions=SchedulerSettings.of(release, **options),
-        **(also or {}),
-    )
+    flavor = {**FLAVOR, "extra_specs": specs or {}}
+    settings = SchedulerSettings.of(release, **options)
+    question = Question(flavor, image, aggregates, settings)
+    return build(asking(question, **(also or {})))
 
 
 def added(found, name):
@@ -84,7 +83,7 @@ def test_a_project_is_restricted_to_all_the_aggregates_that_name_it():
         first,
         second,
         foreign,
-        also={"project_id": "mine"},
+        also={"project": "mine"},
         limit_tenants_to_placement_aggregate=True,
     )
 
@@ -99,7 +98,7 @@ def test_a_project_is_restricted_to_all_the_aggregates_that_name_it():
 def test_a_project_without_an_aggregate_is_refused_where_it_needs_one():
     with pytest.raises(Refusal) as caught:
         asked(
-            also={"project_id": "mine"},
+            also={"project": "mine"},
             limit_tenants_to_placement_aggregate=True,
             placement_aggregate_required_for_tenants=True,
         )
@@ -118,7 +117,7 @@ def test_a_project_that_is_not_given_is_named():
 def test_a_zone_is_its_aggregates():
     east = aggregate(1, availability_zone="east")
 
-    found = asked(east, also={"availability_zone": "east"})
+    found = asked(east, also={"zone": "east"})
 
     assert added(found, "map_az_to_placement_aggregate") == [
         MemberOf(
@@ -133,7 +132,7 @@ def test_a_zone_is_its_aggregates():
 
 
 def test_a_zone_without_an_aggregate_restricts_nothing_and_is_named():
-    found = asked(also={"availability_zone": "nowhere"})
+    found = asked(also={"zone": "nowhere"})
 
     assert added(found, "map_az_to_placement_aggregate") == []
     kind = "zone has no aggregate, so no restriction"
@@ -147,7 +146,7 @@ def test_an_option_that_the_release_no_longer_has_switches_nothing_off():
     zoned = {
         release: bool(
             added(
-                asked(east, release=release, also={"availability_zone": "east"}, **off),
+                asked(east, release=release, also={"zone": "east"}, **off),
                 "map_az_to_placement_aggregate",
             )
         )
@@ -223,7 +222,7 @@ def test_one_trait_for_two_properties_has_both_as_origins():
 def test_nova_s_own_mark_is_required_unless_some_compute_is_old(new, required):
     assumptions = SchedulerSettings(34, all_computes_new=new)
 
-    found = build(FLAVOR, IMAGE, aggregates=(), assumptions=assumptions)
+    found = build(Question(FLAVOR, IMAGE, (), assumptions))
 
     assert len(added(found, "owner_nova_filter")) == required
 

@@ -30,12 +30,12 @@ def test_the_filters_see_flavor_image_and_project_of_a_question():
     asked = dataclasses.replace(
         question(vcpus=1), image={"id": "i1", "name": "raw"}, project="p1"
     )
-    spec = asked.spec()
+    spec = asked.request_spec()
     assert (spec.flavor_name, spec.image_id) == ("f", "i1")
     assert spec.server.project_id == "p1"
-    from_volume = dataclasses.replace(asked, boot_from_volume=True)
-    assert from_volume.spec().image_id == "i1"
-    assert dataclasses.replace(from_volume, image=None).spec().image_id == ""
+    from_volume = asked.with_spec(boot_from_volume=True)
+    assert from_volume.request_spec().image_id == "i1"
+    assert dataclasses.replace(from_volume, image=None).request_spec().image_id == ""
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,5 @@ def test_hints_that_nova_gives_to_itself_are_not_passed_on_from_2025_1_on(
 ):
     hints = {"_nova_other": ("1",), "reservation": ("r1",)}
     settings = SchedulerSettings(release=release)
-    asked = dataclasses.replace(question(), hints=hints, assumptions=settings)
-    assert asked.spec().hints.keys() == passed_on
+    asked = dataclasses.replace(question(), assumptions=settings).with_spec(hints=hints)
+    assert asked.request_spec().hints.keys() == passed_on

@@ -9,6 +9,7 @@ import pytest
 from osc_traitsched.core.explain.filtering import UnreadHint, unread_hints, unread_zone
 from osc_traitsched.core.nova.own import OwnAnswers
 from osc_traitsched.views.explain import filters
+from tests.unit.core.asking import asking
 from tests.unit.core.scheduled import COMPUTE, OWN, question
 
 CLOUD = {"cloud": {"a": {}}}
@@ -28,9 +29,9 @@ def test_a_hint_has_no_effect_where_its_filter_is_off():
 def test_a_filter_of_ones_own_may_read_any_hint():
     assert unread_hints(asked(OWN)) == ()
     found = asked(COMPUTE)
-    ran = OwnAnswers(found.spec(), found.assumptions, filters={OWN: {}})
+    ran = OwnAnswers(found.request_spec(), found.assumptions, filters={OWN: {}})
     assert unread_hints(dataclasses.replace(found, own=ran)) == ()
-    weighers = OwnAnswers(found.spec(), found.assumptions)
+    weighers = OwnAnswers(found.request_spec(), found.assumptions)
     assert len(unread_hints(dataclasses.replace(found, own=weighers))) == 2
 
 
@@ -59,7 +60,7 @@ def test_a_zone_that_no_aggregate_has_keeps_no_host_from_a_move(
     zone, enabled, kept, found
 ):
     aggregate = {"metadata": {"availability_zone": "az1"}}
-    pinned = dataclasses.replace(
+    pinned = asking(
         question(CLOUD, *enabled, release=23),
         zone=zone,
         is_kept=kept,

@@ -28,6 +28,7 @@ from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.paste import Option
 from osc_traitsched.views.drain import document, prose
 from tests.drain_schema import CLOSED
+from tests.unit.core.asking import asking
 from tests.unit.core.weigher import host
 
 LIVE, COLD, EVACUATION = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.EVACUATION
@@ -206,7 +207,7 @@ def test_a_server_that_is_to_be_with_one_that_leaves_may_follow_it(filters):
     on = {options.ENABLED_FILTERS: Setting(filters, "a test")}
     alone = resident("db")
     hints = {"same_host": ("id-of-web",)}
-    question = dataclasses.replace(alone.question, hints=hints)
+    question = asking(alone.question, hints=hints)
     stays = Stuck(dataclasses.replace(alone, question=question), Why.NO_HOST)
     settings = dataclasses.replace(SETTINGS, settings=on)
     found = dataclasses.replace(drain([step()], [stays]), settings=settings)

@@ -13,6 +13,7 @@ from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.views.explain import document, filters, prose, weights
 from tests.property.building import identity
 from tests.unit.core import scheduled
+from tests.unit.core.asking import asking
 from tests.unit.core.filter.asked import REPORT
 
 CLOUD = {"cloud": {"a": {}, "b": {}, "c": {}}}
@@ -61,7 +62,7 @@ def test_more_servers_than_there_is_room_for_are_a_no_whatever_filters_say():
     unsure = found(CLOUD, "ab", scheduled.OWN)
     assert exit_code(unsure) is ExitCode.UNKNOWN
     assert first(unsure).startswith("It is not known whether a host can take it: 2")
-    many = dataclasses.replace(unsure.question, count=17)
+    many = asking(unsure.question, count=17)
     many = dataclasses.replace(unsure, question=many)
     assert exit_code(many) is ExitCode.NO_HOST
     assert verdict(many) == "no room"
@@ -108,7 +109,7 @@ def test_until_ussuri_it_may_depend_on_earlier_requests_which_host_is_tried_firs
 
 def test_of_several_servers_it_is_the_host_of_the_first():
     explanation = found(**BEST)
-    several = dataclasses.replace(explanation.question, count=2)
+    several = asking(explanation.question, count=2)
     several = dataclasses.replace(explanation, question=several)
     assert weights.pick(several) == "nova-scheduler picks b for the first."
 
@@ -177,9 +178,7 @@ def test_no_host_is_picked_where_placement_cuts_its_answer():
 )
 def test_the_policy_of_a_group_says_how_many_servers_have_room(policy, most, is_there):
     explanation = found()
-    asked = dataclasses.replace(
-        explanation.question, count=most, group=ServerGroup("g", policy)
-    )
+    asked = asking(explanation.question, count=most, group=ServerGroup("g", policy))
     assert dataclasses.replace(explanation, question=asked).has_room is is_there
 
 

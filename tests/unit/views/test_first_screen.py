@@ -116,9 +116,8 @@ def test_a_zone_without_an_enabled_host_is_not_taken_for_a_typo():
     [("", "project a00e"), ("demo", "project demo (a00e)"), ("a00e", "project a00e")],
 )
 def test_a_project_is_called_as_the_user_called_it(name, said):
-    question = dataclasses.replace(
-        helping().question, project="a00e", project_name=name
-    )
+    question = dataclasses.replace(helping().question, project="a00e")
+    question = question.with_spec(project=name)
     assert words.request(question).endswith(f", {said}")
 
 

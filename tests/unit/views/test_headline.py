@@ -138,7 +138,7 @@ def test_hosts_that_are_all_down_are_no_promise():
 
 def test_too_little_room_for_all_servers_is_said_first():
     found = gold(["a"], a=HAS)
-    question = dataclasses.replace(found.question, count=900)
+    question = found.question.with_spec(count=900)
     found = dataclasses.replace(found, question=question)
     assert text(found)[0].startswith("Not all 900 find a host, and then ")
 

@@ -29,6 +29,7 @@ from osc_traitsched.core.placement.matcher import Matcher
 from osc_traitsched.views.explain import comparison, document
 from tests.cases.reading import Case, cases
 from tests.explain_schema import CLOSED, OPEN, SCHEMA
+from tests.unit.core.asking import asking
 from tests.unit.core.test_cases import facts
 
 
@@ -106,13 +107,11 @@ def with_everything():
     parts = Parts(
         (Port("p", network),), (network,), (Volume("v", "nova", is_multiattach=True),)
     )
-    question = dataclasses.replace(
-        made.question, assumptions=assumed, hints=hints, parts=parts
-    )
+    question = asking(made.question, assumptions=assumed, hints=hints, parts=parts)
     name_of_filter, host = "ComputeFilter", made.hosts[0].uuid
     no = answers[host]
     own = OwnAnswers(
-        question.spec(),
+        question.request_spec(),
         question.assumptions,
         novas={name_of_filter: {}},
         version="34.0.0",

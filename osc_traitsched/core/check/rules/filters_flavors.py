@@ -175,7 +175,7 @@ def _keeps_all_out(
         settings = analysis.survey.assumptions
         body = {**flavor.body, "extra_specs": dict(pairs)}
         with contextlib.suppress(Refusal):
-            spec = Question(body, None, (), settings).spec()
+            spec = Question(body, None, (), settings).request_spec()
             known[pairs] = all(
                 isinstance(judge(EXTRA_SPECS, states[0], spec, settings), Fails)
                 for states in analysis.filtering.alike

@@ -115,7 +115,7 @@ def _raised(
     settings = analysis.survey.assumptions
     found: dict[Raises, list[HostState]] = {}
     with contextlib.suppress(Refusal):
-        spec = Question(body, None, (), settings).spec()
+        spec = Question(body, None, (), settings).request_spec()
         for states in analysis.filtering.alike:
             answer = None
             for state in states:
@@ -202,7 +202,7 @@ def image_raising(analysis: Analysis) -> Iterator[FiltersImageRaises]:
             continue
         settings = analysis.survey.assumptions
         try:
-            spec = Question(ANY_FLAVOR, image.body, (), settings).spec()
+            spec = Question(ANY_FLAVOR, image.body, (), settings).request_spec()
         except Refusal:
             continue
         if _raises_where_it_fits(filtering.states, spec, analysis):

@@ -51,7 +51,7 @@ class Asked:
 
         None is on a host yet that it may go to, so that no filter looks for it there.
         """
-        return dataclasses.replace(self.question.spec(), instance_uuid=None)
+        return dataclasses.replace(self.question.request_spec(), instance_uuid=None)
 
     def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
         """Return what may keep hosts out, by their UUIDs; None if it does for sure.
@@ -144,8 +144,12 @@ def alike(question: Question) -> str:
     volume = parts.root_volume
     return json.dumps(
         [
-            [question.flavor, question.image, question.zone, question.project],
-            [question.hints, question.boot_from_volume, parts.device_profiles],
+            [question.flavor, question.image, question.spec.zone, question.project],
+            [
+                question.spec.hints,
+                question.spec.boot_from_volume,
+                parts.device_profiles,
+            ],
             group and [group.policy, sorted(group.members)],
             move and [move.kind.value, move.source and move.source.uuid],
             sorted(map(repr, ports)),

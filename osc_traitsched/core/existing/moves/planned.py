@@ -51,6 +51,6 @@ class Planned:
     def server(self) -> Server | None:
         """The server as nova-api reads it; None if it refuses flavor and image."""
         try:
-            return self.question.spec().server
+            return self.question.request_spec().server
         except Refusal:
             return None

@@ -212,7 +212,7 @@ def _same_host(planned: Planned) -> MoveRefusal | None:
     nova/compute/api.py, ``_validate_host_for_cold_migrate``
     """
     host = planned.state.host
-    if not host or planned.question.on_host != host:
+    if not host or planned.question.spec.on_host != host:
         return None
     return MoveRefusal(Why.SAME_HOST, "CannotMigrateToSameHost", (host,))
 
@@ -223,14 +223,14 @@ def _evacuated_to_itself(planned: Planned) -> MoveRefusal | None:
     nova/api/openstack/compute/evacuate.py, before the checks of nova/compute/api.py
     """
     host = planned.state.host
-    if not host or planned.question.on_host != host:
+    if not host or planned.question.spec.on_host != host:
         return None
     return MoveRefusal(Why.SAME_HOST, "HTTPBadRequest", (host,))
 
 
 def _zero_disk(planned: Planned) -> MoveRefusal | None:
     question, had = planned.question, planned.old_flavor["disk"]
-    if question.boot_from_volume or question.flavor["disk"] or not had:
+    if question.spec.boot_from_volume or question.flavor["disk"] or not had:
         return None
     return MoveRefusal(Why.ZERO_DISK, "CannotResizeDisk")
 
@@ -246,7 +246,7 @@ def _image_of_volume(planned: Planned) -> MoveRefusal | None:
 
     From 26 on the compute API's 2.93 admits it (``reimage_boot_volume``).
     """
-    if planned.has_image or not planned.before.boot_from_volume:
+    if planned.has_image or not planned.before.spec.boot_from_volume:
         return None
     return MoveRefusal(Why.VOLUME, "ImageUnacceptable")
 
@@ -257,7 +257,10 @@ def _other_nodes(planned: Planned) -> MoveRefusal | None:
     nova/compute/api.py, ``_validate_numa_rebuild``
     """
     try:
-        servers = planned.before.spec().server, planned.question.spec().server
+        servers = (
+            planned.before.request_spec().server,
+            planned.question.request_spec().server,
+        )
         old, new = (bool(cpu.asked_by(each)) for each in servers)
     except Refusal:
         return None

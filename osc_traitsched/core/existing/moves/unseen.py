@@ -106,7 +106,7 @@ def _may_leave_cell(planned: Planned) -> bool:
 
 def _of_disks(planned: Planned) -> Iterator[Unseen]:
     kind, question = planned.kind, planned.question
-    is_local = not question.boot_from_volume
+    is_local = not question.spec.boot_from_volume
     if kind is Kind.LIVE_MIGRATION:
         yield Unseen.CPU
         yield Unseen.LIVE_STORAGE

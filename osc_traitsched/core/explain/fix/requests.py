@@ -113,7 +113,7 @@ class RequestChange:
             return question.with_size(**{self.key: int(self.value or 0)})
         if self.what == "zone":
             zone = None if self.value is None else str(self.value)
-            return dataclasses.replace(question, zone=zone)
+            return question.with_spec(zone=zone)
         text = "" if self.value is None else str(self.value)
         if self.what == "flavor":
             return question.with_flavor({self.key: text})

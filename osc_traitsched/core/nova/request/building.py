@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -20,7 +21,6 @@ from osc_traitsched.core.nova.server import (
     volume,
 )
 from osc_traitsched.core.nova.server.image import read as read_image
-from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
 from osc_traitsched.core.nova.server.server import (
     FORCED_HOST,
     KERNEL_IMAGE,
@@ -40,6 +40,9 @@ from osc_traitsched.core.nova.server.server import (
 )
 from osc_traitsched.core.nova.server.server import read as read_flavor
 from osc_traitsched.core.nova.settings import SchedulerSettings
+
+if TYPE_CHECKING:
+    from osc_traitsched.core.nova.question import Question
 
 # What else Nova would look at, that a flavor and an image do not tell.
 
@@ -124,101 +127,48 @@ def _computes(server: Server) -> Iterator[NotEvaluated]:
 
 API, SCHEDULER, NO_VALID_HOST = "api", "scheduler", "no valid host"
 
-Body = Mapping[str, object]
 
+def build(question: Question) -> Request:
+    """The request that Nova's scheduler makes of a flavor and an image.
 
-def build(
-    flavor: Body,
-    image: Body | None,
-    *,
-    aggregates: Iterable[Body],
-    availability_zone: str | None = None,
-    project_id: str | None = None,
-    boot_from_volume: bool = False,
-    assumptions: SchedulerSettings,
-    computes: Sequence[Compute] | None = None,
-    parts: Parts = NO_PARTS,
-    on_host: str | None = None,
-    on_node: str | None = None,
-    is_accepted: bool = False,
-) -> Request:
-    """Return the request that Nova's scheduler makes of a flavor and an image.
-
-    :param flavor: of the compute API, with its extra specs
-    :param image: of the image API, version 2; None for a server without one
-    :param aggregates: of the compute API; all that there are
-    :param availability_zone: as a user gives it, ``zone:host`` included
-    :param project_id: whose server it is, in the spelling of the aggregates
-    :param boot_from_volume: the root disk is a volume made of the image
-    :param computes: all compute nodes of the cloud, for a host that is named; without
-        them the request is not restricted to it, and says so
-    :param parts: ports, networks, volumes and device profiles
-    :param on_host: the service host that a user gives as ``host``
-    :param on_node: the hypervisor that a user gives as ``hypervisor_hostname``
-    :param is_accepted: nova-api has let them through before, and does not look again
     :raises Refusal: where nova-api or nova-scheduler refuses them together
     """
-    release = assumptions.release
-    bodies = tuple(aggregates)
-    asked = server(
-        flavor,
-        image,
-        aggregates=bodies,
-        availability_zone=availability_zone,
-        project_id=project_id,
-        boot_from_volume=boot_from_volume,
-        assumptions=assumptions,
-        parts=parts,
-        on_host=on_host,
-        on_node=on_node,
-        is_accepted=is_accepted,
-    )
-    named = _named(availability_zone, assumptions, on_host, on_node)
-    with _at(API, release):
+    assumptions, computes = question.assumptions, question.computes
+    asked = server(question)
+    named = question.destination
+    with _at(API, assumptions.release):
         if computes is not None:
             model.check(named, computes)
-    with _at(SCHEDULER, release):
+    with _at(SCHEDULER, assumptions.release):
         so_far = prefilter.run(asked, assumptions)
         request = _request(asked, so_far, assumptions)
         return _restricted(request, named, computes)
 
 
-def server(
-    flavor: Body,
-    image: Body | None,
-    *,
-    aggregates: Iterable[Body],
-    availability_zone: str | None = None,
-    project_id: str | None = None,
-    boot_from_volume: bool = False,
-    assumptions: SchedulerSettings,
-    parts: Parts = NO_PARTS,
-    on_host: str | None = None,
-    on_node: str | None = None,
-    is_accepted: bool = False,
-) -> Server:
-    """Return the server that nova-api lets through; the parameters are :func:`build`'s.
+def server(question: Question) -> Server:
+    """The server that nova-api lets through.
 
     :raises Refusal: where nova-api refuses flavor and image together
     """
-    bodies = tuple(aggregates)
-    with _at(API, assumptions.release):
-        named = _named(availability_zone, assumptions, on_host, on_node)
+    assumptions, parts = question.assumptions, question.parts
+    release = assumptions.release
+    with _at(API, release):
+        named = question.destination
         root = volume.image_of(parts)
-        parts.check_networks(assumptions.release)
+        parts.check_networks(release)
         asked = Server(
-            flavor=read_flavor(flavor),
-            image=read_image(image or root, assumptions.release),
-            aggregates=tuple(Aggregate.read(body) for body in bodies),
-            zone=named.zone_of(bodies, assumptions.release),
-            project_id=project_id,
-            boot_from_volume=boot_from_volume or root is not None,
-            release=assumptions.release,
+            flavor=read_flavor(question.flavor),
+            image=read_image(question.image or root, release),
+            aggregates=tuple(map(Aggregate.read, question.aggregates)),
+            zone=named.zone_of(question.aggregates, release),
+            project_id=question.project,
+            boot_from_volume=question.spec.boot_from_volume or root is not None,
+            release=release,
             parts=parts,
             aliases=_aliases(assumptions),
             pci_in_placement=bool(assumptions.value(options.PCI_IN_PLACEMENT)),
         )
-        if not is_accepted:
+        if not question.is_accepted:
             checks.check(asked)
         return _provisioned(asked, assumptions)
 
@@ -241,51 +191,6 @@ def _aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
     """Return the PCI aliases; None if nobody said any."""
     found = assumptions.setting(options.PCI_ALIAS)
     return found.value if found.given and isinstance(found.value, tuple) else None
-
-
-def _named(
-    zone: str | None,
-    assumptions: SchedulerSettings,
-    on_host: str | None,
-    on_node: str | None,
-) -> model.Destination:
-    default_zone = str(assumptions.value(options.DEFAULT_ZONE) or "")
-    return model.read(zone, default_zone, on_host, on_node)
-
-
-def placement_query(
-    flavor: Body,
-    image: Body | None,
-    *,
-    aggregates: Iterable[Body],
-    availability_zone: str | None = None,
-    project_id: str | None = None,
-    boot_from_volume: bool = False,
-    assumptions: SchedulerSettings,
-    computes: Sequence[Compute] | None = None,
-    parts: Parts = NO_PARTS,
-    on_host: str | None = None,
-    on_node: str | None = None,
-) -> str:
-    """Return the query string of that request, each byte as Nova sends it.
-
-    Nova sends it as ``GET /allocation_candidates?…``. For its other parts, and for
-    the second query of a pinned server, see :func:`build`, whose parameters and
-    refusals are the same.
-    """
-    return build(
-        flavor,
-        image,
-        aggregates=aggregates,
-        availability_zone=availability_zone,
-        project_id=project_id,
-        boot_from_volume=boot_from_volume,
-        assumptions=assumptions,
-        computes=computes,
-        parts=parts,
-        on_host=on_host,
-        on_node=on_node,
-    ).query()
 
 
 def microversion(release: int) -> str:

@@ -26,7 +26,7 @@ from osc_traitsched.core.check.rules.traits_requests import (
 )
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.question import Question, ServerSpec
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import matching_hosts
 from tests.unit.core.check.surveys import (
@@ -132,7 +132,7 @@ class Truth:
             self.images[image],
             self.of.aggregates,
             self.of.assumptions,
-            boot_from_volume=from_volume,
+            ServerSpec(boot_from_volume=from_volume),
         )
         try:
             request = question.request()
