@@ -414,7 +414,7 @@ def test_trains_compute_api_shows_what_the_request_of_a_failed_build_was(
         nova_conf=(str(failing.nova_conf),), nova_release=failing.release.number
     )
     question, _ = server_request.question(cloud, found, given, settings)
-    assert question.zone == "east"
+    assert question.spec.zone == "east"
     assert [question.request().query()] == logs.queries(failing, boot.request)
 
 

@@ -102,7 +102,7 @@ def build(case: Case, release: int, database: str = SQLITE) -> request.Request:
             all_computes_new=case.get("all_computes_new"),
         ),
     )
-    return request.build(question)
+    return question.request()
 
 
 def _value(found: Any) -> Any:

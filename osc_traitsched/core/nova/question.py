@@ -10,7 +10,7 @@ from typing import Any
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import zone_in
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova import options, request
+from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import Origin
 from osc_traitsched.core.nova.filter import state
 from osc_traitsched.core.nova.filter.groups import (
@@ -30,9 +30,13 @@ from osc_traitsched.core.nova.filter.state import (
 )
 from osc_traitsched.core.nova.filter.table import Judgment
 from osc_traitsched.core.nova.own import OwnAnswers
-from osc_traitsched.core.nova.request import Request, model
+from osc_traitsched.core.nova.request import Request, building, checks, model
 from osc_traitsched.core.nova.request.model import Destination
+from osc_traitsched.core.nova.server import volume
+from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts
+from osc_traitsched.core.nova.server.server import Aggregate, Server
+from osc_traitsched.core.nova.server.server import read as read_flavor
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 # How a server that exists is moved, as far as that decides which hosts Nova takes.
@@ -306,10 +310,40 @@ class Question:
         wrong = misshapen(hints)
         if wrong is not None:
             raise Refusal("ValidationError", "misshapen-hint", (wrong,), "api", 400)
-        found = request.build(self)
+        server = self.server()
+        found = building.build(
+            server, self.destination, self.computes, self.assumptions
+        )
         if self.group is None and hints.keys().isdisjoint(OF_SERVERS):
             return found
         return found.without_limit()
+
+    def server(self) -> Server:
+        """The server that nova-api lets through.
+
+        :raises Refusal: where nova-api refuses flavor and image together
+        """
+        settings, parts = self.assumptions, self.parts
+        release = settings.release
+        with building.at(building.API, release):
+            named = self.destination
+            root = volume.image_of(parts)
+            parts.check_networks(release)
+            server = Server(
+                flavor=read_flavor(self.flavor),
+                image=read_image(self.image or root, release),
+                aggregates=tuple(map(Aggregate.read, self.aggregates)),
+                zone=named.zone_of(self.aggregates, release),
+                project_id=self.project,
+                boot_from_volume=self.spec.boot_from_volume or root is not None,
+                release=release,
+                parts=parts,
+                aliases=building.aliases(settings),
+                pci_in_placement=bool(settings.value(options.PCI_IN_PLACEMENT)),
+            )
+            if not self.is_accepted:
+                checks.check(server)
+            return building.provisioned(server, settings)
 
     def request_spec(self) -> RequestSpec:
         """What nova-scheduler's host filters are given.
@@ -318,7 +352,7 @@ class Question:
         """
         image = self.image or {}
         return RequestSpec(
-            request.server(self),
+            self.server(),
             flavor_name=str(self.flavor.get("name", "")),
             image_id=str(image.get("id", "")),
             hints={

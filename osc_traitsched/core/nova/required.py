@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.metadata import required_by
-from osc_traitsched.core.nova import request
 from osc_traitsched.core.nova.clause import Trait
 from osc_traitsched.core.nova.question import Body, Kind, Move, Question
 from osc_traitsched.core.nova.server import translation
@@ -41,8 +40,7 @@ def _in_one_release(flavor: Body, settings: SchedulerSettings) -> frozenset[str]
     for image in _IMAGES:
         try:
             question = Question(flavor, image, (), settings, move=_MOVE)
-            server = request.server(question)
-            clauses = translation.translate(server, SoFar()).clauses
+            clauses = translation.translate(question.server(), SoFar()).clauses
         except Refusal:
             continue
         traits = (each for each in clauses if isinstance(each, Trait))

@@ -5,7 +5,7 @@ import pytest
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import Question, ServerSpec
-from osc_traitsched.core.nova.request import build, model
+from osc_traitsched.core.nova.request import model
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 CMP = Compute("c1", "cmp1.example.org", "cmp1")
@@ -49,7 +49,7 @@ def asked(zone, release=34, computes=COMPUTES, host=None, node=None, **specs):
     settings = SchedulerSettings.of(release, query_placement_for_availability_zone=True)
     spec = ServerSpec(zone=zone, boot_from_volume=True, on_host=host, on_node=node)
     question = Question(flavor, None, (EAST,), settings, spec, "p", computes)
-    return build(question)
+    return question.request()
 
 
 @pytest.mark.parametrize("zone", [":::", "a:b:c:d"])

@@ -5,7 +5,7 @@ import pytest
 from osc_traitsched.core.nova.clause import MemberOf, Origin, RootTrait, Trait
 from osc_traitsched.core.nova.prefilter import PREFILTERS
 from osc_traitsched.core.nova.question import Question
-from osc_traitsched.core.nova.request import NotEvaluated, Refusal, build
+from osc_traitsched.core.nova.request import NotEvaluated, Refusal
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.releases import RELEASES
 from tests.unit.core.asking import asking
@@ -27,7 +27,7 @@ def asked(*aggregates, specs=None, image=IMAGE, release=33, also=None, **options
     flavor = {**FLAVOR, "extra_specs": specs or {}}
     settings = SchedulerSettings.of(release, **options)
     question = Question(flavor, image, aggregates, settings)
-    return build(asking(question, **(also or {})))
+    return asking(question, **(also or {})).request()
 
 
 def added(found, name):
@@ -222,7 +222,7 @@ def test_one_trait_for_two_properties_has_both_as_origins():
 def test_nova_s_own_mark_is_required_unless_some_compute_is_old(new, required):
     assumptions = SchedulerSettings(34, all_computes_new=new)
 
-    found = build(Question(FLAVOR, IMAGE, (), assumptions))
+    found = Question(FLAVOR, IMAGE, (), assumptions).request()
 
     assert len(added(found, "owner_nova_filter")) == required
 

@@ -14,7 +14,6 @@ from osc_traitsched.core.nova.question import Question
 from osc_traitsched.core.nova.request import (
     NotEvaluated,
     Refusal,
-    build,
 )
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from tests.unit.core.asking import asking
@@ -39,7 +38,7 @@ def flavor(**specs):
 def asked(body=None, image=IMAGE, release=33, **more):
     """Return the request for a flavor and an image, without options."""
     question = Question(body or flavor(), image, (), SchedulerSettings.of(release))
-    return build(asking(question, **more))
+    return asking(question, **more).request()
 
 
 def origins(found, name):
@@ -307,6 +306,4 @@ def test_all_the_names_that_others_use_are_in_the_room():
         "Refusal",
         "Request",
         "NotEvaluated",
-        "build",
-        "server",
     }

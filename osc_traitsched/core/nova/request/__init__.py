@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.nova.request.building import build, server
 from osc_traitsched.core.nova.request.model import Request
 from osc_traitsched.core.nova.server.server import NotEvaluated
 
-__all__ = ["NotEvaluated", "Refusal", "Request", "build", "server"]
+__all__ = ["NotEvaluated", "Refusal", "Request"]

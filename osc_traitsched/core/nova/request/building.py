@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.inventory.snapshot import Compute
@@ -20,7 +19,6 @@ from osc_traitsched.core.nova.server import (
     translation,
     volume,
 )
-from osc_traitsched.core.nova.server.image import read as read_image
 from osc_traitsched.core.nova.server.server import (
     FORCED_HOST,
     KERNEL_IMAGE,
@@ -33,16 +31,11 @@ from osc_traitsched.core.nova.server.server import (
     VOLUME_SIZE,
     VOLUME_ZONE,
     ZERO_DISK,
-    Aggregate,
     NotEvaluated,
     Server,
     SoFar,
 )
-from osc_traitsched.core.nova.server.server import read as read_flavor
 from osc_traitsched.core.nova.settings import SchedulerSettings
-
-if TYPE_CHECKING:
-    from osc_traitsched.core.nova.question import Question
 
 # What else Nova would look at, that a flavor and an image do not tell.
 
@@ -128,52 +121,28 @@ def _computes(server: Server) -> Iterator[NotEvaluated]:
 API, SCHEDULER, NO_VALID_HOST = "api", "scheduler", "no valid host"
 
 
-def build(question: Question) -> Request:
-    """The request that Nova's scheduler makes of a flavor and an image.
+def build(
+    server: Server,
+    destination: model.Destination,
+    computes: Sequence[Compute] | None,
+    assumptions: SchedulerSettings,
+) -> Request:
+    """The request that nova-scheduler makes of a server that nova-api lets through.
 
-    :raises Refusal: where nova-api or nova-scheduler refuses them together
+    :param computes: all compute nodes of the cloud, for a host that is named; without
+        them the request is not restricted to it, and says so
+    :raises Refusal: where Nova refuses it
     """
-    assumptions, computes = question.assumptions, question.computes
-    asked = server(question)
-    named = question.destination
-    with _at(API, assumptions.release):
+    with at(API, server.release):
         if computes is not None:
-            model.check(named, computes)
-    with _at(SCHEDULER, assumptions.release):
-        so_far = prefilter.run(asked, assumptions)
-        request = _request(asked, so_far, assumptions)
-        return _restricted(request, named, computes)
+            model.check(destination, computes)
+    with at(SCHEDULER, server.release):
+        so_far = prefilter.run(server, assumptions)
+        request = _request(server, so_far, assumptions)
+        return _restricted(request, destination, computes)
 
 
-def server(question: Question) -> Server:
-    """The server that nova-api lets through.
-
-    :raises Refusal: where nova-api refuses flavor and image together
-    """
-    assumptions, parts = question.assumptions, question.parts
-    release = assumptions.release
-    with _at(API, release):
-        named = question.destination
-        root = volume.image_of(parts)
-        parts.check_networks(release)
-        asked = Server(
-            flavor=read_flavor(question.flavor),
-            image=read_image(question.image or root, release),
-            aggregates=tuple(map(Aggregate.read, question.aggregates)),
-            zone=named.zone_of(question.aggregates, release),
-            project_id=question.project,
-            boot_from_volume=question.spec.boot_from_volume or root is not None,
-            release=release,
-            parts=parts,
-            aliases=_aliases(assumptions),
-            pci_in_placement=bool(assumptions.value(options.PCI_IN_PLACEMENT)),
-        )
-        if not question.is_accepted:
-            checks.check(asked)
-        return _provisioned(asked, assumptions)
-
-
-def _provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
+def provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
     """Return the server as nova-api hands it on.
 
     nova/compute/api.py, ``_provision_instances``; 34 asks Cyborg first.
@@ -187,7 +156,7 @@ def _provisioned(asked: Server, assumptions: SchedulerSettings) -> Server:
     return asked
 
 
-def _aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
+def aliases(assumptions: SchedulerSettings) -> tuple[str, ...] | None:
     """Return the PCI aliases; None if nobody said any."""
     found = assumptions.setting(options.PCI_ALIAS)
     return found.value if found.given and isinstance(found.value, tuple) else None
@@ -268,7 +237,7 @@ def _asks_twice(server: Server, assumptions: SchedulerSettings) -> bool:
 
 
 @contextlib.contextmanager
-def _at(stage: str, release: int) -> Iterator[None]:
+def at(stage: str, release: int) -> Iterator[None]:
     """Say of a refusal at which stage it comes."""
     try:
         yield
