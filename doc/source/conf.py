@@ -2,6 +2,11 @@
 
 from importlib import metadata
 
+from sphinx.util.docutils import SphinxDirective
+
+from osc_traitsched.documents import reference
+from osc_traitsched.views.schemas import DOCUMENTS
+
 project = "osc-traitsched"
 copyright = "the osc-traitsched authors"
 release = metadata.version(project)
@@ -46,3 +51,20 @@ autoprogram_cliff_ignored = [
     "--sort-ascending",
     "--sort-descending",
 ]
+
+
+class DocumentFields(SphinxDirective):
+    """``.. document:: COMMAND``: tables of what the command prints with -f json."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self):
+        """Parse the tables as if they stood in the page."""
+        text = reference(DOCUMENTS[self.arguments[0]])
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def setup(app):
+    """Let Sphinx know the directive."""
+    app.add_directive("document", DocumentFields)

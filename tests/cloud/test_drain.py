@@ -11,8 +11,8 @@ import pytest
 
 from tests.cloud.cloud import Cloud
 from tests.cloud.factory import COMPUTE, factory
-from tests.drain_schema import CLOSED
 from tests.functional import shell
+from tests.schemas import closed
 from tests.services.process import PATIENCE
 
 GOLD = "CUSTOM_GOLD"
@@ -56,7 +56,7 @@ def plan(six, run):
         options = ("--plan", "--nova-conf", str(six.nova_conf), "-f", "json")
         done = run("trait-sched", "host", "drain", host, *options)
         assert (done.err, done.code) == ("", code)
-        CLOSED.validate(done.json)
+        closed("host drain").validate(done.json)
         return done.json
 
     return planned

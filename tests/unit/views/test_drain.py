@@ -27,8 +27,8 @@ from osc_traitsched.core.nova.question import Kind, Question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.paste import Option
 from osc_traitsched.views.drain import document, prose
-from tests.drain_schema import CLOSED
 from tests.unit.core.asking import asking
+from tests.schemas import closed
 from tests.unit.core.weigher import host
 
 LIVE, COLD, EVACUATION = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.EVACUATION
@@ -60,7 +60,7 @@ def drain(steps=(), stuck=(), **more):
 
 def text(found, options=()):
     whole = document.document(found, options)
-    CLOSED.validate(whole)
+    closed("host drain").validate(whole)
     return [line.text for line in prose.lines(found, options)]
 
 

@@ -1,0 +1,25 @@
+"""The JSON Schemas of all documents.
+
+``python3 -m osc_traitsched.views.schemas explain`` prints that of ``explain``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from osc_traitsched import documents
+from osc_traitsched.views.drain.schema import DrainDocument
+
+#: The documents, by the commands that print them with ``-f json``.
+DOCUMENTS = {"host drain": DrainDocument}
+
+
+def schema(command: str) -> dict[str, Any]:
+    """The schema of the document that a command prints."""
+    return documents.schema(DOCUMENTS[command], f"openstack trait-sched {command}")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(schema(" ".join(sys.argv[1:])), indent=2) + "\n")
