@@ -65,11 +65,11 @@ def _fields(document: type) -> tuple[_Field, ...]:
 
 def plain(value: Any) -> Any:
     """A document as mappings, lists, text and numbers."""
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    if isinstance(value, enum.Enum):
-        return value.value
     kind: Any = type(value)
+    if kind in _TYPES:
+        return value
+    if issubclass(kind, enum.Enum):
+        return value.value
     if _is_document(kind):
         return {
             key: plain(each)
@@ -77,7 +77,7 @@ def plain(value: Any) -> Any:
             for each in [getattr(value, name)]
             if each is not None or not can_be_omitted
         }
-    if isinstance(value, Mapping):
+    if issubclass(kind, Mapping):
         return {key: plain(each) for key, each in value.items()}
     return [plain(each) for each in value]
 

@@ -118,7 +118,7 @@ def add_format(parser: argparse.ArgumentParser) -> None:
 
 def printed(whole: object, fmt: str) -> str:
     """Return a document in the format for programs that was asked for."""
-    return json.dumps(whole) if fmt == "json" else _yaml(whole)
+    return json.dumps(whole, indent=2) if fmt == "json" else _yaml(whole)
 
 
 def _yaml(whole: object) -> str:

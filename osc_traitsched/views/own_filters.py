@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from osc_traitsched.core.explain.filtering import Filtering
 from osc_traitsched.core.nova.filter.state import (
@@ -132,24 +132,3 @@ def differences(
             f"Of {ranges(hosts)} the {name} of Nova {version} says {quoted(novas)}, "
             f"and the one here {quoted(ours)}. Nova is believed."
         )
-
-
-def difference_items(
-    question: Question, filtering: Filtering, names: Mapping[str, str]
-) -> dict[str, Any] | None:
-    """Return the same for programs; None if nothing ran in Nova."""
-    if question.own is None:
-        return None
-    return {
-        "nova": question.own.version,
-        "compared": sorted(question.own.novas),
-        "differences": [
-            {
-                "filter": each.filter,
-                "host": names.get(each.host, each.host),
-                "here": ANSWERS[type(each.ours)],
-                "nova": ANSWERS[type(each.novas)],
-            }
-            for each in filtering.differences
-        ],
-    }

@@ -11,9 +11,19 @@ from typing import Any
 
 from osc_traitsched import documents
 from osc_traitsched.views.drain.schema import DrainDocument
+from osc_traitsched.views.explain.schema import ExplainDocument
+from osc_traitsched.views.server.schema import (
+    DestinationsDocument,
+    ServerExplainDocument,
+)
 
 #: The documents, by the commands that print them with ``-f json``.
-DOCUMENTS = {"host drain": DrainDocument}
+DOCUMENTS = {
+    "explain": ExplainDocument,
+    "server explain": ServerExplainDocument,
+    "server destinations": DestinationsDocument,
+    "host drain": DrainDocument,
+}
 
 
 def schema(command: str) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from tests import scripts
 from tests.cloud import logs
 from tests.cloud.factory import PLACEMENT, factory, providers
 from tests.cloud.proxied import services
-from tests.explain_schema import CLOSED
 from tests.functional import shell
+from tests.schemas import closed
 
 GOLD = "CUSTOM_GOLD"
 HOSTS = [f"cmp{number:02d}" for number in range(6)]
@@ -75,7 +75,7 @@ def explain(openstack, small, raw):
     def run(flavor="small", image="raw", *options, code, **more):
         done = openstack("explain", flavor, image, *options, "-f", "json", **more)
         assert (done.code, done.err) == (code, "")
-        CLOSED.validate(done.json)
+        closed("explain").validate(done.json)
         return done.json
 
     return run

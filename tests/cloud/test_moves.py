@@ -30,7 +30,7 @@ from osc_traitsched.views.server import destinations as views
 from tests.cloud import logs
 from tests.cloud.cloud import ISOLATION, REMEMBERS_NO_SERVERS, Cloud
 from tests.cloud.factory import COMPUTE, Boot, Maker, factory
-from tests.destinations_schema import CLOSED
+from tests.schemas import closed
 from tests.services.process import PATIENCE
 
 COUNT = int(os.environ.get("TRAITSCHED_MOVES", "40"))
@@ -403,7 +403,7 @@ def test_servers_go_where_it_was_said_that_they_could(scene, record_property):
             found = scene.destinations(case, boot.server)
             moved = scene.move(case, boot.server)
             scene.restarted()
-        CLOSED.validate(views.document(found))
+        closed("server destinations").validate(views.document(found))
         filtered = logs.filtered(scene.cloud, moved.request)
         scene.maker.delete(boot)
         said = views.document(found)["summary"]

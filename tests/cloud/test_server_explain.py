@@ -18,7 +18,7 @@ from tests.cloud.cloud import Cloud
 from tests.cloud.conftest import PREFILTERS
 from tests.cloud.factory import factory
 from tests.functional import shell
-from tests.server_schema import CLOSED
+from tests.schemas import closed
 from tests.services.release import chosen
 
 GOLD = "CUSTOM_GOLD"
@@ -77,7 +77,7 @@ def explained(failing):
         assert done.err == ""
         if fmt != "json":
             return done.out
-        CLOSED.validate(done.json)
+        closed("server explain").validate(done.json)
         assert code is None or done.code == code
         return done.json
 
@@ -433,7 +433,7 @@ def test_who_is_no_administrator_is_told_why_the_own_server_failed(
     variables = failing.environment_of("demo")
     asked = ("trait-sched", "server", "explain")
     done = shell.run(variables, *asked, "mine", "-f", "json")
-    CLOSED.validate(json.loads(done.out))
+    closed("server explain").validate(json.loads(done.out))
     found = json.loads(done.out)
     assert (done.code, found["now"]) == (1, None)
     assert found["failure"]["stage"] == "no allocation candidates"

@@ -30,7 +30,7 @@ from osc_traitsched.text import count, listed, ranges, visible
 from osc_traitsched.views.explain import headline
 from osc_traitsched.views.explain import words as explained
 from osc_traitsched.views.explain import words as refused
-from osc_traitsched.views.server import document, moves
+from osc_traitsched.views.server import moves, words
 from osc_traitsched.views.terminal import Line, Tone, settings_from
 
 # The answer in one line, and why servers stay.
@@ -423,7 +423,7 @@ def hidden(found: Drain) -> Iterator[str]:
     every = [step.resident for step in found.steps]
     every += [each.resident for each in found.stuck]
     texts = collections.Counter(
-        document.why(part, found.minor)
+        words.why(part, found.minor)
         for resident in every
         for part in resident.parts
         if not part.is_known and part.name is not Name.HOST

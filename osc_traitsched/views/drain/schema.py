@@ -79,8 +79,8 @@ class StuckServer:
     host could take it, even as the only server to move. ``no room left``: the hosts
     that could take it are full once the others have moved."""
     refusals: Iterable[Refused]
-    """What rejects the move before nova-scheduler is asked, as the reasons of
-    ``server destinations``."""
+    """What rejects the move before nova-scheduler is asked, as the reasons of ``server
+    destinations``."""
     text: Iterable[str]
     """Why it stays, in sentences."""
     first: Optional[str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from osc_traitsched.core.explain.comparison import differing, kept_out_by
 from osc_traitsched.core.explain.explanation import Explanation, picks
@@ -78,37 +77,3 @@ def _one_of(hosts: Sequence[Provider]) -> str:
 
 def _names(hosts: Sequence[Provider]) -> str:
     return ranges(host.name for host in hosts)
-
-
-def document(explanation: Explanation) -> dict[str, Any] | None:
-    """Return the same for programs; None if it is not compared."""
-    before = explanation.without_set
-    if before is None:
-        return None
-    own = before.question.assumptions
-    gained, lost = differing(explanation)
-    return {
-        "settings_from": own.place,
-        "options": [
-            {
-                "option": name,
-                "value": list(value) if isinstance(value, tuple) else value,
-                "source": own.setting(name).source,
-            }
-            for name in explanation.question.assumptions.set_otherwise
-            for value in [own.value(name)]
-        ],
-        "summary": words.verdict(before),
-        "refusal": words.document(before.refusal),
-        "candidates": [host.name for host in before.candidates],
-        "uncertain_candidates": [host.name for host in before.uncertain],
-        "picks": [host.name for host in picks(before)],
-        "let_in": list(_changed(before, gained)),
-        "kept_out": list(_changed(explanation, lost)),
-    }
-
-
-def _changed(found: Explanation, hosts: Sequence[Provider]) -> Iterator[dict[str, Any]]:
-    for names, those in kept_out_by(found, hosts).items():
-        for host in those:
-            yield {"host": host.name, "filters": list(names)}

@@ -56,7 +56,7 @@ def lines(
             yield from _nearest(explanation, everything)
         yield from _conditions(explanation, width)
     yield from _assumptions(explanation)
-    found = [f"  {item['text']}" for item in words.items(explanation)]
+    found = [f"  {each.text}" for each in words.not_evaluated(explanation)]
     if found:
         yield from _section("Not looked at:", found)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from osc_traitsched.core.explain.explanation import Explanation, picks
-from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.weigher import weighing
 from osc_traitsched.core.nova.weigher.ranking import Ranking
 from osc_traitsched.core.nova.weigher.weighing import Assumption
@@ -64,47 +62,17 @@ def order(ranking: Ranking) -> Iterator[str]:
 
 def assumed(explanation: Explanation) -> Iterator[str]:
     """Yield what has to be so for that to be true, which no API shows."""
-    yield from map(_assumption, _all_assumed(explanation))
+    yield from map(assumption, assumptions(explanation))
 
 
-def assumed_items(explanation: Explanation) -> Iterator[dict[str, Any]]:
-    """Yield the same for programs."""
-    names = {host.uuid: host.name for host in explanation.hosts}
-    for each in _all_assumed(explanation):
-        yield {
-            "weigher": each.weigher or None,
-            "missing": each.missing or None,
-            "hosts": sorted(names.get(uuid, uuid) for uuid in each.hosts),
-            "text": _assumption(each),
-        }
-
-
-def _all_assumed(explanation: Explanation) -> tuple[Assumption, ...]:
+def assumptions(explanation: Explanation) -> tuple[Assumption, ...]:
+    """What the weights assume, since no API shows it."""
     ranking = explanation.ranking
     return ranking.assumed if ranking and len(ranking.hosts) > 1 else ()
 
 
-def _assumption(each: Assumption) -> str:
+def assumption(each: Assumption) -> str:
+    """An assumption in words."""
     missing = each.missing or "its weight"
     text = _TAKEN[each.taken].format(missing=missing.replace("_", " "))
     return f"{each.weigher or 'weighers'}: {text}"
-
-
-def weight_of(explanation: Explanation, host: Provider) -> dict[str, Any] | None:
-    """Return a candidate's weight and what it is made of; None for other hosts."""
-    ranking = explanation.ranking
-    if ranking is None or host.uuid not in ranking.place_of:
-        return None
-    return {
-        "total": ranking.total(host.uuid),
-        "place": ranking.place_of[host.uuid],
-        "terms": [
-            {
-                "weigher": term.weigher,
-                "raw": term.raw,
-                "normalized": term.normalized,
-                "multiplier": term.multiplier,
-            }
-            for term in ranking.terms(host.uuid)
-        ],
-    }

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from osc_traitsched.core.errors import (
-    NotForProject,
-    PlacementRefuses,
     Refusal,
     TraitSchedError,
     nova,
@@ -50,6 +47,7 @@ from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.core.releases import release
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.explain import filters
+from osc_traitsched.views.explain.schema import NotEvaluated
 
 # The words for clauses, their origins, figures and assumptions.
 
@@ -336,33 +334,30 @@ def figures(found: Stock, resource_class: str) -> str:
 # What an explanation does not cover, named.
 
 
-def items(explanation: Explanation) -> list[dict[str, str]]:
-    """Return what was not looked at: a kind, and one line about it."""
+def not_evaluated(explanation: Explanation) -> Iterator[NotEvaluated]:
+    """What was not looked at."""
     parts = explanation.question.parts
-    found = []
+    if explanation.request is not None and explanation.question.is_forced:
+        text = "nova-scheduler skips its filters for a host that is named"
+        yield NotEvaluated("host filters", text)
     if not (parts.ports or parts.networks or explanation.question.is_kept):
         text = "networks and ports: none were named (--port, --network)"
-        found.append({"kind": "ports", "text": text})
+        yield NotEvaluated("ports", text)
     for port in parts.ports:
         if not port.is_request_shown:
             text = (
                 f"port {port.label}: Neutron shows no resource_request; it does so to "
                 "administrators, where it has port-resource-request"
             )
-            found.append({"kind": "resource request", "text": text})
+            yield NotEvaluated("resource request", text)
     if parts.profiles_unread is not None:
         text = f"device profiles: {parts.profiles_unread!s}"
-        found.append({"kind": "device profiles", "text": text})
-    found += [{"kind": "multiattach", "text": _shared(each)} for each in _many(parts)]
-    if explanation.request is not None and explanation.question.is_forced:
-        text = "nova-scheduler skips its filters for a host that is named"
-        found.insert(0, {"kind": "host filters", "text": text})
+        yield NotEvaluated("device profiles", text)
+    for volume in _many(parts):
+        yield NotEvaluated("multiattach", _shared(volume))
     if explanation.request is not None:
-        found.extend(
-            {"kind": each.kind, "text": _line(each.kind, each.key, each.value)}
-            for each in explanation.request.not_evaluated
-        )
-    return found
+        for each in explanation.request.not_evaluated:
+            yield NotEvaluated(each.kind, _line(each.kind, each.key, each.value))
 
 
 #: nova/pci/request.py, ``_translate_alias_to_requests``
@@ -422,27 +417,6 @@ def _line(kind: str, key: str, value: str) -> str:
 
 
 # A refusal of the request as a whole.
-
-
-def document(
-    refusal: TraitSchedError | None, is_moved: bool = False
-) -> dict[str, Any] | None:
-    """Return who refuses the request, by what and why; None if nobody does.
-
-    :param is_moved: it is a move's request
-    """
-    if refusal is None:
-        return None
-    nova = refusal if isinstance(refusal, Refusal) else None
-    # nova-api does not find what the project may not use.
-    stage = "api" if isinstance(refusal, NotForProject) else None
-    return {
-        "by": "placement" if isinstance(refusal, PlacementRefuses) else "nova",
-        "exception": nova.exception if nova else None,
-        "keys": list(nova.keys) if nova else [],
-        "stage": nova.stage if nova else stage,
-        "text": text(refusal, is_moved),
-    }
 
 
 def text(refusal: TraitSchedError, is_moved: bool) -> str:

@@ -7,17 +7,14 @@ from typing import Any
 
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.rebuild import Can
-from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option
-from osc_traitsched.views.explain import document as explained
 from osc_traitsched.views.explain import prose
-from osc_traitsched.views.server import document as request
-from osc_traitsched.views.server import document as server
-from osc_traitsched.views.server import moves
+from osc_traitsched.views.explain.document import explained, verdict
+from osc_traitsched.views.server import moves, schema, words
+from osc_traitsched.views.server.document import of_server, request_part
 from osc_traitsched.views.server.prose import section
 from osc_traitsched.views.terminal import Line, Tone
-
-SCHEMA = 1
 
 _TONES = {Can.YES: Tone.YES, Can.NO: Tone.NO, Can.UNKNOWN: Tone.DOUBT}
 _REBUILT = {Can.YES: "candidates", Can.NO: "no host", Can.UNKNOWN: "unknown"}
@@ -49,62 +46,50 @@ def lines(
     yield from rest
     if found.unseen:
         yield from section("Only found out when it is tried:", moves.unseen(found))
-    known = request.known(found.parts)
+    known = words.known(found.parts)
     yield from section("Its request, put together again:", known)
-    hidden = tuple(request.hidden(found.parts, found.minor))
+    hidden = tuple(words.hidden(found.parts, found.minor))
     if hidden:
         yield from section("Not known of its request:", hidden)
 
 
 def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, Any]:
-    """Return all of it as plain lists, mappings, numbers and text."""
+    """All of it as plain lists, mappings, numbers and text.
+
+    :param options: the global options of printed commands
+    """
     reasons = moves.reasons(found)
-    return {
-        "schema": SCHEMA,
-        "summary": moves.summary(found),
-        "verdict": "refused" if found.refusals else _verdict(found),
-        "server": server.of_server(found.state),
-        "compute_api": f"2.{found.minor}",
-        "move": {"kind": found.kind.value, "because": found.because.value},
-        "refusals": [
-            {
-                "reason": each.why.value,
-                "by": each.by,
-                "exception": each.exception,
-                "text": moves.wording(each),
-            }
+    explanation = found.explanation
+    shown = (explanation.named or explanation.hosts) if explanation else ()
+    whole = schema.DestinationsDocument(
+        schema=1,
+        summary=moves.summary(found),
+        verdict="refused" if found.refusals else _verdict(found),
+        server=of_server(found.state),
+        compute_api=f"2.{found.minor}",
+        move=schema.ServerMove(found.kind, found.because),
+        refusals=[
+            schema.RefusedMove(each.why, each.by, each.exception, moves.wording(each))
             for each in found.refusals
         ],
-        "ignored_host": found.ignored or None,
-        "hosts": [
-            {
-                "host": host,
-                "answer": can.value,
-                "reasons": list(reasons[host]),
-            }
-            for host, can in found.hosts
+        ignored_host=found.ignored or None,
+        hosts=[
+            schema.Destination(host, can, reasons[host]) for host, can in found.hosts
         ],
-        "destinations": [host for host, can in found.hosts if can is Can.YES],
-        "uncertain_destinations": [
+        destinations=[host for host, can in found.hosts if can is Can.YES],
+        uncertain_destinations=[
             host for host, can in found.hosts if can is Can.UNKNOWN
         ],
-        "found_out_later": [
-            {"kind": each.value, "text": text}
-            for each, text in zip(found.unseen, moves.unseen(found))
-        ],
-        "request": [server.part(each) for each in found.parts],
-        "explanation": found.explanation and _explained(found.explanation, options),
-    }
-
-
-def _explained(explanation: Explanation, options: Sequence[Option]) -> dict[str, Any]:
-    shown = explanation.named or explanation.hosts
-    return explained.document(explanation, shown, options)
+        found_out_later=map(schema.FoundOutLater, found.unseen, moves.unseen(found)),
+        request=map(request_part, found.parts),
+        explanation=explained(explanation, shown, options) if explanation else None,
+    )
+    return dict(plain(whole))
 
 
 def _verdict(found: Destinations) -> str:
     if found.explanation is not None:
-        return explained.verdict(found.explanation)
+        return verdict(found.explanation)
     rebuild = found.rebuild
     if rebuild is not None and rebuild.refusal is not None:
         return "refused"

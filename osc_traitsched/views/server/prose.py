@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from osc_traitsched.core.existing.failure import ServerAnswer
 from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import prose
-from osc_traitsched.views.server import document, failure, words
+from osc_traitsched.views.server import failure, words
 from osc_traitsched.views.terminal import Line, Tone
 
 
@@ -39,10 +39,10 @@ def lines(
     yield from map(Line, failure.lines(answer))
     yield from section(
         "Its request, put together again:",
-        document.known(answer.parts, answer.is_flavor_changed),
+        words.known(answer.parts, answer.is_flavor_changed),
     )
     yield from section(
-        "Not known of its request:", document.hidden(answer.parts, answer.minor)
+        "Not known of its request:", words.hidden(answer.parts, answer.minor)
     )
     if explanation is not None:
         yield from section("That request now:", ())

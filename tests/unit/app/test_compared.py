@@ -8,7 +8,7 @@ from osc_traitsched.app import explain
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import comparison, document, prose
-from tests.explain_schema import CLOSED
+from tests.schemas import closed
 from tests.services.nova import FIGURES
 from tests.unit.app.test_filtered import ask, cloud
 from tests.unit.core.scheduled import COMPUTE, OWN, SPECS
@@ -40,7 +40,7 @@ def compared(own, now, specs=None, nodes=FREE):
     question = dataclasses.replace(question, assumptions=now)
     found = explain.explain(recorded_cloud, question, want_fixes=False)
     whole = document.document(found, found.hosts)
-    CLOSED.validate(whole)
+    closed("explain").validate(whole)
     return found, [line.text for line in comparison.lines(found)][1:], whole
 
 

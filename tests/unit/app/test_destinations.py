@@ -14,7 +14,7 @@ from osc_traitsched.core.existing.moves.refusals import Why
 from osc_traitsched.core.existing.parts import Name
 from osc_traitsched.core.nova.question import Kind, ServerSpec
 from osc_traitsched.views.server import destinations as views
-from tests.destinations_schema import CLOSED
+from tests.schemas import closed
 from tests.unit.app.recorded import CMP01, ROCKY, TRAITS
 from tests.unit.app.test_server import (
     ACTION,
@@ -113,7 +113,7 @@ def test_what_nova_refuses_comes_first_and_hosts_follow():
     )
     assert second.startswith("nova-api refuses it (ComputeServiceInUse): ")
     document = views.document(answer)
-    CLOSED.validate(document)
+    closed("server destinations").validate(document)
     assert document["verdict"] == "refused"
     assert document["destinations"] == ["cmp01"]
     said = {
@@ -203,7 +203,7 @@ def rebuilt(server, given=NOTHING, **properties):
     has.placement.now_has(f"/resource_providers/{CMP01}/traits", holding)
     asked = Asked(Kind.REBUILD, image=OTHER)
     answer = destinations.destinations(has, ID, asked, given, SOURCES)
-    CLOSED.validate(views.document(answer))
+    closed("server destinations").validate(views.document(answer))
     return answer, has
 
 

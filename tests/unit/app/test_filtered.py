@@ -14,7 +14,7 @@ from osc_traitsched.core.nova.filter.state import Unknown
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views.explain import document, prose
-from tests.explain_schema import CLOSED
+from tests.schemas import closed
 from tests.services.nova import FIGURES, NO_FIGURES
 from tests.unit.app import recorded
 from tests.unit.app.recorded import CMP01, CMP02, CMP03, RecordedCloud
@@ -287,7 +287,7 @@ def test_host_filters_run_on_the_host_that_is_asked_for_beside_the_zone(named):
     assert (names(listed.hosts), names(listed.kept_out)) == ([], ["cmp02"])
     assert "Only cmp02 was considered." in words(found)
     whole = document.document(found, found.hosts)
-    assert CLOSED.is_valid(whole)
+    assert closed("explain").is_valid(whole)
     key = "host" if "on_host" in named else "hypervisor_hostname"
     assert whole["request"][key] == "cmp02"
     assert [each["kind"] for each in whole["not_evaluated"]] == [

@@ -18,7 +18,7 @@ from osc_traitsched.core.nova.filter.state import PASSES
 from osc_traitsched.core.nova.own import NovaPythonFails, PluginFails
 from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.views.explain import document, prose
-from tests.explain_schema import CLOSED
+from tests.schemas import closed
 from tests.unit.app import test_filtered
 from tests.unit.app.recorded import CMP01, CMP02, CMP03, RecordedCloud
 from tests.unit.app.test_filtered import names
@@ -228,7 +228,7 @@ def test_a_no_of_ones_own_filter_keeps_a_host_out_with_its_own_reason(two, nova)
     counts = {"yes": 2, "no": 1, "unknown": 0, "exception": 0}
     assert row == {"filter": "Mine", "own": True, **counts}
     assert whole["in_nova"] == {"nova": "33.1.0", "compared": [], "differences": []}
-    assert CLOSED.is_valid(whole)
+    assert closed("explain").is_valid(whole)
     listed = candidates.candidates(two, ask(two), sources)
     assert (names(listed.hosts), names(listed.kept_out)) == (["cmp02"], ["cmp01"])
 
@@ -316,7 +316,7 @@ def test_where_nova_says_otherwise_that_is_said_and_nova_believed(two, nova):
         "'passes'. Nova is believed."
     ) in text(found)
     whole = document.document(found, found.hosts)
-    assert CLOSED.is_valid(whole)
+    assert closed("explain").is_valid(whole)
     assert whole["in_nova"]["differences"] == [
         {"filter": "ComputeFilter", "host": "cmp01", "here": "yes", "nova": "no"}
     ]

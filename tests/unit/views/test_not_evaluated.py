@@ -32,7 +32,7 @@ def test_what_nova_api_may_refuse_is_said(found, parts):
     told = explanation(Case({"name": "one", "cloud": {"cmp00": {}}}))
     assert told.request is not None
     asked = dataclasses.replace(told.request, not_evaluated=(found,))
-    *_, item = words.items(dataclasses.replace(told, request=asked))
-    assert item["kind"] == found.kind
+    *_, item = words.not_evaluated(dataclasses.replace(told, request=asked))
+    assert item.kind == found.kind
     for part in parts:
-        assert part in item["text"]
+        assert part in item.text

@@ -18,7 +18,7 @@ from osc_traitsched.core.existing.failure import (
 )
 from osc_traitsched.core.existing.parts import Name, Part, Source
 from osc_traitsched.views.server import document, prose, words
-from tests.server_schema import CLOSED
+from tests.schemas import closed
 
 THEN = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
 NOW = THEN + datetime.timedelta(hours=3)
@@ -145,5 +145,5 @@ def test_the_document_has_all_of_it():
         moves=(Migration("resize", "error", "a", ""),),
         changes=Changes(moves=(("a", "b"),)),
     )
-    CLOSED.validate(document.document(found, NOW))
-    CLOSED.validate(document.document(answer(None), NOW))
+    closed("server explain").validate(document.document(found, NOW))
+    closed("server explain").validate(document.document(answer(None), NOW))
