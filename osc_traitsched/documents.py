@@ -19,7 +19,7 @@ import dataclasses
 import enum
 import functools
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import (
     Annotated,
     Any,
@@ -64,7 +64,7 @@ def _fields(document: type) -> tuple[_Field, ...]:
 
 
 def plain(value: Any) -> Any:
-    """A document as mappings, lists, text and numbers."""
+    """A document as mappings, lists, text and numbers; sets are sorted."""
     kind: Any = type(value)
     if kind in _TYPES:
         return value
@@ -79,7 +79,7 @@ def plain(value: Any) -> Any:
         }
     if issubclass(kind, Mapping):
         return {key: plain(each) for key, each in value.items()}
-    return [plain(each) for each in value]
+    return [plain(each) for each in (sorted(value) if kind is frozenset else value)]
 
 
 def schema(document: type, title: str) -> dict[str, Any]:
@@ -133,9 +133,8 @@ def _words(kind: Any) -> list[Any]:
         return list(get_args(kind))
     if get_origin(kind) is Annotated:
         return list(kind.__metadata__[0])
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return [each.value for each in kind]
-    return []
+    members: Iterable[enum.Enum] = kind if isinstance(kind, enum.EnumMeta) else ()
+    return [each.value for each in members]
 
 
 def reference(document: type) -> str:

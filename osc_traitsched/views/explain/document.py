@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Callable
@@ -27,6 +26,7 @@ from osc_traitsched.core.nova.clause import (
     MoveRule,
     Resource,
     RootTrait,
+    Trait,
 )
 from osc_traitsched.core.nova.filter.table import FILTERS
 from osc_traitsched.core.nova.options import options_in
@@ -240,7 +240,7 @@ def _clauses(explanation: Explanation) -> Iterator[schema.Clause]:
     for clause, name, count in itertools.zip_longest(found, ids, explanation.counts):
         yield schema.Clause(
             id=name,
-            **{**_NO_KIND, **_of_kind(clause)},
+            **_of_kind(clause),
             text=words.clause(clause, explanation),
             origins=[
                 schema.Origin(
@@ -258,36 +258,23 @@ def _clauses(explanation: Explanation) -> Iterator[schema.Clause]:
         )
 
 
-#: The fields that a condition of another kind has.
-_NO_KIND = {
-    each.name: None for each in dataclasses.fields(schema.Clause) if each.metadata
+#: Of each kind of clause: its name, and the fields that not all kinds have.
+_KINDS = {
+    Resource: ("resource", ("group", "resource_class", "amount")),
+    Trait: ("trait", ("group", "trait", "forbidden")),
+    RootTrait: ("root trait", ("trait", "forbidden")),
+    MemberOf: ("member of", ("aggregates", "forbidden")),
+    HostFilter: ("host filter", ("filter",)),
+    MoveRule: ("move", ("rule",)),
 }
+_ATTRIBUTES = {"trait": "name", "filter": "name", "rule": "name"}
+_NO_KIND = dict.fromkeys(key for _, keys in _KINDS.values() for key in keys)
 
 
 def _of_kind(clause: Condition) -> dict[str, Any]:
-    if isinstance(clause, Resource):
-        return {
-            "kind": "resource",
-            "group": clause.group,
-            "resource_class": clause.resource_class,
-            "amount": clause.amount,
-        }
-    if isinstance(clause, HostFilter):
-        return {"kind": "host filter", "filter": clause.name}
-    if isinstance(clause, MoveRule):
-        return {"kind": "move", "rule": clause.name}
-    forbidden = clause.forbidden
-    if isinstance(clause, MemberOf):
-        aggregates = sorted(clause.aggregates)
-        return {"kind": "member of", "aggregates": aggregates, "forbidden": forbidden}
-    if isinstance(clause, RootTrait):
-        return {"kind": "root trait", "trait": clause.name, "forbidden": forbidden}
-    return {
-        "kind": "trait",
-        "group": clause.group,
-        "trait": clause.name,
-        "forbidden": forbidden,
-    }
+    kind, keys = _KINDS[type(clause)]
+    own = {key: getattr(clause, _ATTRIBUTES.get(key, key)) for key in keys}
+    return {"kind": kind, **_NO_KIND, **own}
 
 
 def _filters(explanation: Explanation) -> Iterator[schema.FilterCounts]:
