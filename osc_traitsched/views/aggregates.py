@@ -1,4 +1,4 @@
-"""Host aggregates as rows: what they are for, and how Placement has them."""
+"""Host aggregates as rows: what they do, and whether Placement is in sync."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from osc_traitsched.views.traits import Table
 
 
 class Hosts(Cell):
-    """Names of hosts, which a person sees counted unless all are wanted."""
+    """Names of hosts; a person sees their number, unless all are wanted."""
 
     def __init__(self, names: Iterable[str], whole: bool) -> None:
         super().__init__(sorted(names))
         self._whole = whole
 
     def lines(self) -> Iterable[str]:
-        """Return the names, or how many there are."""
+        """The names, or how many there are."""
         names: list[str] = self._value
         return names if self._whole else [str(len(names))]
 
@@ -36,7 +36,7 @@ class Mirror(Cell):
         self._whole = whole
 
     def lines(self) -> Iterable[str]:
-        """Return ``in step``, or how many are missing and extra, or their names."""
+        """``in step``, or how many are missing and extra, or their names."""
         parts = [
             f"{state} {' '.join(names) if self._whole else len(names)}"
             for state, names in self._value.items()
@@ -46,13 +46,13 @@ class Mirror(Cell):
 
 
 class UnknownMirror(Cell):
-    """What stands for a mirror that could not be read; a program gets null."""
+    """A mirror that could not be read; a program gets null."""
 
     def __init__(self) -> None:
         super().__init__(None)
 
     def lines(self) -> Iterable[str]:
-        """Return the one word."""
+        """The one word."""
         return ["unknown"]
 
 

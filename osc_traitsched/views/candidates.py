@@ -1,4 +1,4 @@
-"""The candidates as rows: what would be taken from where, and what is free."""
+"""The candidates as rows: allocations, and what is free."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from osc_traitsched.views.traits import Table
 
 
 def queries(*sent: Request) -> Table:
-    """One row a query that Nova would send, one with most requests."""
+    """One row a query that Nova would send; most requests have one."""
     return ("query",), [(each.query(),) for each in sent]
 
 
@@ -25,11 +25,10 @@ def rows(
 ) -> Table:
     """One row a host, with the first of the allocations that Placement offers.
 
-    The column ``unknown`` has the host filters of which it is not known whether they
-    pass it.
+    The column ``unknown`` has the host filters that may reject the host.
 
-    :param ranking: for columns with the weights; a weigher that adds nothing to a
-        host's is left out there
+    :param ranking: adds columns with the weights; a weigher that adds nothing to a
+        host's weight is left out
     """
     columns, found = _rows(tuple(candidates), filtering)
     if ranking is None:
@@ -72,7 +71,7 @@ def _rows(candidates: Iterable[Candidate], filtering: Filtering) -> Table:
 
 
 def kept_out(candidates: Iterable[Candidate], filtering: Filtering) -> Iterator[str]:
-    """Yield a line for each filter on the hosts that it keeps out."""
+    """Lines that say which hosts each filter keeps out."""
     names = {each.host.uuid: each.host.name for each in candidates}
     for name, roots in filtering.kept_out.items():
         hosts = ranges(names[root] for root in roots & names.keys())

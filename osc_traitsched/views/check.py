@@ -25,12 +25,12 @@ _TONES = {
 def blocks(
     findings: Iterable[Finding], options: Sequence[Option] = ()
 ) -> Iterator[Line]:
-    """Yield for each finding what it is about, the problem, and what fixes it.
+    """Each finding with its object, the problem, and the fix.
 
-    The last line counts them; names are in all lines as they are.
+    The last line counts them. Names are not escaped yet.
 
     :param findings: one or more
-    :param options: the global ones of printed commands
+    :param options: the global options of printed commands
     """
     counts = dict.fromkeys(Severity, 0)
     for finding in findings:
@@ -46,9 +46,9 @@ def blocks(
 
 
 def rows(findings: Iterable[Finding], options: Sequence[Option] = ()) -> Table:
-    """One row a finding: its rule, how bad it is, what it is about, and words.
+    """One row a finding: rule, severity, object, message, fix.
 
-    :param options: the global ones of printed commands
+    :param options: the global options of printed commands
     """
     return COLUMNS, [_row(finding, options) for finding in findings]
 
@@ -65,7 +65,7 @@ def _subject(finding: Finding) -> str:
 
 
 def nothing(rules: Iterable[Rule], survey: Survey) -> str:
-    """Return the line that says that nothing was found, and where it was looked."""
+    """The line for no findings, with what was checked."""
     release = survey.assumptions.release
     counts = {
         Kind.FLAVOR: len(survey.flavors),

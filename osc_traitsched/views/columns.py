@@ -10,14 +10,14 @@ from osc_traitsched.text import visible
 
 
 class Cell(columns.FormattableColumn):  # type: ignore[type-arg,unused-ignore]
-    """A cell of lines, in which nothing can talk to the terminal."""
+    """A cell of lines that are safe to print on a terminal."""
 
     def human_readable(self) -> str:
-        """Return the lines, visible."""
+        """The lines, visible."""
         return "\n".join(map(visible, self.lines()))
 
     def lines(self) -> Iterable[str]:
-        """Return what a person sees, a line each."""
+        """The lines that a person sees."""
         raise NotImplementedError
 
 
@@ -26,7 +26,7 @@ class Names(Cell):
 
     :param names: all of them, in order
     :param shown: those that a person sees; all if not given
-    :param rest: what a person is told of the others; may have ``{count}``
+    :param rest: the line that counts the others; may have ``{count}``
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Names(Cell):
         self._rest = rest
 
     def lines(self) -> Iterable[str]:
-        """Return the names to show, and a line that counts the others."""
+        """The names to show, and a line that counts the others."""
         hidden = len(self._value) - len(self._shown)
         lines = list(self._shown)
         if hidden:
@@ -49,14 +49,14 @@ class Names(Cell):
 
 
 class Indented(Cell):
-    """A name that a person sees as deep as it is in its tree."""
+    """A name that a person sees indented by its depth in the tree."""
 
     def __init__(self, name: str, depth: int) -> None:
         super().__init__(name)
         self._depth = depth
 
     def lines(self) -> Iterable[str]:
-        """Return the name, two columns to the right for each level."""
+        """The name, two columns to the right for each level."""
         return ["  " * self._depth + str(self._value)]
 
 
@@ -70,5 +70,5 @@ class Lists(Cell):
         super().__init__({name: list(each) for name, each in lists.items()})
 
     def lines(self) -> Iterable[str]:
-        """Return the names."""
+        """The names."""
         return list(self._value)

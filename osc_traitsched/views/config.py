@@ -1,4 +1,4 @@
-"""SchedulerSettings as rows, and what a fragment of configuration says at its top."""
+"""Settings as rows, and the comments at the top of a configuration fragment."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Value(Cell):
     """A value in nova.conf's words, a list one a line; a program gets its type."""
 
     def lines(self) -> Iterable[str]:
-        """Return it as a person reads it."""
+        """The value as a person reads it."""
         if isinstance(self._value, list):
             return self._value
         return [words.value(self._value)]
@@ -41,7 +41,7 @@ class _Release(Cell):
     """Nova's major version; a person sees the release's name, too."""
 
     def lines(self) -> Iterable[str]:
-        """Return the number and the name."""
+        """The number and the name."""
         return [release_name(int(self._value))]
 
 
@@ -50,8 +50,8 @@ def rows(assumptions: SchedulerSettings, release_is_given: bool) -> Table:
 
     An option that was set and that the release does not have comes last.
 
-    ``status`` is ``given`` where somebody said so, else ``assumed``; or ``ignored``
-    for what somebody set and this release of Nova does not look at.
+    ``status`` is ``given``, ``assumed``, or ``ignored``: set, but not read by this
+    release of Nova.
     """
     status = _GIVEN if release_is_given else _ASSUMED
     found: list[tuple[Any, ...]] = [
@@ -78,7 +78,7 @@ def _place(assumptions: SchedulerSettings) -> tuple[Any, ...]:
 
 
 def saved(path: str, text: str, is_done: bool, dry_run: bool) -> str:
-    """Return what is written to a file of settings, or would be, and where."""
+    """What is or would be written to the saved settings, and where."""
     if is_done:
         return visible(f"{path} says so already") + "\n"
     verb = "Would write" if dry_run else "Wrote"
@@ -87,10 +87,10 @@ def saved(path: str, text: str, is_done: bool, dry_run: bool) -> str:
 
 
 def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
-    """Return what an operator has to know before deploying a fragment, a line each.
+    """What an operator must know before deploying a fragment.
 
     :param is_from_file: the assumptions come from a file of the cloud's own
-    :param replaces: a text that nobody named goes when the fragment comes
+    :param replaces: the fragment replaces text that no option named
     """
     found = []
     filters = turned.assumptions.setting(ENABLED_FILTERS)
@@ -116,7 +116,7 @@ def cautions(turned: Switched, is_from_file: bool, replaces: bool) -> list[str]:
 def comments(
     deployment: str, turned: Switched, cautions: Iterable[str], has_body: bool
 ) -> str:
-    """Return the top of a fragment: what it turns on, and where it goes.
+    """The comments at the top of a fragment: what it enables, and where it goes.
 
     :param deployment: ``tripleo``, ``nova-conf`` or ``rhoso``
     :param has_body: there is something to set

@@ -1,4 +1,4 @@
-"""Isolating and opening an aggregate in words: the rows, and the effects on flavors."""
+"""Isolating and opening an aggregate: the rows, and the effects on flavors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def rows(outcomes: Iterable[Outcome]) -> Table:
 
 
 def summary(aggregate: str, outcomes: Iterable[Outcome]) -> str:
-    """Return the line before the rows: ``gold: 5 changed, 2 unchanged``."""
+    """The line before the rows: ``gold: 5 changed, 2 unchanged``."""
     counts = collections.Counter(each.status for each in outcomes)
     if counts.keys() <= {Status.UNCHANGED}:
         return f"{visible(aggregate)}: nothing to change\n"
@@ -58,7 +58,7 @@ def summary(aggregate: str, outcomes: Iterable[Outcome]) -> str:
 
 
 def _name(changed: Object, is_ambiguous: bool) -> str:
-    """Return the name, and of images what tells them from others."""
+    """The name; with the ID if images share it or it has an owner."""
     if changed.kind is not Kind.IMAGE or not (is_ambiguous or changed.owner):
         return changed.name
     owner = f", owner {changed.owner}" if changed.owner else ""
@@ -98,7 +98,7 @@ def _kept(kept: Kept) -> str:
 
 
 def without_effect(setting: Setting) -> str | None:
-    """Return a line on a scheduler that may not isolate at all; None if it does."""
+    """A line if the scheduler may not isolate at all; None if it does."""
     if setting.value:
         return None
     name = option(ISOLATION)
@@ -110,7 +110,7 @@ def without_effect(setting: Setting) -> str | None:
 
 
 def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
-    """Return lines on the servers that stay where no new one like them would go.
+    """Lines on servers that stay in the aggregate, or outside, against its isolation.
 
     :param found: the servers, or why they can't be read
     """
@@ -132,5 +132,5 @@ def misplaced(found: MisplacedServers | CloudBroke) -> list[str]:
 
 
 def no_hosts(aggregate: str) -> str:
-    """Return a line on an aggregate without hosts that is to be isolated."""
+    """A line on an aggregate without hosts that will be isolated."""
     return f"aggregate {quoted(aggregate)} has no hosts: isolate it again once it does"

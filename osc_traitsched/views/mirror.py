@@ -1,4 +1,4 @@
-"""What repairing the mirror did, or would do, as rows."""
+"""The rows of ``mirror repair``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COLUMNS = ("host", "provider", "added", "removed", "status", "detail")
 
 
 def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
-    """One row a provider, with the aggregates that it was put into and taken out of."""
+    """One row a provider: the aggregates that it joined and left."""
     nova = snapshot.nova or Nova()
     names = {aggregate.uuid: aggregate.name for aggregate in nova.aggregates}
     found = [
@@ -32,7 +32,7 @@ def rows(outcomes: Iterable[Outcome], snapshot: Snapshot) -> Table:
 
 
 def nothing(snapshot: Snapshot) -> str:
-    """Return the line for a mirror that is in step."""
+    """The line for a mirror that is in sync."""
     number = len((snapshot.nova or Nova()).aggregates)
     return (
         f"nothing to repair: Placement has the hosts of {count(number, 'aggregate')} "

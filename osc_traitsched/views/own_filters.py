@@ -1,4 +1,4 @@
-"""What one's own filters and weighers say, and what keeps them from saying anything."""
+"""The answers of own filters and weighers, and why they may have none."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WORDS = {Passes: "passes", Fails: "fails", Unknown: "unknown", Raises: "raises"
 
 
 class Trial(Protocol):
-    """What was tried: the hosts in order, and what was said of them."""
+    """A trial of a plugin: the hosts in order, and its answers."""
 
     @property
     def hosts(self) -> tuple[HostState, ...]:
@@ -38,13 +38,13 @@ class Trial(Protocol):
 
     @property
     def judgment(self) -> PluginJudgment:
-        """What the one plugin says of them."""
+        """The answers of the plugin."""
 
 
 def rows(trial: Trial) -> Table:
     """One row a host: a filter's answer and its reason, or a weigher's figures.
 
-    A weigher's rows begin with the host that it puts first.
+    A weigher's rows begin with its first host.
     """
     found = trial.judgment
     for name, answers in found.answers.items():
@@ -81,7 +81,7 @@ def _weighed(hosts: Iterable[HostState], found: Weighed) -> list[tuple[object, .
 
 @functools.singledispatch
 def reason(answer: object) -> str:
-    """Return why an answer is what it is, where its log does not tell; else nothing."""
+    """Why an answer is not a plain yes or no; empty for those."""
     return ""
 
 
@@ -100,7 +100,7 @@ def _(answer: Raises) -> str:
 
 
 def problem(trial: Trial) -> str:
-    """Return the line on a plugin that would fail requests, or can't be judged."""
+    """The line on a plugin that would fail requests, or can't run here."""
     for answers in trial.judgment.answers.values():
         raised = sum(isinstance(each, Raises) for each in answers.values())
         if raised:
@@ -117,7 +117,7 @@ def problem(trial: Trial) -> str:
 def differences(
     question: Question, filtering: Filtering, names: Mapping[str, str]
 ) -> Iterator[str]:
-    """Yield a line for each filter of which Nova's own says something else.
+    """Lines on the filters whose copy in Nova answers differently.
 
     :param names: of the hosts that matter, by the UUIDs of their nodes
     """

@@ -1,4 +1,4 @@
-"""The words for every error and warning: one line each, the answer first."""
+"""Errors and warnings that commands share: one line each, the answer first."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ GOES_ON = f"to continue, run {AGAIN}"
 
 
 def forced(refusal: errors.AnswerIsNo) -> str:
-    """Return the warning of a refusal that --force overrides."""
+    """The warning for a refusal that ``--force`` overrides."""
     said = re.sub("^nothing (written|removed): ", "", str(refusal))
     return f"forced: {said.removesuffix('; --force overrides this')}"
 
 
 def unprinted(error: OSError) -> str:
-    """Return a line on rows of writes that standard output does not take.
+    """The line for rows that standard output did not take.
 
-    It is true as well where nothing was to be written, or could be.
+    It is also true if nothing was written.
     """
     reason = visible(error.strerror or type(error).__name__)
     return (
@@ -34,18 +34,18 @@ def unprinted(error: OSError) -> str:
 
 
 def would_create(names: Iterable[str]) -> str:
-    """Return a line on traits that only a run that is not dry will create."""
+    """The line on traits that the run would create without ``--dry-run``."""
     return f"would create the trait {listed(names)}"
 
 
 def goes_on(
     problem: errors.TraitSchedError | None, is_refused: bool, again: str = AGAIN
 ) -> str:
-    """Return what to do if a plan was not carried out whole.
+    """What to do if a plan was not carried out completely.
 
-    :param problem: why the command can't be carried out whole next time, either
+    :param problem: why the next run can't complete it either
     :param is_refused: a service rejects what failed
-    :param again: the command that goes on
+    :param again: the command that continues
     """
     if problem is not None:
         where = f"{problem.host}: " if isinstance(problem, errors.NoProvider) else ""
@@ -56,7 +56,7 @@ def goes_on(
 
 
 def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
-    """Return the line that ends a command that the user interrupted.
+    """The last line of a command that the user interrupted.
 
     :param then: what to do, if something is left
     """
@@ -65,7 +65,7 @@ def interrupted(done: int, total: int, then: str = GOES_ON) -> str:
 
 
 def failures(outcomes: Sequence[Outcome], then: str = GOES_ON) -> str:
-    """Return the line that ends a command of which some changes failed, or may have.
+    """The last line of a command with changes that failed, or may have failed.
 
     :param then: what to do
     """

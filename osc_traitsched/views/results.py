@@ -1,4 +1,4 @@
-"""What adding and removing did, or would do: rows, and lines before and after."""
+"""The rows of ``add`` and ``remove``, and the lines before and after them."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ def _detail(found: Outcome) -> str:
 
 
 def left(number: int, total: int) -> str:
-    """Return a line on what is not as wanted after all was written, if anything."""
+    """The line on changes that others reverted after the writes; empty for none."""
     said = f"{number} of {total} not as wanted any more: run the command again"
     return said if number else ""
 
 
 def not_compared(why: TraitSchedError) -> str:
-    """Return a line on a cloud that can't be compared again after the writes."""
+    """The line if the cloud can't be read again after the writes."""
     said = str(why)
     return f"all is written; whether others have changed it since is not known: {said}"
 
 
 def effects_unread(why: CloudBroke) -> str:
-    """Return a line on what becomes of flavors where that can't be read."""
+    """The line if the effects on flavors can't be read."""
     return f"whether every flavor keeps a host can't be read ({why!s})"
 
 
 def requirer_rows(found: Requirers) -> Table:
-    """One row for each that requires a trait, none left out."""
+    """One row for each flavor or image that requires a trait."""
     rows = [
         (name, each.kind, each.name, each.key, each.id, each.owner)
         for name, requiring in found.items()

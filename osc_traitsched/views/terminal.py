@@ -1,4 +1,4 @@
-"""Lines of a terminal: colours, notes while reading, where settings come from."""
+"""Lines of a terminal: colors, notes while reading, where settings come from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from osc_traitsched.text import listed, visible
 
 
 class Tone(enum.Enum):
-    """What a line says at a glance; its words say so, too."""
+    """The color of a line; its words say the same."""
 
     TITLE = "title"
     YES = "yes"
@@ -29,18 +29,18 @@ _COLORS = {Tone.TITLE: None, Tone.YES: "green", Tone.NO: "red", Tone.DOUBT: "yel
 
 @dataclasses.dataclass(frozen=True)
 class Line:
-    """A line; names are in it as they are."""
+    """A line of text. Names in it are not escaped yet."""
 
     text: str
     tone: Tone | None = None
 
 
 def painted(line: Line, width: int) -> str:
-    """Return a line with nothing in it that a terminal obeys but its own color.
+    """A line that is safe to print, in its color.
 
-    termcolor knows whether the terminal has any, and ``NO_COLOR``.
+    termcolor respects ``NO_COLOR`` and terminals without colors.
 
-    :param width: of the terminal; 0 where the text goes to none
+    :param width: of the terminal; 0 for none
     """
     shown = visible(line.text)
     if line.tone is None or not width:
@@ -60,10 +60,10 @@ _NOUNS = {
 
 
 def line(path: str, number: int = 1) -> str:
-    """Return the line for a request.
+    """The line for a request.
 
     :param path: below the service's endpoint, perhaps with a query
-    :param number: of requests in a row for that path, this one too
+    :param number: of requests in a row for that path, with this one
     """
     kind = path.partition("?")[0].strip("/").partition("/")[0]
     noun = _NOUNS.get(kind, kind.replace("_", " "))
@@ -74,7 +74,7 @@ def line(path: str, number: int = 1) -> str:
 
 
 def without_provider(hosts: Iterable[str]) -> str:
-    """Return a line on hosts that are not shown because they have no provider."""
+    """A line on hosts that are not shown because they have no provider."""
     return (
         "Placement has no provider for hosts of Nova's, as far as Nova lists them: "
         f"{listed(hosts)}"
@@ -82,7 +82,7 @@ def without_provider(hosts: Iterable[str]) -> str:
 
 
 def unlisted(snapshot: Snapshot) -> str:
-    """Return a line on compute nodes that Placement has and Nova does not list."""
+    """A line on compute nodes that Placement has and Nova does not list."""
     every = snapshot.listed + len(snapshot.unlisted)
     return (
         f"Nova lists {snapshot.listed} of the {every} compute nodes that Placement "
@@ -92,7 +92,7 @@ def unlisted(snapshot: Snapshot) -> str:
 
 
 def vanished(providers: Iterable[str]) -> str:
-    """Return a line on providers that were deleted while a command was reading."""
+    """A line on providers that were deleted while a command was reading."""
     return f"left out, since they were deleted meanwhile: {listed(providers)}"
 
 
@@ -100,12 +100,12 @@ def vanished(providers: Iterable[str]) -> str:
 
 
 def settings_from(settings: SchedulerSettings) -> str:
-    """Return where settings are from, or what is assumed where there are none."""
+    """Where the settings are from, or what is assumed without them."""
     if settings.place is not None:
         return settings.place
     return "none found, upstream defaults assumed (see trait-sched config save)"
 
 
 def settings_line(settings: SchedulerSettings) -> str:
-    """Return the line below an answer that says which settings it rests on."""
+    """The line below an answer that says which settings it assumes."""
     return f"Settings: {visible(settings_from(settings))}"

@@ -19,15 +19,15 @@ _MOST_HOSTS = 10
 class Detail:
     """How much to show.
 
-    :ivar custom: custom traits only, to programs, too
-    :ivar whole: all of them to a person, too
+    :ivar custom: custom traits only, for programs too
+    :ivar whole: all of them for a person too
     """
 
     custom: bool = False
     whole: bool = False
 
     def cell(self, traits: Iterable[str]) -> Names:
-        """Return the cell for a provider's traits."""
+        """The cell for a provider's traits."""
         names = sorted(traits)
         customs = [name for name in names if trait.is_custom(name)]
         if self.custom:

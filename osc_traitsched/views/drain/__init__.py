@@ -1,1 +1,1 @@
-"""The words for a plan that empties a host, and the commands that carry it out."""
+"""A plan that empties a host, in words, in commands and as a document."""

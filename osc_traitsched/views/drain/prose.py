@@ -1,4 +1,4 @@
-"""A drain as text."""
+"""A plan that empties a host, as text."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _STATES_END = frozenset(["rescued", "resized", "shelved", "suspended"])
 
 
 def summary(found: Drain) -> str:
-    """Return how many servers can be moved, and how."""
+    """How many servers can be moved, and how."""
     total, able, host = found.total, len(found.steps), found.host
     if not total:
         return f"No server is on {host}."
@@ -71,7 +71,7 @@ def summary(found: Drain) -> str:
 
 
 def why(stuck: Stuck, found: Drain) -> Iterator[str]:
-    """Yield why a server stays, in sentences."""
+    """Why a server stays, in sentences."""
     yield from _why(stuck)
     ahead = _ahead(stuck, found)
     if stuck.why is Why.NO_HOST and ahead:
@@ -82,7 +82,7 @@ def why(stuck: Stuck, found: Drain) -> Iterator[str]:
 
 
 def _ahead(stuck: Stuck, found: Drain) -> list[str]:
-    """Return the servers that leave, and that its hint wants it to be with."""
+    """The leaving servers that its ``same_host`` hint requires it to be with."""
     if "SameHostFilter" not in enabled(found.settings):
         return []
     hints = stuck.resident.question.spec.hints.get(SAME_HOST, ())
@@ -148,7 +148,7 @@ def _without_host(explanation: Explanation) -> Iterator[str]:
 
 
 def _not_named(explanation: Explanation) -> Iterator[str]:
-    """Yield why none of the hosts that nova-scheduler could choose can be named."""
+    """Why none of the hosts that nova-scheduler could choose can be named."""
     nodes = [explanation.computes.get(host.uuid) for host in explanation.candidates]
     if any(node is not None and node.is_up for node in nodes):
         yield (
@@ -161,7 +161,7 @@ def _not_named(explanation: Explanation) -> Iterator[str]:
 
 
 def shortage(found: Drain) -> str:
-    """Return what shows that servers can't all have room, or that nothing does."""
+    """The proof that not all servers fit, or that there is none."""
     short = found.shortage
     if short is None:
         return "No order that was tried fits them all; not all were tried."
@@ -182,19 +182,19 @@ def _amount(short: Shortage) -> str:
 
 
 def has_way_out(stuck: Stuck, found: Drain) -> bool:
-    """Tell whether the state of a server, which keeps it from moving, can be ended."""
+    """Whether the state that keeps a server from moving can be ended."""
     state, refusals = stuck.resident.state.vm_state, stuck.resident.refusals
     by_state = any(each.why is Refused.VM_STATE for each in refusals)
     return by_state and found.is_up and state in _STATES_END
 
 
 def size(resident: Resident) -> str:
-    """Return the size of a server's flavor."""
+    """The size of a server's flavor."""
     return explained.size(resident.question.flavor)
 
 
 def deciding(found: Drain) -> Iterator[str]:
-    """Yield what decides about moves that are not certain."""
+    """What decides on the moves that may fail."""
     names: dict[str, list[str]] = {}
     for step in found.uncertain:
         for name in step.unknown:
@@ -244,7 +244,7 @@ _ENDS = {
 
 
 def disabling(found: Drain) -> Iterator[Command]:
-    """Yield what keeps new servers from coming, if any leave and that is not so yet."""
+    """The command that disables the host, if servers leave and it is enabled."""
     if found.is_enabled and found.steps:
         yield openstack(
             "compute service set",
@@ -256,7 +256,7 @@ def disabling(found: Drain) -> Iterator[Command]:
 
 
 def of_step(step: Step, options: Sequence[Option]) -> tuple[str, ...]:
-    """Return the lines that move one server, and confirm it where Nova wants that."""
+    """The commands that move one server, and confirm the move if Nova requires it."""
     resident, identity = step.resident, step.resident.state.id
     verb, given = _VERBS[resident.kind]
     wait = (Option("--wait"),) if is_waited_for(step) else ()
@@ -270,11 +270,11 @@ def of_step(step: Step, options: Sequence[Option]) -> tuple[str, ...]:
 
 
 def is_waited_for(step: Step) -> bool:
-    """Tell whether the command of a move ends with it.
+    """Whether the command of a move waits until the move ends.
 
-    OpenStackClient waits for a server that is active or to be confirmed: with one that
-    is paused it would wait on. Of an evacuation some of its releases never see the end,
-    since they compare ``ACTIVE`` with the status in small letters
+    OpenStackClient waits until a server is active or must be confirmed: for a paused
+    one it would wait forever. Some releases never see the end of an evacuation, since
+    they compare ``ACTIVE`` with the status in lower case
     (openstackclient/compute/v2/server.py, ``EvacuateServer``).
     """
     if step.resident.kind is Kind.LIVE_MIGRATION:
@@ -283,7 +283,7 @@ def is_waited_for(step: Step) -> bool:
 
 
 def ending(stuck: Stuck) -> Command | None:
-    """Return what ends the state in which Nova does not move a server, if anything."""
+    """The command that ends a state in which Nova does not move a server; or None."""
     verb, *given = _ENDS.get(stuck.resident.state.vm_state, ("",))
     if not isinstance(verb, str) or not verb:
         return None
@@ -297,9 +297,9 @@ _COLUMNS = ("server", "size", "state", "move", "to")
 
 
 def lines(found: Drain, options: Sequence[Option] = ()) -> Iterator[Line]:
-    """Yield the text, line by line; names are in it as they are.
+    """The text, line by line. Names are not escaped yet.
 
-    :param options: the global ones of printed commands
+    :param options: the global options of printed commands
     """
     yield Line(summary(found), _tone(found))
     yield from (Line(text, Tone.DOUBT) for text in deciding(found))
@@ -331,7 +331,7 @@ def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
 
 
 def _stuck(found: Drain, options: Sequence[Option]) -> Iterator[str]:
-    """Yield the servers that stay, those of one reason together."""
+    """The servers that stay, those of one reason together."""
     alike: dict[tuple[str, ...], list[Stuck]] = {}
     for each in found.stuck:
         alike.setdefault(tuple(why(each, found)), []).append(each)
@@ -374,7 +374,7 @@ def _commands(found: Drain, options: Sequence[Option]) -> Iterator[str]:
 
 
 def remarks(found: Drain) -> Iterator[str]:
-    """Yield what an operator has to know of a plan."""
+    """What an operator must know of a plan."""
     if not found.is_up:
         yield (
             f"nova-compute is down on {found.host}: make sure that the host is off, or "
@@ -419,7 +419,7 @@ def _assumed(found: Drain) -> Iterator[str]:
 
 
 def hidden(found: Drain) -> Iterator[str]:
-    """Yield what is not known of the requests of servers, each once."""
+    """What is not known of the requests of servers, each once."""
     every = [step.resident for step in found.steps]
     every += [each.resident for each in found.stuck]
     texts = collections.Counter(
@@ -433,13 +433,13 @@ def hidden(found: Drain) -> Iterator[str]:
 
 
 def unseen(found: Drain) -> Mapping[Unseen, int]:
-    """Return what is only found out when moves are tried, and of how many."""
+    """What no API shows before moves are tried, each with the number of servers."""
     return collections.Counter(
         each for step in found.steps for each in step.resident.unseen
     )
 
 
 def not_visible(found: Drain) -> Iterator[str]:
-    """Yield the same in words."""
+    """The same in words."""
     for each, number in unseen(found).items():
         yield f"{count(number, 'server')}: {moves.UNSEEN[each]}"

@@ -1,1 +1,1 @@
-"""An explanation for a person and for a program, from one value."""
+"""An explanation for a person and for a program."""

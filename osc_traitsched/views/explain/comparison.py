@@ -1,4 +1,4 @@
-"""The words for what ``--set`` changes against the cloud's own settings."""
+"""What ``--set`` changes, compared with the cloud's own settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from osc_traitsched.views.terminal import Line, Tone, settings_from
 
 
 def lines(explanation: Explanation) -> Iterator[Line]:
-    """Yield what is otherwise without ``--set``; nothing if it is not compared."""
+    """The answer without ``--set``; empty if it is not compared."""
     before = explanation.without_set
     if before is None:
         return
@@ -32,7 +32,7 @@ def lines(explanation: Explanation) -> Iterator[Line]:
 
 
 def _option(name: str, now: SchedulerSettings, own: SchedulerSettings) -> str:
-    """Return how an option is otherwise; of a list, what is more and what is less."""
+    """How an option differs; of a list, the added and the removed entries."""
     setting, value = own.setting(name), now.value(name)
     if isinstance(value, tuple) and isinstance(setting.value, tuple):
         more = [each for each in value if each not in setting.value]

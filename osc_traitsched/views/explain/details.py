@@ -1,4 +1,4 @@
-"""All that is known of single hosts, for those that the user named."""
+"""All that is known of the hosts that the user named."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_NEAREST = 5
 
 
 def lines(explanation: Explanation, shown: Sequence[Provider]) -> Iterator[Line]:
-    """Yield all that is known of the hosts that the user named."""
+    """All that is known of the hosts that the user named."""
     for host in shown:
         takes = explanation.is_candidate(host)
         yield Line("")

@@ -64,7 +64,7 @@ def document(
 def explained(
     explanation: Explanation, shown: tuple[Provider, ...], options: Sequence[Option]
 ) -> schema.ExplainDocument:
-    """The same, to be a part of another document."""
+    """The same as dataclasses, for use in other documents."""
     request = explanation.request
     fallback = request.fallback if request else None
     names: dict[Condition | None, str] = dict(

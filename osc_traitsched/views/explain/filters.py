@@ -1,4 +1,4 @@
-"""The words for host filters: what they want, and why they keep hosts out."""
+"""Host filters in words: what they require, and why they keep hosts out."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _OF_ONES_OWN = {
 
 
 def wanted(condition: HostFilter | MoveRule) -> str:
-    """Return what a filter or a move wants of hosts, with the filter's name."""
+    """What a filter or a move requires of hosts, with the filter's name."""
     wants = _WANTS.get(condition.name)
     if isinstance(condition, MoveRule):
         return wants or condition.name
@@ -98,9 +98,9 @@ def said(
     explanation: Explanation,
     hosts: Sequence[Provider],
 ) -> str:
-    """Return what is said of hosts that a filter or a move keeps out.
+    """Why a filter or a move keeps hosts out, in words.
 
-    Where they are out for several reasons, it is the filter and what it wants.
+    If the reasons differ: the filter, and what it requires.
     """
     answers = [
         explanation.filtering.answer(condition.name, host.uuid) for host in hosts
@@ -114,7 +114,7 @@ def said(
 
 
 def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
-    """Return that hosts fail a filter, or do not have what a move wants.
+    """That hosts fail a filter, or lack what a move requires.
 
     :param number: of hosts, for the verb
     """
@@ -125,7 +125,7 @@ def failing(condition: HostFilter | MoveRule, number: int = 1) -> str:
 
 
 def answer(found: Answer, name: str, number: int = 1) -> str:
-    """Return an answer that is not a plain yes, as what is said of hosts.
+    """Any answer but yes, in words.
 
     :param number: of hosts, for the verb
     """
@@ -158,19 +158,19 @@ def answer(found: Answer, name: str, number: int = 1) -> str:
 
 
 def _value(found: Raises) -> str:
-    """Return what a filter stumbles over; of one's own it is the exception's text."""
+    """The value on which a filter raises; of an own filter, the exception's text."""
     return f"{found.key}={found.value}" if found.key else found.value
 
 
 def unknown(found: Unknown) -> str:
-    """Return what can't be known, and what there is to see of it."""
+    """What can't be known, and what is visible of it."""
     asked = f" for {found.key}" if found.key else ""
     seen = f"; {found.evidence}" if found.evidence else ""
     return f"{found.missing}{asked}, which no API shows{seen}"
 
 
 def uncertain(explanation: Explanation) -> Iterator[str]:
-    """Yield a line for each thing that can't be known and decides about candidates."""
+    """Lines on what decides on candidates and can't be known."""
     found: dict[tuple[str, Unknown], list[str]] = {}
     for host in explanation.uncertain:
         for name, each in explanation.filtering.unknown(host.uuid):
@@ -185,7 +185,7 @@ def uncertain(explanation: Explanation) -> Iterator[str]:
 
 
 def may_fail(found: Iterable[Failure], names: Mapping[str, str]) -> Iterator[str]:
-    """Yield a line for each filter that may end the whole request, and how.
+    """Lines on the filters that may end the whole request, and why.
 
     :param names: of the hosts, by the UUIDs of their providers
     """
@@ -208,7 +208,7 @@ def may_fail(found: Iterable[Failure], names: Mapping[str, str]) -> Iterator[str
 
 
 def differences(explanation: Explanation) -> Iterator[str]:
-    """Yield a line for each filter of which Nova's own says something else."""
+    """Lines on the filters whose copy in Nova answers differently."""
     names = {host.uuid: host.name for host in explanation.hosts}
     yield from own_filters.differences(
         explanation.question, explanation.filtering, names
@@ -218,9 +218,9 @@ def differences(explanation: Explanation) -> Iterator[str]:
 def others_on(
     found: Mapping[str, Iterable[str]], settings: SchedulerSettings
 ) -> Iterator[str]:
-    """Yield a line for each filter that would matter if it were on, as it may be.
+    """Lines on filters that may be on, and would then keep candidates out.
 
-    :param found: the names of the hosts, by that of the filter
+    :param found: the names of the hosts, by the filter's name
     """
     source = settings.setting(ENABLED_FILTERS).source
     for name, hosts in found.items():
@@ -230,7 +230,7 @@ def others_on(
 
 
 def unread_hints(question: Question) -> Iterator[str]:
-    """Yield a line for each hint that no filter reads."""
+    """Lines on hints that no filter reads."""
     for each in filtering.unread_hints(question):
         why = "no filter that is on reads it, and none of Nova's does"
         if each.reader:
@@ -241,13 +241,13 @@ def unread_hints(question: Question) -> Iterator[str]:
 
 
 def unread_zone(question: Question) -> Iterator[str]:
-    """Yield a line if a server is pinned to a zone that no aggregate has."""
+    """A line if the server is pinned to a zone that no aggregate has."""
     zone = filtering.unread_zone(question)
     if zone:
         yield f"The availability zone {zone} keeps no host out: no aggregate has it."
 
 
 def without_effect(names: Iterable[str]) -> str:
-    """Return the line on the filters that let all hosts through; empty for none."""
+    """The line on the filters that pass all hosts; empty for none."""
     found = ", ".join(names)
     return f"  Host filters that pass every host: {found}" if found else ""

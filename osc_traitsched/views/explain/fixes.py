@@ -42,12 +42,12 @@ _SIZES = {"vcpus": "VCPU", "ram": "MB of memory", "disk": "GB of disk"}
 
 
 def hosts(fix: Fix, explanation: Explanation) -> list[str]:
-    """Return the names of the hosts that a fix gains."""
+    """The names of the hosts that a fix gains."""
     return _named(fix.hosts, explanation)
 
 
 def lost(fix: Fix, explanation: Explanation) -> list[str]:
-    """Return the names of the hosts that can take it now and then could not."""
+    """The names of the hosts that can take the server only without the fix."""
     return [] if isinstance(fix, HostFix) else _named(fix.lost, explanation)
 
 
@@ -57,14 +57,14 @@ def _named(uuids: Iterable[str], explanation: Explanation) -> list[str]:
 
 
 def word(fix: Fix, explanation: Explanation) -> str:
-    """Return what to change."""
+    """The change, in words."""
     if isinstance(fix, HostFix):
         return " and ".join(_host_change(c, explanation) for c in fix.changes)
     return " and ".join(_change(each, explanation.question) for each in fix.changes)
 
 
 def caution(fix: Fix) -> str | None:
-    """Return what to think of before making a change; None if nothing is at risk."""
+    """What to consider before the change; None if nothing is at risk."""
     if fix.scope is Scope.FLAVOR_OR_IMAGE:
         return "changes it for everyone"
     if not isinstance(fix, HostFix):
@@ -117,7 +117,7 @@ def _replacement(each: Replacement, question: Question) -> str:
 
 
 def commands(fix: Fix, explanation: Explanation) -> list[Command]:
-    """Return the commands that carry a fix out; none if a part has none."""
+    """The commands that make all changes of a fix; empty if one has no command."""
     if isinstance(fix, HostFix):
         parts = [list(_host_commands(c, fix, explanation)) for c in fix.changes]
     else:
@@ -149,9 +149,9 @@ def _host_commands(
 
 
 def _chosen(uuids: Sequence[str], explanation: Explanation) -> list[Option]:
-    """Return the options that choose hosts, and no others.
+    """The options that choose exactly these hosts.
 
-    A few are named. Many are an aggregate, a pattern, or a file of names.
+    A few by name; many by an aggregate, a pattern, or a file of names.
     """
     if len(uuids) > _MOST_NAMED:
         return [_all_at_once(frozenset(uuids), explanation)]
@@ -219,7 +219,7 @@ def _request_command(each: RequestPart, question: Question) -> Iterator[Command]
 
 
 def gain(fix: Fix, explanation: Explanation) -> str:
-    """Return how many hosts a fix gains, and which."""
+    """How many hosts a fix gains, and which."""
     names = hosts(fix, explanation)
     fewer = lost(fix, explanation)
     but = f"; {len(fewer)} fewer: {ranges(fewer)}" if fewer else ""
@@ -230,7 +230,7 @@ def gain(fix: Fix, explanation: Explanation) -> str:
 
 
 def decided(fix: Fix) -> str:
-    """Return who has the last word on a fix; empty if it is certain."""
+    """Which filters decide whether a fix helps; empty if it surely does."""
     if not fix.deciding:
         return ""
     decide = "decides" if len(fix.deciding) == 1 else "decide"

@@ -1,4 +1,4 @@
-"""The answer: the verdict, why, and what could turn it over."""
+"""The answer: the verdict, why, and what could change it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_SHARES = 5
 
 
 def lines(explanation: Explanation) -> Iterator[Line]:
-    """Yield the verdict, why, and what stands against it."""
+    """The verdict, why, and the doubts about it."""
     yield Line(words.verdict(explanation), _tone(explanation))
     if explanation.refusal is not None:
         is_moved = explanation.question.move is not None
@@ -48,7 +48,7 @@ def _names(hosts: Sequence[Provider]) -> str:
 
 
 def sentence(explanation: Explanation) -> str:
-    """Return why the other hosts are out, so that the numbers add up; or nothing."""
+    """Why the other hosts are out, each counted once; empty if none is."""
     shares = breakdown(explanation)
     if not shares:
         return ""
@@ -103,7 +103,7 @@ def _said(share: Share, clause: Condition, explanation: Explanation) -> str:
 
 
 def _doubts(explanation: Explanation) -> Iterator[str]:
-    """Yield what could turn the verdict over."""
+    """What could change the verdict."""
     for hosts, what in (
         (explanation.wrongly_admitted, "could take it, and Placement leaves them out"),
         (explanation.wrongly_rejected, "could not take it, and Placement gives them"),
@@ -140,7 +140,7 @@ def _doubts(explanation: Explanation) -> Iterator[str]:
 
 
 def _otherwise(impact: OptionImpact, explanation: Explanation) -> int:
-    """Return how many hosts could take it, were an option otherwise."""
+    """How many hosts could take the server with another value of an option."""
     found = len(explanation.candidates)
     return 0 if impact.refused else found + impact.gained - impact.lost
 

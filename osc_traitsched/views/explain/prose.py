@@ -39,11 +39,11 @@ def lines(
     options: Sequence[Option] = (),
     width: int = 0,
 ) -> Iterator[Line]:
-    """Yield the text, line by line; names are in it as they are.
+    """The text, line by line. Names are not escaped yet.
 
     :param shown: the hosts that the user named; empty for all
     :param everything: do not cut lists
-    :param options: the global ones of printed commands
+    :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
     yield from headline.lines(explanation)
@@ -143,9 +143,9 @@ def _table(explanation: Explanation, width: int) -> prettytable.PrettyTable:
 
 
 def _widths(rows: Iterable[Sequence[str]], width: int) -> tuple[int, int]:
-    """Return how wide the two columns of words may be in a terminal.
+    """The widths of the two columns of words.
 
-    The oldest PrettyTable that is admitted can't find it out.
+    The oldest supported PrettyTable can't compute them.
     """
     widths = [max(map(len, column)) for column in zip(_COLUMNS, *rows)]
     condition, origins, *figures = widths
@@ -172,7 +172,7 @@ def _nearest(explanation: Explanation, everything: bool) -> Iterator[Line]:
 def _kind(
     explanation: Explanation, rejection: Rejection, hosts: Sequence[Provider]
 ) -> Iterator[str]:
-    """Yield why hosts are out; where there are several, with the figures of one."""
+    """Why hosts are out; of several, with the figures of one."""
     names = ranges(host.name for host in hosts)
     if len(rejection.correction_sets) > 1:
         yield f"  {names}: each condition can be met, but not together; without one of:"
@@ -198,7 +198,7 @@ def _remarks(
     hosts: Sequence[Provider],
     everything: bool,
 ) -> Iterator[str]:
-    """Yield what else is known of hosts, each line once for all it is true of."""
+    """Other facts about hosts, each line once for all hosts that share it."""
     is_said = any(map(reasons.is_disabling, rejection.failing)) and (
         reasons.is_disabled_alike(explanation, hosts)
     )
@@ -242,7 +242,7 @@ def _fixes(
 
 
 def _simplest(found: Sequence[Fix]) -> list[Fix]:
-    """Return the fixes that have not all of another one's changes and more."""
+    """The fixes that do not contain another fix."""
     return [
         fix
         for fix in found

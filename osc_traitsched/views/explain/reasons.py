@@ -1,4 +1,4 @@
-"""Why hosts are out, as what is said of them."""
+"""Why hosts are out, in words."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SHORT_OF = {
 
 
 def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
-    """Return what is said of hosts that fail a clause: ``lacks the trait X``.
+    """Why hosts fail a clause: ``lacks the trait X``.
 
     :param number: of hosts, for the verb
     """
@@ -59,7 +59,7 @@ def said(clause: Condition, explanation: Explanation, number: int = 1) -> str:
 def of_hosts(
     clause: Condition, explanation: Explanation, hosts: Sequence[Provider]
 ) -> Iterator[str]:
-    """Yield what is said of hosts that fail a clause, with the figures of the first.
+    """Why hosts fail a clause, with the figures of the first host.
 
     One line, or one for each provider of the first host that could give the amount.
     """
@@ -85,7 +85,7 @@ def of_hosts(
 def _short(
     clause: Condition, explanation: Explanation, host: Provider
 ) -> list[tuple[str, Stock]]:
-    """Return what can't give an amount, each with where it is if not on the root."""
+    """The providers that are short of an amount, with their names if not the root."""
     if not isinstance(clause, Resource):
         return []
     return [
@@ -96,9 +96,9 @@ def _short(
 
 
 def shortage(asked: Resource, found: Stock) -> str:
-    """Return what is short of an amount: ``has too little memory: 1536 MB free ...``.
+    """How a host is short of an amount: ``has too little memory: 1536 MB free ...``.
 
-    A host with units that are in the way may have plenty of it.
+    A host may have enough, but in units that do not fit the amount.
     """
     figures = _figures(asked, found)
     if _unit(asked, found):
@@ -114,7 +114,7 @@ def _figures(asked: Resource, found: Stock) -> str:
 
 
 def _unit(asked: Resource, found: Stock) -> str:
-    """Return the unit of an inventory that an amount violates, while there is room."""
+    """The unit of an inventory that an amount violates though there is room."""
     unit = words.unit(asked.resource_class)
     if asked.amount > found.free:
         return ""
@@ -132,18 +132,18 @@ def _unit(asked: Resource, found: Stock) -> str:
 
 
 def is_disabling(clause: Condition) -> bool:
-    """Tell whether hosts fail a clause whose nova-compute is disabled."""
+    """Whether hosts fail this clause since their nova-compute is disabled."""
     return isinstance(clause, (Trait, RootTrait)) and clause.name == DISABLED
 
 
 def disabled_for(explanation: Explanation, hosts: Sequence[Provider]) -> str:
-    """Return why all of some hosts are disabled; empty if there is no one reason."""
+    """The reason why all these hosts are disabled; empty if reasons differ."""
     found = _disabled_reasons(explanation, hosts)
     return found.pop() if len(found) == 1 else ""
 
 
 def is_disabled_alike(explanation: Explanation, hosts: Sequence[Provider]) -> bool:
-    """Tell whether all of some hosts are disabled for one reason, or for none."""
+    """Whether all these hosts are disabled for one reason, or for none."""
     return len(_disabled_reasons(explanation, hosts)) == 1
 
 
@@ -155,9 +155,9 @@ def _disabled_reasons(explanation: Explanation, hosts: Sequence[Provider]) -> se
 def remarks(
     explanation: Explanation, host: Provider, is_said: bool = False
 ) -> Iterator[str]:
-    """Yield what else is known of a host that is out.
+    """Other facts about a host that is out.
 
-    :param is_said: that its service is disabled, and why, has been said
+    :param is_said: the text says already that its service is disabled, and why
     """
     for each in out_of_sync(explanation, host):
         has, lacks = ("Nova", "Placement") if each.in_nova else ("Placement", "Nova")

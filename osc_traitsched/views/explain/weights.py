@@ -1,4 +1,4 @@
-"""The words for weighers: which host is picked, and what that rests on."""
+"""Weighers in words: the host that is picked, and what that assumes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HISTORY = "depends on the requests since nova-scheduler started (bug 1870096)"
 
 
 def pick(explanation: Explanation) -> str:
-    """Return which host nova-scheduler tries first; empty if there is no choice.
+    """Which host nova-scheduler tries first; empty for fewer than two candidates.
 
     A host that a filter keeps out is not weighed, which may change the order of all.
     """
@@ -55,13 +55,13 @@ def pick(explanation: Explanation) -> str:
 
 
 def order(ranking: Ranking) -> Iterator[str]:
-    """Yield what the order of candidates depends on, where they are not all alike."""
+    """What the order of unequal candidates depends on."""
     if ranking.remembers and len(ranking.places) > 1:
         yield f"The order {_HISTORY}; here it is that of the first one."
 
 
 def assumed(explanation: Explanation) -> Iterator[str]:
-    """Yield what has to be so for that to be true, which no API shows."""
+    """The assumptions in words."""
     yield from map(assumption, assumptions(explanation))
 
 

@@ -63,7 +63,7 @@ _IMAGE_TYPE = "COMPUTE_IMAGE_TYPE_"
 
 
 def clause(each: Condition, explanation: Explanation) -> str:
-    """Return a condition in words, with Placement's name where that is another."""
+    """A condition in words, with Placement's name if it differs."""
     if isinstance(each, Resource):
         name = each.resource_class
         beside = f" ({name})" if name in _MEASURED else ""
@@ -81,32 +81,32 @@ def clause(each: Condition, explanation: Explanation) -> str:
 
 
 def image_type(each: Trait | RootTrait) -> str:
-    """Return the images that a required trait is about: ``qcow2 images``; or empty."""
+    """The images that a trait stands for: ``qcow2 images``; empty for other traits."""
     if each.forbidden or not each.name.startswith(_IMAGE_TYPE):
         return ""
     return f"{each.name[len(_IMAGE_TYPE) :].lower()} images"
 
 
 def clauses(found: Iterable[Condition], explanation: Explanation) -> str:
-    """Return several conditions in words."""
+    """Several conditions in words."""
     return "; ".join(clause(each, explanation) for each in found)
 
 
 def amount(asked: Resource) -> str:
-    """Return an amount in words: ``4096 MB of memory``, ``2 VGPU (group 1)``."""
+    """An amount in words: ``4096 MB of memory``, ``2 VGPU (group 1)``."""
     unit, what = _MEASURED.get(asked.resource_class, ("", ""))
     measured = f"{unit} of {what}" if what else asked.resource_class
     return f"{asked.amount} {measured}{_group(asked)}"
 
 
 def unit(resource_class: str) -> str:
-    """Return what stands behind a figure of a class, with its space."""
+    """The unit of a resource class, after a space; or nothing."""
     name, _ = _MEASURED.get(resource_class, ("", ""))
     return f" {name}" if name else ""
 
 
 def place(asked: MemberOf, explanation: Explanation) -> str:
-    """Return the aggregates of a condition, by what they are to Nova."""
+    """The aggregates of a condition, and what Nova uses them for."""
     names = " or ".join(aggregates(asked.aggregates, explanation.question))
     kinds = {origin.key for origin in asked.origins if origin.kind == "prefilter"}
     if "map_az_to_placement_aggregate" in kinds:
@@ -119,7 +119,7 @@ def place(asked: MemberOf, explanation: Explanation) -> str:
 
 
 def _group(each: Resource | Trait) -> str:
-    """Return whose group it is; nothing for the unsuffixed one."""
+    """The group in words; empty for the unsuffixed one."""
     ports = [one.name for one in each.origins if one.kind == "port"]
     if ports and each.group:
         return f" (port {ports[0]})"
@@ -127,9 +127,9 @@ def _group(each: Resource | Trait) -> str:
 
 
 def effect(impact: OptionImpact | ReleaseImpact, is_judged: bool = True) -> str:
-    """Return what the verdict would be otherwise.
+    """How an option or another release would change the verdict.
 
-    :param is_judged: as things are, Nova does not refuse the request at once
+    :param is_judged: Nova does not refuse the request at once
     """
     if not is_judged:
         return "Nova does not refuse it"
@@ -139,7 +139,7 @@ def effect(impact: OptionImpact | ReleaseImpact, is_judged: bool = True) -> str:
 
 
 def other_releases(explanation: Explanation) -> Iterator[str]:
-    """Yield a line for each release that it may be and that changes the verdict."""
+    """Lines on the releases that the cloud may run and that change the verdict."""
     for impact in explanation.release_impacts:
         yield (
             f"If Nova is {release(impact.release)}, which has the same compute API: "
@@ -148,7 +148,7 @@ def other_releases(explanation: Explanation) -> Iterator[str]:
 
 
 def cut_off(explanation: Explanation) -> Iterator[str]:
-    """Yield lines on the candidates that Placement's answer left out."""
+    """Lines on the candidates that Placement's answer left out."""
     names = ranges(host.name for host in explanation.cut_off_candidates)
     if names:
         yield (
@@ -158,7 +158,7 @@ def cut_off(explanation: Explanation) -> Iterator[str]:
 
 
 def clause_ids(clauses: Sequence[Condition]) -> tuple[str, ...]:
-    """Return a name for each condition, as Placement's query would put it."""
+    """A name for each condition, as in Placement's query."""
     ids: list[str] = []
     for each in clauses:
         name = _clause_id(each)
@@ -179,18 +179,18 @@ def _clause_id(each: Condition) -> str:
 
 
 def aggregates(uuids: Iterable[str], question: Question) -> list[str]:
-    """Return the names of aggregates, sorted; a UUID where there is no name."""
+    """The names of aggregates, sorted; a UUID if the name is unknown."""
     names = {each["uuid"]: each["name"] for each in question.aggregates}
     return sorted(names.get(uuid, uuid) for uuid in uuids)
 
 
 def origins(each: Condition) -> str:
-    """Return where a condition comes from."""
+    """Where a condition comes from."""
     return ", ".join(origin(one) for one in each.origins)
 
 
 def short_origin(each: Condition, explanation: Explanation) -> str:
-    """Return what of the request a condition comes from; empty for all else."""
+    """The flavor or image that a condition comes from; else empty."""
     kinds = {one.kind for one in each.origins}
     if "flavor" in kinds:
         return f"flavor {explanation.question.flavor['name']}"
@@ -201,7 +201,7 @@ def short_origin(each: Condition, explanation: Explanation) -> str:
 
 
 def origin(each: Origin) -> str:
-    """Return one origin in words."""
+    """One origin in words."""
     if each.kind == "aggregate":
         required = "=required" if each.key.startswith("trait:") else ""
         return f"aggregate {each.name} {each.key}{required}"
@@ -214,7 +214,7 @@ def origin(each: Origin) -> str:
 
 
 def request(question: Question) -> str:
-    """Return what was asked, in one line."""
+    """The request, in one line."""
     flavor, spec = question.flavor, question.spec
     parts = [f"flavor {flavor['name']} ({size(flavor)})"]
     if question.image is None:
@@ -249,12 +249,12 @@ def request(question: Question) -> str:
 
 
 def size(flavor: Body) -> str:
-    """Return the size of a flavor."""
+    """The size of a flavor."""
     return f"{flavor['vcpus']} VCPU, {flavor['ram']} MB, {flavor['disk']} GB"
 
 
 def verdict(explanation: Explanation) -> str:
-    """Return the answer, in one line."""
+    """The answer, in one line."""
     total, found = explanation.total_hosts, len(explanation.candidates)
     if explanation.refusal is not None and explanation.facts is None:
         return "Refused before any host was considered."
@@ -288,7 +288,7 @@ def verdict(explanation: Explanation) -> str:
 
 
 def _room(room: Room) -> str:
-    """Return for how many servers there is room, in words."""
+    """How many servers have room, in words."""
     if room.least == room.most:
         return f"{count(room.most, 'such server')}"
     if not room.least:
@@ -297,7 +297,7 @@ def _room(room: Room) -> str:
 
 
 def _down(explanation: Explanation) -> int:
-    """Count the hosts that can take it, but for a nova-compute that is down."""
+    """How many candidates have a nova-compute that is down."""
     unsure = frozenset(explanation.uncertain)
     return sum(
         1
@@ -309,7 +309,7 @@ def _down(explanation: Explanation) -> int:
 
 
 def value(found: Value) -> str:
-    """Return an option's value as nova.conf has it."""
+    """An option's value as nova.conf has it."""
     if isinstance(found, bool):
         return str(found).lower()
     if isinstance(found, tuple):
@@ -318,7 +318,7 @@ def value(found: Value) -> str:
 
 
 def figures(found: Stock, resource_class: str) -> str:
-    """Return all that is known of an inventory."""
+    """All that is known of an inventory."""
     parts = [f"{found.free}{unit(resource_class)} free of {found.capacity}"]
     if found.total is not None:
         parts.append(
@@ -335,7 +335,7 @@ def figures(found: Stock, resource_class: str) -> str:
 
 
 def not_evaluated(explanation: Explanation) -> Iterator[NotEvaluated]:
-    """What was not looked at."""
+    """What the answer does not cover."""
     parts = explanation.question.parts
     if explanation.request is not None and explanation.question.is_forced:
         text = "nova-scheduler skips its filters for a host that is named"
@@ -400,7 +400,7 @@ def _many(parts: Parts) -> list[Volume]:
 
 
 def _shared(volume: Volume) -> str:
-    """Return what nova-compute looks at when it attaches a volume of several servers.
+    """What nova-compute checks when it attaches a volume to several servers.
 
     nova/virt/block_device.py, ``DriverVolumeBlockDevice.attach``
     """
@@ -420,9 +420,9 @@ def _line(kind: str, key: str, value: str) -> str:
 
 
 def text(refusal: TraitSchedError, is_moved: bool) -> str:
-    """Return who refuses a request and why, in a sentence.
+    """Who refuses the request and why, in a sentence.
 
-    :param is_moved: it is a move's request
+    :param is_moved: a move makes the request
     """
     if is_moved and isinstance(refusal, Refusal):
         return nova.sentence(refusal, is_moved)

@@ -1,1 +1,1 @@
-"""The words for a server that exists: why it failed, and whether it would now."""
+"""Existing servers: why one failed, where one could go, which are misplaced."""

@@ -1,4 +1,4 @@
-"""Where a server could go: for a person, and for programs (schema 1)."""
+"""Where a server could go: for a person, and as a document for programs."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def lines(
     options: Sequence[Option] = (),
     width: int = 0,
 ) -> Iterator[Line]:
-    """Yield the text, line by line; names are in it as they are.
+    """The text, line by line. Names are not escaped yet.
 
     :param everything: do not cut lists
-    :param options: the global ones of printed commands
+    :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
     explanation = found.explanation

@@ -1,4 +1,4 @@
-"""What there is to say of a server that exists, as a document for programs."""
+"""Why a server failed, as a document for programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def document(
 ) -> dict[str, Any]:
     """All of it as plain lists, mappings, numbers and text.
 
-    :param now: the age in the summary is told at this moment
+    :param now: for the age in the summary
     :param options: the global options of printed commands
     """
     found = answer.explanation

@@ -32,7 +32,7 @@ _NO_FAULT = "Nova has no fault of it: its state may have been reset by hand."
 
 
 def lines(answer: ServerAnswer) -> Iterator[str]:
-    """Yield what Nova says of the failure, and what it leaves open."""
+    """Nova's words on the failure, and what they leave open."""
     failure = answer.failure
     if failure is None:
         return

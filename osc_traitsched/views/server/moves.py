@@ -1,4 +1,4 @@
-"""The words for moves: what is asked, what refuses it, and what is found out later."""
+"""Moves in words: the move, what rejects it, and what no API shows before it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ UNSEEN = {
 
 
 def summary(found: Destinations) -> str:
-    """Return the answer in one line: by which move, and how many hosts."""
+    """The answer in one line: the move, and how many hosts could take the server."""
     verdict = _lower(_verdict(found))
     if not found.refusals:
         return f"{_capital(_what(found))}: {verdict}"
@@ -116,7 +116,7 @@ def _lower(verdict: str) -> str:
 
 
 def because(found: Destinations) -> str:
-    """Return why the move was chosen; empty if the user chose it."""
+    """Why the move was chosen; empty if the user chose it."""
     said = _BECAUSE.get(found.because)
     if said is None:
         return ""
@@ -129,13 +129,13 @@ def _capital(text: str) -> str:
 
 
 def wording(refusal: MoveRefusal) -> str:
-    """Return why a move is refused, in a clause."""
+    """Why a move is refused, in a clause."""
     first, *others = (*refusal.values, "")
     return _WRONG[refusal.why].format(first, " or ".join(filter(None, others)))
 
 
 def lines(found: Destinations) -> Iterator[str]:
-    """Yield what is to be known of the move before all hosts."""
+    """The lines on the move, above those on hosts."""
     if because(found):
         yield because(found)
     for each in found.refusals:
@@ -150,7 +150,7 @@ def lines(found: Destinations) -> Iterator[str]:
 
 
 def reasons(found: Destinations) -> Mapping[str, tuple[str, ...]]:
-    """Return of each host why it can't take the server, or what decides that."""
+    """By host: why it can't take the server, or what decides that."""
     if found.rebuild is not None:
         return {found.rebuild.host.node: tuple(rebuilt(found.rebuild))}
     explanation = found.explanation
@@ -170,7 +170,7 @@ def _of_host(found: Explanation, host: Provider) -> Iterator[str]:
 
 
 def rebuilt(found: Rebuild) -> Iterator[str]:
-    """Yield why the host of a server can't take an image, or what decides that."""
+    """Why the server's host can't take the image, or what decides that."""
     if found.refusal is not None:
         yield refused.text(found.refusal, is_moved=True)
     if found.forbidden:
@@ -182,7 +182,7 @@ def rebuilt(found: Rebuild) -> Iterator[str]:
 
 
 def of_rebuild(found: Rebuild) -> Iterator[str]:
-    """Yield what is to be said of a rebuild where the server is."""
+    """The lines on a rebuild on the server's own host."""
     if found.refusal is not None:
         yield from rebuilt(found)
         return
@@ -198,6 +198,6 @@ def of_rebuild(found: Rebuild) -> Iterator[str]:
 
 
 def unseen(found: Destinations) -> Iterator[str]:
-    """Yield what is only found out when it is tried."""
+    """What no API shows before the move is tried."""
     for each in found.unseen:
         yield UNSEEN[each]

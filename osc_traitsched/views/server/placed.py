@@ -27,7 +27,7 @@ _PARTS = {
 
 
 def why(found: Reason, aggregates: Mapping[str, str]) -> str:
-    """Return what is said of a server's own host: ``lacks the trait X``.
+    """Why a server does not fit its own host: ``lacks the trait X``.
 
     :param aggregates: names of host aggregates, by UUID
     """
@@ -73,7 +73,7 @@ def _place(clause: MemberOf, aggregates: Mapping[str, str]) -> str:
 
 @functools.singledispatch
 def why_unknown(found: Doubt) -> str:
-    """Return why it is not known whether a server is misplaced."""
+    """Why it is not known whether a server is misplaced."""
     raise NotImplementedError(found)
 
 

@@ -21,10 +21,10 @@ _MOST_NAMES = 3
 
 
 def rows(found: Placements, with_unknown: bool) -> Table:
-    """One row a server: the misplaced ones, and on demand those not known.
+    """One row a server: the misplaced ones, and on demand the unknown ones.
 
     The column ``destination`` says whether another host meets the server's request and
-    has room; it is empty for those not known.
+    has room; it is empty for unknown servers.
     """
     servers = (*found.misplaced, *(found.unknown if with_unknown else ()))
     return COLUMNS, [
@@ -42,7 +42,7 @@ def rows(found: Placements, with_unknown: bool) -> Table:
 
 
 def grouped(found: Placements) -> Table:
-    """One row a reason that misplaced servers have, the most frequent first."""
+    """One row a reason of misplaced servers, the most frequent first."""
     groups = _groups(found.misplaced, found)
     return _GROUPED, [
         (
@@ -56,7 +56,7 @@ def grouped(found: Placements) -> Table:
 
 
 def headline(found: Placements) -> str:
-    """Return the answer in one line."""
+    """The answer in one line."""
     number, total = len(found.misplaced), found.looked_at
     if not total:
         known = " known to be" if found.silent_hosts else ""
@@ -72,9 +72,9 @@ def headline(found: Placements) -> str:
 
 
 def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
-    """Yield what stands below the table: what is not known, and the counts.
+    """The lines below the table: unknown servers, and the counts.
 
-    :param options: the global ones of printed commands
+    :param options: the global options of printed commands
     """
     left = _groups(found.misplaced, found)[_MOST_REASONS:]
     if left:

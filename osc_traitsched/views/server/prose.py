@@ -1,4 +1,4 @@
-"""What there is to say of a server that exists, for a person."""
+"""Why a server failed, for a person."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def lines(
     options: Sequence[Option] = (),
     width: int = 0,
 ) -> Iterator[Line]:
-    """Yield the text, line by line; names are in it as they are.
+    """The text, line by line. Names are not escaped yet.
 
-    :param now: ages are told at this moment
+    :param now: for ages
     :param everything: do not cut lists
-    :param options: the global ones of printed commands
+    :param options: the global options of printed commands
     :param width: of the terminal; 0 for none
     """
     explanation = answer.explanation
@@ -50,7 +50,7 @@ def lines(
 
 
 def section(title: str, found: Iterable[str]) -> Iterator[Line]:
-    """Yield a title and the lines under it."""
+    """A title and the lines under it."""
     yield Line("")
     yield Line(title, Tone.TITLE)
     yield from (Line(f"  {text}") for text in found)

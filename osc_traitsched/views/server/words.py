@@ -1,4 +1,4 @@
-"""The words for where a server failed, when, and what was done with it."""
+"""The failure of a server and the parts of its request, in words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _STAGES = {
 
 
 def summary(answer: ServerAnswer, now: datetime.datetime) -> str:
-    """Return the answer in one line: how it failed, and whether it would now."""
+    """The answer in one line: how the server failed, and whether it would now."""
     return f"{_failed(answer, now)} {_now(answer)}"
 
 
@@ -62,12 +62,12 @@ def _now(answer: ServerAnswer) -> str:
 
 
 def action(name: str) -> str:
-    """Return what was done, as a noun."""
+    """The action, as a noun."""
     return _ACTIONS.get(name, name)
 
 
 def stage(failure: Failure) -> str:
-    """Return where it failed, in a clause."""
+    """The stage at which it failed, in a clause."""
     where = ranges(dict.fromkeys(failure.attempts))
     if failure.stage is Stage.RETRIES:
         tried = f"it was tried on {where}" if where else "hosts were tried"
@@ -80,7 +80,7 @@ def stage(failure: Failure) -> str:
 
 
 def age(then: datetime.datetime, now: datetime.datetime) -> str:
-    """Return how long ago something was: ``5 min ago``, ``2 h ago``, ``3 days ago``."""
+    """The age of an event: ``5 min ago``, ``2 h ago``, ``3 days ago``."""
     minutes = int((now - then).total_seconds()) // 60
     if minutes < 1:
         return "less than a minute ago"
@@ -127,9 +127,9 @@ _ALWAYS_HIDDEN = {
 def known(
     parts: Iterable[Part], is_flavor_changed: bool | None = None
 ) -> Iterator[str]:
-    """Yield a line for each part that is known, and has a value.
+    """Lines on the known parts that have a value.
 
-    :param is_flavor_changed: the flavor of that name is another one now, or gone
+    :param is_flavor_changed: the flavor of that name changed, or is gone
     """
     for part in parts:
         if not part.is_known or (part.value is None and part.name in _OF_VALUE):
@@ -154,9 +154,9 @@ def _source(part: Part) -> str:
 
 
 def hidden(parts: Iterable[Part], minor: int) -> Iterator[str]:
-    """Yield a line for each part that is not known, with what can say it.
+    """Lines on the unknown parts, with the options that give them.
 
-    :param minor: of the compute API with which the server was read
+    :param minor: the minor version of the compute API that the server was read with
     """
     for part in parts:
         if part.is_known:
@@ -167,9 +167,9 @@ def hidden(parts: Iterable[Part], minor: int) -> Iterator[str]:
 
 
 def why(part: Part, minor: int) -> str:
-    """Return why a part is not known.
+    """Why a part is not known.
 
-    :param minor: of the compute API with which the server was read
+    :param minor: the minor version of the compute API that the server was read with
     """
     name = part.name.value
     if part.problem is not None:

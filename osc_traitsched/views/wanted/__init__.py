@@ -1,1 +1,1 @@
-"""The words for plans of a wanted state, and for its files."""
+"""Plans of a wanted state, and its files, in words."""

@@ -1,4 +1,4 @@
-"""What files say on top, in comments, of what no line of theirs can."""
+"""The comments at the top of undo files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from osc_traitsched.text import quoted, visible
 
 
 def not_undone(units: Iterable[Unit]) -> list[str]:
-    """Return lines for the top of a file that leads back: what it does not."""
+    """The lines at the top of an undo file: what it does not revert."""
     return [f"Not brought back: {_left(*unit)}" for unit in units]
 
 

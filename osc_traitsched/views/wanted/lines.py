@@ -38,18 +38,18 @@ SIGNS = {"add": "+", "remove": "-", "set": "~"}
 
 
 class Sign(Cell):
-    """What happens to a unit: a sign to a person, a word to a program."""
+    """The change of a unit: a sign for a person, a word for a program."""
 
     def lines(self) -> Iterable[str]:
-        """Return the sign."""
+        """The sign."""
         return [SIGNS[str(self._value)]]
 
 
 class Shown(Cell):
-    """A value; what is there and has none of its own is not shown to a person."""
+    """A value; a person does not see a mere ``present``."""
 
     def lines(self) -> Iterable[str]:
-        """Return the value, if it says something."""
+        """The value, unless it is None or ``present``."""
         return [] if self._value in (None, PRESENT) else [str(self._value)]
 
 
@@ -73,14 +73,14 @@ def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
 
 
 def rows_for_programs(steps: Sequence[Step], found: FoundCloud, cloud: str) -> Table:
-    """Return the same rows, each with the IDs of its object and of its cloud."""
+    """The same rows for programs, with the IDs of the object and of the cloud."""
     columns, table = rows(steps, found)
     more = [(*row, step.id, cloud) for row, step in zip(table, steps)]
     return (*columns, "id", "cloud"), more
 
 
 def detail(step: Step, found: FoundCloud) -> str:
-    """Return what else is to know of a step: why it fails, what is new or left."""
+    """Details of a step: why it fails, what is new, what stays."""
     if step.outcome.problem is not None:
         return str(step.outcome.problem)
     if step.outcome.status is Status.NOT_DONE and step.outcome.change.blocked:
@@ -95,7 +95,7 @@ def detail(step: Step, found: FoundCloud) -> str:
 
 
 def _near_aggregates(name: str, found: FoundCloud) -> list[str]:
-    """Return names like a new one, but for those that are numbered like it."""
+    """Names similar to a new one, except if only a number differs."""
     near = near_names(name, [body["name"] for body in found.aggregates])
     return [each for each in near if _unnumbered(each) != _unnumbered(name)]
 
@@ -105,7 +105,7 @@ def _unnumbered(name: str) -> str:
 
 
 def _rest(step: Step) -> str:
-    """Return what ``only`` takes away; of a key that stays, some of its projects."""
+    """What ``only`` removes; of a key that stays, the removed projects."""
     gone = without(step.before, step.after) if step.change == "set" else ()
     return f"only: no line names {listed(map(visible, sorted(gone))) or 'it'}"
 
@@ -122,14 +122,14 @@ _FINE = (Status.WOULD_CHANGE, Status.CHANGED)
 
 
 class _Line(NamedTuple):
-    """What is said of all names for which it is the same.
+    """A line without its names, to group names with the same change.
 
     :ivar phase: in which it is written
     :ivar before: what comes before the names
     :ivar after: what comes after them
     :ivar path: of the file that wants it
-    :ivar note: what else is to know
-    :ivar status: what became of it; empty if it is written, or would be
+    :ivar note: details
+    :ivar status: the outcome; empty if it is written, or would be
     """
 
     phase: int
@@ -142,7 +142,7 @@ class _Line(NamedTuple):
 
 @dataclasses.dataclass
 class _Run:
-    """Names that lines of a file name one at a time, from first to last."""
+    """Names from consecutive lines of a file."""
 
     line: _Line
     first: int
@@ -157,7 +157,7 @@ class _Run:
 
 
 def lines(steps: Iterable[Step], found: FoundCloud) -> Iterator[str]:
-    """Yield lines in the order of writing; one for names with the same change."""
+    """Lines in the order of the writes; names with the same change share one."""
     for run in _runs(steps, found):
         line, after = run.line, run.after
         is_reason = bool(line.status and line.note)
@@ -225,7 +225,7 @@ def _what(step: Step) -> str:
 
 
 def _packed(names: Iterable[str], room: int) -> Iterator[str]:
-    """Yield names joined, as many as there is room for."""
+    """Names joined to lines of limited width."""
     packed = ""
     for name in names:
         joined = f"{packed}, {name}" if packed else name

@@ -1,4 +1,4 @@
-"""What is said beside the rows of a plan: its sum, what it does, how it ended."""
+"""The lines around the rows of a plan: counts, effects, outcome."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ IMPOSSIBLE = "can't be done"
 
 
 def with_undo(path: str) -> str:
-    """Return what the same command again needs once it has written an undo file."""
+    """What to change in the command to run it again after it wrote an undo file."""
     return (
         "; name another file for --undo then: to revert, apply that one first, then "
         f"{visible(path)}"
@@ -38,12 +38,12 @@ def with_undo(path: str) -> str:
 
 
 def nothing_there(line: TraitSchedError) -> str:
-    """Return a line on one that takes from an aggregate that is not there."""
+    """The line on an entry that removes from a missing aggregate."""
     return f"nothing to remove: {line!s}"
 
 
 def waits(missing: Iterable[TraitSchedError]) -> str:
-    """Return a line on hosts that are not there yet; near names tell a wrong one."""
+    """The line on hosts that do not exist yet, with similar names."""
     return f"waits for hosts: {listed(map(_coming, missing))}"
 
 
@@ -54,7 +54,7 @@ def _coming(missing: TraitSchedError) -> str:
 
 
 def differs_again(claims: Mapping[Unit, Claim]) -> str:
-    """Return a line on what is not as wanted once a plan was carried out."""
+    """The line on rows that are left after a plan was carried out."""
     named = (f"{_unit(*u)} ({visible(str(c.place))})" for u, c in claims.items())
     are, them = ("is", "it") if len(claims) == 1 else ("are", "them")
     return (
@@ -74,9 +74,9 @@ def _unit(target: Object, key: str) -> str:
 def closed_to_all(
     aggregate: str, traits: Iterable[str], has_private_flavors: bool
 ) -> str:
-    """Return a line on an aggregate that no flavor will get into.
+    """The line on an aggregate that no flavor can enter.
 
-    :param has_private_flavors: the flavors that are known are all that there are
+    :param has_private_flavors: private flavors were read too
     """
     hosts = f"no server will get to the hosts of aggregate {quoted(aggregate)}"
     if has_private_flavors:
@@ -90,10 +90,10 @@ def closed_to_all(
 def summary(
     paths: Iterable[str], steps: Iterable[Step], as_wanted: int, held: int
 ) -> str:
-    """Return the line that counts units: ``wanted.yaml: 3 added or set, 41 as wanted``.
+    """The line that counts units: ``wanted.yaml: 3 added or set, 41 as wanted``.
 
     :param steps: of the units that differed
-    :param as_wanted: how many others did not
+    :param as_wanted: the number of the other units
     """
     words = collections.Counter(_became(step) for step in steps)
     counts = {what: words[what] for each in _BECAME.values() for what in each}
@@ -105,7 +105,7 @@ def summary(
 
 
 def _became(step: Step) -> str:
-    """Return what became of a unit; others may have made it so meanwhile."""
+    """The outcome of a unit; another run may have made the change."""
     if step.outcome.change.problem is not None:
         return IMPOSSIBLE
     added, removed = _BECAME.get(step.outcome.status, (_SAME, _SAME))
@@ -118,11 +118,11 @@ def told(
     outcomes: Iterable[Outcome],
     held: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """Return lines on what a plan does to flavors, to servers, and to held hosts.
+    """Lines on the effects of a plan on flavors, servers and held hosts.
 
-    :param servers: of each aggregate that is closed, or that hosts join
+    :param servers: by aggregate that is closed or that hosts join
     :param outcomes: as foreseen
-    :param held: of each aggregate those of its hosts that are left as they are
+    :param held: by aggregate: its hosts that are not changed
     """
     lines = [*effects.losses(found), *effects.moments(found)]
     for name, misplaced in servers.items():
