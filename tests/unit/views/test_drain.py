@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
@@ -35,13 +36,11 @@ LIVE, COLD, EVACUATION = Kind.LIVE_MIGRATION, Kind.MIGRATION, Kind.EVACUATION
 SETTINGS = SchedulerSettings(34, {}, "a test")
 HOME, THERE = host("cmp00").compute, host("cmp05").compute
 FLAVOR = {"name": "m1", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {}}
-NEW = "openstack --os-compute-api-version"
-MIGRATE = f"{NEW} 2.30 server migrate --live-migration --host cmp05"
+OPTIONS = (Option("--os-cloud", "my cloud"),)
 
 
-def resident(name="web", kind=LIVE, state="active", **more):
-    group = more.pop("group", None)
-    question = Question(FLAVOR, None, (), SETTINGS, group=group)
+def resident(name="web", kind=LIVE, state="active", hints=(), group=None, **more):
+    question = Question(FLAVOR, None, (), SETTINGS, group=group, hints=dict(hints))
     status = {"stopped": "SHUTOFF"}.get(state, state.upper())
     found = ServerState(
         f"id-of-{name}", name, status, "p", "cmp00", "cmp00", vm_state=state
@@ -53,243 +52,103 @@ def step(*given, unknown=(), **more):
     return Step(resident(*given, **more), THERE, unknown)
 
 
-def drain(steps=(), stuck=(), **more):
+def drain(steps=(), stuck=(), settings=SETTINGS, **more):
     nodes = (dataclasses.replace(HOME, **more.pop("node", {})),)
-    return Drain("cmp00", nodes, 100, SETTINGS, tuple(steps), tuple(stuck), **more)
+    return Drain("cmp00", nodes, 100, settings, tuple(steps), tuple(stuck), **more)
+
+
+def no_room(name="full"):
+    return Stuck(resident(name), Why.NO_ROOM)
+
+
+def no_host(name, **more):
+    return Stuck(resident(name, **more), Why.NO_HOST)
+
+
+def refused(name, **more):
+    return Stuck(resident(name, COLD, **more), Why.REFUSED)
 
 
 def text(found, options=()):
-    whole = document.document(found, options)
-    closed("host drain").validate(whole)
+    CLOSED.validate(document.document(found, options))
     return [line.text for line in prose.lines(found, options)]
 
 
-REFUSAL = MoveRefusal(Refused.VM_STATE, "InstanceInvalidState", ("suspended", "active"))
-ASLEEP = Stuck(resident("asleep", COLD, "suspended", refusals=(REFUSAL,)), Why.REFUSED)
-FULL = Stuck(resident("full"), Why.NO_ROOM)
-
-
-@pytest.mark.parametrize(
-    ("found", "summary"),
-    [
-        (drain(), "No server is on cmp00."),
-        (drain([step()]), "The only server of cmp00 can be moved: 1 live."),
-        (drain(stuck=[FULL]), "The only server of cmp00 cannot be moved."),
-        (drain(stuck=[FULL, FULL]), "None of the 2 servers of cmp00 can be moved."),
-        (
-            drain([step(), step(kind=COLD), step()]),
-            "All 3 servers of cmp00 can be moved: 2 live, 1 cold.",
-        ),
-        (
-            drain([step(kind=EVACUATION), step(kind=EVACUATION)]),
-            "All 2 servers of cmp00 can be moved: 2 by evacuation.",
-        ),
-        (
-            drain([step(), step(unknown=("JsonFilter",))]),
-            "All 2 servers of cmp00 can be moved, 1 of them perhaps: 2 live.",
-        ),
-        (
-            drain([step()], [FULL]),
-            "1 of 2 servers of cmp00 can be moved: 1 live; 1 is stuck.",
-        ),
-    ],
+NOT_SHOWN = (Part(Name.ZONE, Source.NOT_SHOWN, None, 96),)
+NOT_SHOWN += (Part(Name.HOST, Source.NOT_SHOWN),)
+ASLEEP = MoveRefusal(Refused.VM_STATE, "InstanceInvalidState", ("suspended", "active"))
+POLICY = Refusal(
+    "UnsupportedPolicyException", "group-policy-off", ("a", "F"), "scheduler"
 )
-def test_the_first_line_is_the_answer(found, summary):
-    assert text(found)[0] == summary
-    assert document.document(found)["summary"] == summary
-
-
-@pytest.mark.parametrize(
-    ("kind", "state", "commands"),
-    [
-        (
-            LIVE,
-            "active",
-            [f"{MIGRATE} --wait id-of-web"],
-        ),
-        (
-            LIVE,
-            "paused",
-            [f"{MIGRATE} id-of-web"],
-        ),
-        (
-            COLD,
-            "stopped",
-            [
-                f"{NEW} 2.56 server migrate --host cmp05 --wait id-of-web",
-                "openstack server migration confirm id-of-web",
-            ],
-        ),
-        (
-            EVACUATION,
-            "active",
-            [f"{NEW} 2.29 server evacuate --host cmp05 id-of-web"],
-        ),
-    ],
+HERE = ServerGroup("g", "affinity", members=frozenset("ab"), hosts={"cmp00"})
+ELSEWHERE = dataclasses.replace(HERE, hosts={"cmp00", "cmp03"})
+FOLLOWS = {"same_host": ("id-of-web",)}
+SAME_HOST = dataclasses.replace(
+    SETTINGS,
+    settings={options.ENABLED_FILTERS: Setting(("SameHostFilter",), "a test")},
 )
-def test_a_move_waits_only_where_the_client_sees_its_end(kind, state, commands):
-    found = drain([step(kind=kind, state=state)])
-    (one,) = document.document(found)["steps"]
-    assert one["commands"] == commands
-    assert [line[2:] for line in text(found) if line.endswith("id-of-web")] == commands
-
-
-def test_the_host_is_disabled_first_and_the_global_options_are_repeated():
-    options = (Option("--os-cloud", "my cloud"),)
-    found = text(drain([step()]), options)
-    number = found.index("Paste this, in this order:")
-    assert found[number + 1 : number + 3] == [
-        "  openstack --os-cloud 'my cloud' compute service set --disable "
-        "--disable-reason 'to be emptied' cmp00 nova-compute",
-        "  openstack --os-cloud 'my cloud' --os-compute-api-version 2.30 server "
-        "migrate --live-migration --host cmp05 --wait id-of-web",
-    ]
-    disabled = drain([step()], node={"is_enabled": False})
-    assert document.document(disabled)["before"] == []
-    assert document.document(drain([], [FULL]))["before"] == []
-    assert "Paste this, in this order:" not in text(drain([], [FULL]))
-
-
-def test_what_ends_the_state_that_keeps_a_server_is_a_command():
-    found = text(drain([step()], [ASLEEP]))
-    start = found.index("Stuck:")
-    assert found[start + 1 : start + 4] == [
-        "  asleep (1 VCPU, 512 MB, 1 GB):",
-        "    nova-api refuses the cold migration: it is suspended, and would have to "
-        "be active.",
-        "    First: openstack server resume id-of-asleep",
-    ]
-
-
-def test_servers_of_one_reason_are_named_together():
-    found = text(drain([], [FULL, Stuck(resident("other"), Why.NO_ROOM)]))
-    start = found.index("Stuck:")
-    assert found[start + 1 : start + 4] == [
-        "  full (1 VCPU, 512 MB, 1 GB), other (1 VCPU, 512 MB, 1 GB):",
-        "    Those that could take it are full once the others have moved.",
-        "    No order that was tried fits them all; not all were tried.",
-    ]
-
-
-def test_only_a_proof_says_that_there_is_no_room():
-    asked = Asked(FULL.resident.question, {})
-    needing = tuple(Leaving(f"s{n}", f"s{n}", asked) for n in range(3))
-    short = Shortage("MEMORY_MB", needing, 4096, 2, 2)
-    found = drain([], [FULL], shortage=short)
-    assert (
-        "    3 servers need 4096 MB of memory or more, and on the 2 hosts that could "
-        "take any of them there is room for 2 at most."
-    ) in text(found)
-    apart = dataclasses.replace(short, resource_class=None, group="g", hosts=1, room=1)
-    assert (
-        "    The 3 servers of group g have to be apart, and on the 1 host that could "
-        "take any there is room for 1 at most."
-    ) in text(drain([], [FULL], shortage=apart))
-
-
-def test_a_group_that_stays_together_is_said_to_and_what_to_do():
-    group = ServerGroup("g", "affinity", members=frozenset("ab"), hosts={"cmp00"})
-    stays = Stuck(resident(group=group), Why.NO_HOST)
-    found = "\n".join(text(drain([], [stays])))
-    assert "Its server group g keeps its servers on one host (affinity)" in found
-    assert "Shelved and offloaded" in found
-    down = Stuck(resident(group=group, kind=Kind.EVACUATION), Why.NO_HOST)
-    found = "\n".join(text(drain([], [down])))
-    assert "Shelved and offloaded" not in found
-    assert "unshelved elsewhere, once nova-compute is up." in found
-    elsewhere = dataclasses.replace(group, hosts={"cmp00", "cmp03"})
-    stays = Stuck(resident(group=elsewhere), Why.NO_HOST)
-    assert "affinity" not in "\n".join(text(drain([], [stays])))
-
-
-@pytest.mark.parametrize("filters", [("SameHostFilter",), ("ComputeFilter",)])
-def test_a_server_that_is_to_be_with_one_that_leaves_may_follow_it(filters):
-    on = {options.ENABLED_FILTERS: Setting(filters, "a test")}
-    alone = resident("db")
-    hints = {"same_host": ("id-of-web",)}
-    question = asking(alone.question, hints=hints)
-    stays = Stuck(dataclasses.replace(alone, question=question), Why.NO_HOST)
-    settings = dataclasses.replace(SETTINGS, settings=on)
-    found = dataclasses.replace(drain([step()], [stays]), settings=settings)
-    said = any("Its hint same_host names web" in line for line in text(found))
-    assert said is ("SameHostFilter" in filters)
-
-
-def test_a_refusal_of_the_request_is_said_in_its_words():
-    refusal = Refusal(
-        "UnsupportedPolicyException", "group-policy-off", ("a", "F"), "scheduler"
-    )
-    found = text(drain([], [Stuck(resident(refusal=refusal), Why.REFUSED)]))
-    assert any("UnsupportedPolicyException" in line for line in found)
-    # A cold migration leaves the server as it is.
-    assert not any("goes to ERROR" in line for line in found)
-
-
-def test_what_decides_about_a_move_is_named():
-    unknown = (
-        "NUMATopologyFilter",
-        "move:hypervisor",
-        "availability zone",
-        "OurFilter",
-    )
-    found = text(drain([step(unknown=unknown)]))
-    assert found[1:5] == [
-        "Not visible from outside: whether it has what NUMATopologyFilter wants: "
-        "web to cmp05.",
-        "Not visible from outside: whether it has all that the move wants: "
-        "web to cmp05.",
-        "Not visible from outside: whether it is in the zone that the server was asked "
-        "for with: web to cmp05.",
-        "OurFilter is none of Nova's, and is not run here: web to cmp05 (server "
-        "destinations --nova-python runs it for one server).",
-    ]
-    assert any("cmp05 (perhaps)" in line for line in found)
-
-
-def test_a_host_that_is_down_may_not_run_its_servers_any_more():
-    node = {"is_up": False}
-    found = text(drain([step(kind=EVACUATION)], node=node))
-    assert any("make sure that the host is off" in line for line in found)
-    assert not any("new servers may come" in line for line in found)
-
-
-@pytest.mark.parametrize(("kind", "said"), [(LIVE, False), (EVACUATION, True)])
-def test_an_error_of_older_clients_that_is_none_is_told(kind, said):
-    found = "\n".join(text(drain([step(kind=kind)])))
-    assert ("though the evacuation has begun" in found) is said
-
-
-@pytest.mark.parametrize(
-    ("unconfirmed", "said"),
-    [
-        ((), False),
-        (("id-1",), "1 server left cmp00 and may still be reverted to it"),
-        (None, "this user may not list them"),
-    ],
+UNKNOWN = ("NUMATopologyFilter", "move:hypervisor", "availability zone", "OurFilter")
+NEEDING = tuple(
+    Leaving(f"s{n}", f"s{n}", Asked(no_room().resident.question, {})) for n in range(3)
 )
-def test_servers_that_may_come_back_are_counted(unconfirmed, said):
-    found = "\n".join(text(drain(unconfirmed=unconfirmed)))
-    assert (said in found) if said else ("confirm" not in found)
+SHORT = Shortage("MEMORY_MB", NEEDING, 4096, 2, 2)
+APART = dataclasses.replace(SHORT, resource_class=None, group="g", hosts=1, room=1)
+
+STATES = {
+    "empty": drain(),
+    # A command waits for its end if the client sees it.
+    "all-move": drain(
+        [
+            step(),
+            step("paused", state="paused"),
+            step("stopped", COLD, "stopped"),
+        ]
+    ),
+    "one-moves-disabled": drain([step()], node={"is_enabled": False}),
+    "perhaps": drain([step(), step("odd", unknown=UNKNOWN)], unconfirmed=None),
+    "not-known-of-servers": drain(
+        [step(name, parts=NOT_SHOWN, unseen=(Unseen.CPU,)) for name in ("a", "b")],
+        unconfirmed=("id-1",),
+    ),
+    "down": drain(
+        [step("a", EVACUATION), step("b", EVACUATION)],
+        [no_host("grouped", kind=EVACUATION, group=HERE)],
+        node={"is_up": False},
+    ),
+    "one-stuck": drain(stuck=[no_room()]),
+    "no-room": drain(stuck=[no_room(), no_room("other")]),
+    "proof-of-no-room": drain(stuck=[no_room()], shortage=SHORT),
+    "proof-of-no-room-apart": drain(stuck=[no_room()], shortage=APART),
+    "some-stuck": drain(
+        [step()],
+        [
+            Stuck(
+                resident("asleep", COLD, "suspended", refusals=(ASLEEP,)), Why.REFUSED
+            ),
+            # A cold migration leaves the server as it is, whatever refuses it.
+            refused("policy", refusal=POLICY),
+            no_host("together", group=HERE),
+            no_host("apart-already", group=ELSEWHERE),
+            no_host("follower", hints=FOLLOWS),
+        ],
+        settings=SAME_HOST,
+    ),
+    "hint-that-no-filter-reads": drain([step()], [no_host("db", hints=FOLLOWS)]),
+}
 
 
-def test_what_is_not_known_and_what_shows_later_is_counted():
-    parts = (
-        Part(Name.ZONE, Source.NOT_SHOWN, None, 96),
-        Part(Name.HOST, Source.NOT_SHOWN),
-    )
-    steps = [step(parts=parts, unseen=(Unseen.CPU,)) for _ in range(2)]
-    found = text(drain(steps))
-    assert (
-        "  2 servers: availability zone: taken for none; the compute API shows it from "
-        "2.96, and was read with 2.100"
-    ) in found
-    assert (
-        "  2 servers: the CPU: nova-compute compares the guest's with the host's"
-    ) in found
-    assert not any("named host" in line for line in found)
+@pytest.mark.parametrize("state", STATES)
+def test_a_person_gets_the_answer_the_commands_and_what_keeps_servers(golden, state):
+    golden(f"drain/{state}", text(STATES[state], OPTIONS))
+    summary = document.document(STATES[state])["summary"]
+    assert summary == text(STATES[state])[0]
 
 
-@pytest.mark.parametrize(("state", "said"), [("active", False), ("paused", True)])
-def test_a_command_that_ends_before_its_move_is_said_to(state, said):
-    found = "\n".join(text(drain([step(state=state)])))
-    assert ("A command without --wait is done when the move begins" in found) is said
+def test_a_program_gets_the_commands_of_each_server(golden):
+    found = document.document(STATES["some-stuck"], OPTIONS)
+    golden("drain/document", json.dumps(found, indent=1))
+
+
+@pytest.mark.parametrize("state", ["one-moves-disabled", "one-stuck"])
+def test_no_host_is_disabled_twice_or_for_nothing(state):
+    assert document.document(STATES[state])["before"] == []

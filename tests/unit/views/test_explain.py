@@ -1,0 +1,296 @@
+"""What explain prints: the answer, why, what would help, and what it rests on."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+
+import pytest
+
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.fix import (
+    Action,
+    HostChange,
+    HostFix,
+    RequestChange,
+    RequestFix,
+)
+from osc_traitsched.core.explain.option_impact import OptionImpact
+from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova.clause import Resource
+from osc_traitsched.core.nova.question import Question
+from osc_traitsched.core.nova.request.checks import zone_refusal
+from osc_traitsched.core.nova.server import server as kinds
+from osc_traitsched.core.nova.server.server import NotEvaluated
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.placement.facts import Stock
+from osc_traitsched.views.explain import document, headline, prose, reasons, words
+from osc_traitsched.views.terminal import Tone
+from tests.unit.core import test_fixes as fixes
+from tests.unit.core.test_explanation import explained
+
+RAW = RequestChange("image", "disk_format", "raw")
+GOLD = RequestChange("flavor", "trait:CUSTOM_GOLD", "required")
+SILVER = RequestChange("flavor", "trait:CUSTOM_SILVER", "required")
+TOGETHER = (
+    RequestFix((RAW, GOLD)),
+    RequestFix((SILVER,)),
+    HostFix(
+        (HostChange(Action.ENABLE_SERVICE), HostChange(Action.JOIN_AGGREGATE, "gold")),
+        (),
+    ),
+)
+ALIAS = NotEvaluated(kinds.PCI_ALIAS, "pci_passthrough:alias", "a1:1")
+REFUSED_BY_API = (
+    ALIAS,
+    dataclasses.replace(ALIAS, kind=kinds.PCI_ALIAS_IN_PLACEMENT),
+    NotEvaluated(kinds.FORCED_HOST, "availability_zone", "cmp01"),
+    NotEvaluated(kinds.REQUESTED_DESTINATION, "host", "cmp01"),
+)
+ASSUMED = Setting(False, "the default of 2026.1")
+GIVEN = Setting(False, "nova.conf:3", given=True)
+
+FULL = {
+    "inventories": {"VCPU": 8, "MEMORY_MB": {"total": 1024, "used": 768}, "DISK_GB": 9}
+}
+HAS = {"traits": ["CUSTOM_GOLD"]}
+FULL_OF_GOLD = {**FULL, **HAS}
+DISABLED = {"traits": ["COMPUTE_STATUS_DISABLED"]}
+
+
+def text(explanation, shown=(), everything=False, width=0):
+    lines = prose.lines(explanation, shown, everything, width=width)
+    return [line.text for line in lines]
+
+
+def gold(candidates=(), **cloud):
+    flavor = {"trait:CUSTOM_GOLD": "required"}
+    return explained({"cloud": cloud, "flavor": flavor}, candidates)
+
+
+def helping(*fixes):
+    found = explained({"cloud": {"a": {}}, "flavor": {"trait:X": "required"}})
+    found = asked(found, aggregates=({"id": 1, "uuid": "gold", "name": "gold"},))
+    hosts = tuple(host.uuid for host in found.hosts)
+    each_of_hosts = tuple(dataclasses.replace(each, hosts=hosts) for each in fixes)
+    return dataclasses.replace(found, fixes=each_of_hosts)
+
+
+def asked(found, **more):
+    question = dataclasses.replace(found.question, **more)
+    return dataclasses.replace(found, question=question)
+
+
+def with_impact(setting=ASSUMED, gained=0):
+    impact = OptionImpact("scheduler.some_option", setting, gained, 1)
+    return dataclasses.replace(gold(["a"], a=HAS), option_impacts=(impact,))
+
+
+def down():
+    found = gold(["a"], a=HAS)
+    (host,) = found.candidates
+    node = Compute(host.uuid, "a", "a", is_up=False)
+    return dataclasses.replace(found, computes={host.uuid: node})
+
+
+def disabled(**reasons):
+    found = explained({"cloud": dict.fromkeys(reasons, DISABLED)})
+    for host in found.hosts:
+        why = {"is_enabled": False, "disabled_reason": reasons[host.name]}
+        found.computes[host.uuid] = Compute(host.uuid, host.name, host.name, **why)
+    return found
+
+
+def isolated():
+    option = {"scheduler.enable_isolated_aggregate_filtering": True}
+    metadata = {"trait:CUSTOM_GOLD": "required"}
+    return explained(
+        {
+            "cloud": {"a": {"aggregates": ["gold"]}},
+            "aggregates": {"gold": {"metadata": metadata, "hosts": ["a"]}},
+            "options": option,
+        }
+    )
+
+
+def not_evaluated():
+    found = gold(["a"], a=HAS)
+    request = dataclasses.replace(found.request, not_evaluated=REFUSED_BY_API)
+    return dataclasses.replace(found, request=request)
+
+
+#: A format is called as an operator calls it, if it is lacking.
+FORMATS = {
+    "trait:COMPUTE_IMAGE_TYPE_QCOW2": "required",
+    "trait:COMPUTE_IMAGE_TYPE_ISO": "forbidden",
+    "trait:CUSTOM_GOLD": "required",
+}
+QCOW2 = "COMPUTE_IMAGE_TYPE_QCOW2"
+IN_ZONE = {"metadata": {"availability_zone": "az-east"}, "hosts": ["a"]}
+
+STATES = {
+    "no-host": lambda: gold(a={}, b={}, c=FULL_OF_GOLD),
+    "candidates": lambda: gold(
+        tuple(f"cmp{n:03}" for n in range(1, 13)),
+        **{f"cmp{n:03}": HAS for n in range(1, 13)},
+        cmp013={},
+    ),
+    "hosts-of-one-reason": lambda: gold(
+        **{f"cmp{n}": FULL_OF_GOLD for n in range(1, 5)}
+    ),
+    "one-host-full": lambda: gold(a=FULL_OF_GOLD),
+    "one-host-with-two-reasons": lambda: gold(a=FULL),
+    "formats": lambda: explained(
+        {
+            "cloud": {
+                "a": HAS,
+                "b": HAS,
+                "c": {"traits": [QCOW2]},
+                "d": {"traits": [QCOW2, "CUSTOM_GOLD", "COMPUTE_IMAGE_TYPE_ISO"]},
+            },
+            "flavor": FORMATS,
+        }
+    ),
+    "outside-of-the-zone": lambda: explained(
+        {
+            "cloud": {"a": {"aggregates": ["east"]}, "b": {}, "c": {}},
+            "aggregates": {"east": IN_ZONE},
+            "zone": "az-east",
+        },
+        ["a"],
+    ),
+    "outside-of-the-projects-aggregate": lambda: explained(
+        {
+            "cloud": {"a": {}, "b": {"aggregates": ["ours"]}},
+            "aggregates": {"ours": {"metadata": {"filter_tenant_id": "us"}}},
+            "project": "us",
+            "options": {"limit_tenants_to_placement_aggregate": True},
+        },
+        ["b"],
+    ),
+    "only-candidate-is-down": down,
+    "too-many-servers": lambda: asked(gold(["a"], a=HAS), count=900),
+    "disabled": lambda: disabled(a=""),
+    "disabled-with-reason": lambda: disabled(a="new DIMMs"),
+    "disabled-with-reasons": lambda: disabled(a="reason a", b="reason b"),
+    "option-that-decides": with_impact,
+    "isolated": isolated,
+    "not-evaluated": not_evaluated,
+    "fixes-together": lambda: helping(*TOGETHER),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_person_gets_the_answer_first_and_what_it_rests_on_last(golden, state):
+    golden(f"explain/{state}", text(STATES[state]()))
+
+
+def test_a_change_with_another_one_added_is_shown_when_all_is_asked_for(golden):
+    found = helping(
+        RequestFix((RAW,)), RequestFix((RAW, GOLD)), RequestFix((SILVER, RAW))
+    )
+    golden("explain/fixes-combined", text(found))
+    golden("explain/fixes-combined-long", text(found, everything=True))
+
+
+def test_a_change_that_others_feel_or_that_claims_something_has_a_caution(golden):
+    of_request = (fixes.REQUEST, fixes.FORMAT, fixes.FLAVOR, fixes.IMAGE)
+    found = helping(*of_request, fixes.TRAIT, fixes.LESS, fixes.ENABLE)
+    golden("explain/fixes-with-cautions", text(found, everything=True))
+
+
+def test_what_a_host_fails_stands_above_what_it_meets(golden):
+    found = gold(a=FULL)
+    golden("explain/on-host", text(found, found.hosts))
+
+
+@pytest.mark.parametrize(
+    ("candidates", "tone"), [((), Tone.NO), (("a",), Tone.YES), (("b",), Tone.DOUBT)]
+)
+def test_yes_no_and_doubt_can_be_told_at_a_glance(candidates, tone):
+    cloud = {"a": HAS, "b": {}} if candidates == ("a",) else {"b": {}}
+    first, *_ = headline.lines(gold(candidates, **cloud))
+    assert first.tone is tone
+
+
+@pytest.mark.parametrize(
+    ("setting", "gained", "is_beside"),
+    [(ASSUMED, 0, True), (ASSUMED, 1, False), (GIVEN, 0, False)],
+)
+def test_only_what_is_assumed_and_would_turn_the_verdict_stands_beside_it(
+    setting, gained, is_beside
+):
+    answer, *_ = "\n".join(text(with_impact(setting, gained))).split("\n\n")
+    assert ("some_option" in answer) is is_beside
+
+
+@pytest.mark.parametrize("place", ["~/.config/osc-traitsched/prod.yaml", None])
+def test_a_program_gets_where_the_settings_are_from(place):
+    flavor = {"id": "f", "name": "f", "vcpus": 1, "ram": 1, "disk": 1}
+    settings = dataclasses.replace(SchedulerSettings(), place=place)
+    question = Question({**flavor, "extra_specs": {}}, None, (), settings)
+    found = Explanation(question)
+    assert document.document(found, ())["settings_from"] == place
+    assert place is None or f"  settings: {place}" in text(found)
+
+
+def test_a_unit_is_named_only_if_it_is_in_the_way(golden):
+    stocks = [
+        Stock(7680, 6144),
+        Stock(65536, 0, 65536, 0, 1.0, 1, 2048, 1),
+        Stock(65536, 0, 65536, 0, 1.0, 8192, 65536, 1),
+        Stock(65536, 0, 65536, 0, 1.0, 1, 65536, 3),
+    ]
+    memory = Resource("", "MEMORY_MB", 4096, ())
+    golden("explain/shortages", [reasons.shortage(memory, each) for each in stocks])
+
+
+def test_a_zone_without_an_enabled_host_is_not_taken_for_a_typo():
+    zones = {"az-south": False, "az-north": True}
+    assert zone_refusal("az-south", zones).nearest == ()
+    assert zone_refusal("az-suoth", zones).nearest[0] == "az-south"
+    assert zone_refusal("az-north", zones) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("", "project a00e"), ("demo", "project demo (a00e)"), ("a00e", "project a00e")],
+)
+def test_a_project_is_called_as_the_user_called_it(name, said):
+    found = asked(helping(), project="a00e", project_name=name)
+    assert words.request(found.question).endswith(f", {said}")
+
+
+def test_a_table_is_no_wider_than_the_terminal():
+    rows = [line for line in text(isolated(), width=80) if line.startswith(("|", "+"))]
+    assert rows
+    assert max(map(len, rows)) <= 80
+    wide = [line for line in text(isolated()) if line.startswith("|")]
+    assert max(map(len, wide)) > 80
+
+
+@pytest.mark.parametrize(
+    ("width", "environment", "shown"),
+    [
+        (80, {"FORCE_COLOR": "1"}, "\x1b[1m\x1b[31mNo\\x1b[2J\x1b[0m"),
+        (80, {"NO_COLOR": "1"}, r"No\x1b[2J"),
+        (0, {"FORCE_COLOR": "1"}, r"No\x1b[2J"),
+    ],
+)
+def test_only_a_terminal_with_color_is_painted(width, environment, shown):
+    code = (
+        "from osc_traitsched.views.terminal import Line, Tone, painted;"
+        f"print(painted(Line('No\\x1b[2J', Tone.NO), {width}), end='')"
+    )
+    # termcolor looks at the environment once.
+    kept = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**kept, **environment},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == shown
