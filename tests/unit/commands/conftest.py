@@ -7,7 +7,6 @@ import textwrap
 import pytest
 
 from osc_traitsched.commands import base, write_args
-from osc_traitsched.core.errors import CloudBroke
 from tests.functional import shell
 from tests.unit.app.living import LivingCloud
 
@@ -51,19 +50,3 @@ def plan(trait_sched):
         return trait_sched("plan", "w.yaml", "-f", "json", *more)
 
     return run
-
-
-@pytest.fixture
-def refused(cloud, monkeypatch):
-    """Has Nova refuse to let a host join or leave an aggregate."""
-    write = cloud.compute_post
-
-    def refuse(action, aggregate):
-        def compute_post(parts, body):
-            if action in body and parts[1] == aggregate:
-                raise CloudBroke("compute", "no", 403)
-            write(parts, body)
-
-        monkeypatch.setattr(cloud, "compute_post", compute_post)
-
-    return refuse

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from osc_traitsched.core.errors import CloudBroke
-from tests.unit.app.living import HOSTS
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 
@@ -120,12 +119,3 @@ def second(cloud, *hosts, **metadata):
         },
     }
     cloud.mirror[cloud.aggregates["2"]["uuid"]] = {*hosts}
-
-
-def ungained(cloud, host):
-    """Let a host gain nothing."""
-
-    def broken():
-        raise CloudBroke("placement", "no", 403)
-
-    cloud.rivals[HOSTS[host]] = broken
