@@ -200,7 +200,3 @@ def test_a_host_of_another_zone_is_none_of_the_default_zone(cloud):
     aggregate(cloud, ("cmp01", "cmp02", "cmp03"), availability_zone="az1")
     found = isolate("--nova-release", "wallaby")
     assert "in the default zone;" in found.err
-
-
-FILTER = "AggregateMultiTenancyIsolation"
-FILTERS = ("--set", f"filter_scheduler.enabled_filters={FILTER}")

@@ -93,9 +93,6 @@ def test_a_project_that_others_hosts_are_open_to_keeps_one(plan, cloud):
     assert (found.code, found.err) == (0, "")
 
 
-MOMENT = "nothing written: for a moment no host would be left for"
-
-
 def test_a_project_moves_from_one_aggregate_to_another(plan, cloud):
     cloud.aggregates["1"]["metadata"] = {"filter_tenant_id": f"{DEMO},{OTHER}"}
     cloud.aggregates["1"]["hosts"] = ["cmp00", "cmp01"]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import os
-import signal
-
 import pytest
 
 from osc_traitsched.commands import base
@@ -18,8 +14,6 @@ ADD = ("add", "CUSTOM_SILVER", "--all", "-f", "json")
 REMOVE = ("remove", "CUSTOM_GOLD", "--host", "cmp03", "-f", "json")
 REPAIR = ("mirror", "repair", "-f", "json")
 AGGREGATES = f"/resource_providers/{CMP03}/aggregates"
-INTERRUPT = functools.partial(os.kill, os.getpid(), signal.SIGINT)
-DEAD = CloudBroke("placement", "no answer", passing=True)
 
 
 def using(monkeypatch, found):

@@ -77,14 +77,3 @@ def test_zones_that_change_their_places_lose_what_they_had(apply, cloud):
     done = apply("aggregates: {gold: {zone: az2}, rack: {zone: az1}}")
     assert (done.code, cloud.written) == (5, [])
     assert "no host would be left for flavor 'f' in zone 'az2'" in done.err
-
-
-SWAP = "aggregates: {gold: {zone: az2}, rack: {zone: az1}}"
-
-
-def one_flavor(cloud, **of_rack):
-    """Let there be one flavor, for any host, and two aggregates."""
-    cloud.flavors = {}
-    cloud.flavor("f")
-    cloud.metadata["availability_zone"] = "az1"
-    second(cloud, "cmp02", **of_rack)
