@@ -98,8 +98,6 @@ def test_a_filter_that_raises_refuses_candidates_and_is_the_explanation():
         candidates.candidates(recorded_cloud, question)
     found = explain.explain(recorded_cloud, question)
     assert (found.refusal.exception, found.fixes) == ("ValueError", ())
-    first, *_ = prose.lines(found, (), False)
-    assert first.text == "Refused; Placement alone would give 2 of 3 hosts."
 
 
 def test_a_scheduler_that_does_not_start_is_the_explanation():
@@ -195,18 +193,14 @@ def test_a_change_of_the_request_is_no_help_where_a_filter_keeps_its_hosts_out()
     assert helping == [{CMP02, CMP03}, {CMP03}]
 
 
-def test_a_change_of_the_request_that_a_filter_decides_about_is_no_certain_help():
+def test_a_change_of_the_request_that_a_filter_decides_about_is_no_certain_help(golden):
     recorded_cloud = cloud()
     found = explain.explain(recorded_cloud, gold(recorded_cloud, OWN), want_fixes=True)
     of_request = [each for each in found.fixes if hasattr(each, "lost")]
     assert {each.deciding for each in of_request} == {(OWN,)}
     assert {host for each in of_request for host in each.hosts} == {CMP02, CMP03}
     assert all(each.lost == () for each in of_request)
-    printed = [each.text for each in prose.lines(found, (), True)]
-    decides = f"then {OWN} decides, which can't be seen from here"
-    assert [each for each in printed if each.endswith(f": cmp02; {decides}")]
-    perhaps = [each for each in printed if each.endswith(decides)]
-    assert all(": perhaps " in each for each in perhaps)
+    golden("explain/fixes-that-filters-decide", words(found, everything=True))
     whole = document.document(found, found.hosts)
     assert {tuple(each["deciding_filters"]) for each in whole["fixes"]} == {(OWN,)}
 
@@ -274,21 +268,21 @@ def on_second(**asked):
     return explain.explain(down, question), candidates.candidates(down, question)
 
 
-def words(found):
-    return "\n".join(each.text for each in prose.lines(found, (), False))
+def words(found, everything=False):
+    return [each.text for each in prose.lines(found, (), everything)]
 
 
-@pytest.mark.parametrize("named", [{"on_host": "cmp02"}, {"on_node": "cmp02"}])
-def test_host_filters_run_on_the_host_that_is_asked_for_beside_the_zone(named):
-    found, listed = on_second(**named)
+@pytest.mark.parametrize("option", ["on_host", "on_node"])
+def test_host_filters_run_on_the_host_that_is_asked_for_beside_the_zone(golden, option):
+    found, listed = on_second(**{option: "cmp02"})
     assert (found.total_hosts, found.candidates) == (1, ())
     assert found.filtering.kept_out == {COMPUTE: {CMP02}}
     assert [*found.filtering.judgment.answers[COMPUTE]] == [CMP02]
     assert (names(listed.hosts), names(listed.kept_out)) == ([], ["cmp02"])
-    assert "Only cmp02 was considered." in words(found)
+    golden(f"explain/{option}", words(found))
     whole = document.document(found, found.hosts)
-    assert closed("explain").is_valid(whole)
-    key = "host" if "on_host" in named else "hypervisor_hostname"
+    assert CLOSED.is_valid(whole)
+    key = "host" if option == "on_host" else "hypervisor_hostname"
     assert whole["request"][key] == "cmp02"
     assert [each["kind"] for each in whole["not_evaluated"]] == [
         "ports",
@@ -300,19 +294,18 @@ def test_no_host_filter_runs_on_the_host_that_is_named_with_the_zone():
     found, listed = on_second(zone="nova:cmp02")
     assert [host.name for host in found.candidates] == names(listed.hosts) == ["cmp02"]
     assert found.filtering.judgment.names == ()
-    assert "Only cmp02 was considered; nova-scheduler skips" in words(found)
 
 
-def test_a_host_that_is_named_twice_or_not_there_is_refused():
+def test_a_host_that_is_named_twice_or_not_there_is_refused(golden):
     recorded_cloud = cloud()
-    for asked, exception in (
-        ({"on_host": "cmp02", "zone": "nova:cmp02"}, "HTTPBadRequest"),
-        ({"on_host": "cmp09"}, "ComputeHostNotFound"),
+    for asked, exception, state in (
+        ({"on_host": "cmp02", "zone": "nova:cmp02"}, "HTTPBadRequest", "host-twice"),
+        ({"on_host": "cmp09"}, "ComputeHostNotFound", "asked-host-not-there"),
     ):
         question = ask(recorded_cloud, **asked)
         found = explain.explain(recorded_cloud, question)
         assert (found.refusal.exception, found.facts) == (exception, None)
-        assert "nova-api refuses it (HTTP 400)" in words(found)
+        golden(f"explain/{state}", words(found))
         with pytest.raises(Refusal, match=exception):
             candidates.candidates(recorded_cloud, question)
 

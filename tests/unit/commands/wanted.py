@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from osc_traitsched.core.errors import CloudBroke
 
@@ -119,3 +120,9 @@ def second(cloud, *hosts, **metadata):
         },
     }
     cloud.mirror[cloud.aggregates["2"]["uuid"]] = {*hosts}
+
+
+def stranded(found):
+    """What a refused or forced run names as left without a host."""
+    (line,) = re.findall(r"no host would be left for (.*)", found.err)
+    return line.removesuffix("; --force overrides this")
