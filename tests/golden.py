@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import pathlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import pytest
 
@@ -18,6 +18,13 @@ def names() -> list[str]:
     """All golden files, each as tests name it."""
     files = sorted(FILES.rglob("*.txt"))
     return [path.relative_to(FILES).with_suffix("").as_posix() for path in files]
+
+
+def screens(states: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """The lines of short texts that stand in one file, each below its name."""
+    for name, lines in states.items():
+        yield f"=== {name}"
+        yield from lines
 
 
 @pytest.fixture

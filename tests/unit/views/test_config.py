@@ -7,6 +7,7 @@ from osc_traitsched.core.nova import options, switch
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.text import option
 from osc_traitsched.views import config
+from tests.golden import screens
 
 GIVEN = Setting(("A", "AvailabilityZoneFilter"), "nova.conf:3", given=True)
 
@@ -75,22 +76,21 @@ def test_what_is_confirmed_or_does_not_depend_on_filters_is_none():
         assert found == []
 
 
-@pytest.mark.parametrize("deployment", ["tripleo", "nova-conf", "rhoso"])
-def test_comments_are_one_line_each_and_ascii(golden, deployment):
-    turned = switch.switched(["isolation", "az"], SchedulerSettings(28))
-    found = config.comments(deployment, turned, ["take care"], has_body=True)
-    golden(f"config/{deployment}", found)
-    assert found.isascii()
-    assert all(line.startswith("# ") for line in found.splitlines())
-
-
-def test_what_is_in_comments_or_written_is_said(golden):
+def test_comments_are_one_line_each_and_ascii(golden):
+    both = switch.switched(["isolation", "az"], SchedulerSettings(28))
     nothing = switch.switched(["az"], SchedulerSettings(28))
-    golden(
-        "config/comments-nothing-to-set",
-        config.comments("nova-conf", nothing, [], has_body=False),
-    )
-    # No terminal obeys what is shown.
+    texts = {
+        deployment: config.comments(deployment, both, ["take care"], has_body=True)
+        for deployment in ("tripleo", "nova-conf", "rhoso")
+    }
+    texts["nothing to set"] = config.comments("nova-conf", nothing, [], has_body=False)
+    lines = {name: text.splitlines() for name, text in texts.items()}
+    golden("config/comments", screens(lines))
+    assert all(map(str.isascii, texts.values()))
+    assert all(line.startswith("# ") for found in lines.values() for line in found)
+
+
+def test_what_is_written_is_shown_as_no_terminal_obeys_it(golden):
     golden(
         "config/saved", config.saved("a\nb\x1b.yaml", "baseline: a\x1b\n", False, False)
     )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -21,6 +19,7 @@ from osc_traitsched.core.wanted.model import Place
 from osc_traitsched.core.wanted.planner import Step
 from osc_traitsched.views.wanted.lines import lines
 from osc_traitsched.views.wanted.prose import summary
+from tests.golden import screens
 
 CLOUD = FoundCloud(
     Snapshot(()),
@@ -127,10 +126,12 @@ PLANS = {
 }
 
 
-@pytest.mark.parametrize("plan", PLANS)
-def test_a_line_says_what_is_done_to_what_and_where_it_is_wanted(golden, plan):
-    steps = PLANS[plan]
-    golden(f"plan/{plan}", [summary(["w.yaml"], steps, 1, 0), *text(*steps)])
+def test_a_line_says_what_is_done_to_what_and_where_it_is_wanted(golden):
+    plans = {
+        name: [summary(["w.yaml"], steps, 1, 0), *text(*steps)]
+        for name, steps in PLANS.items()
+    }
+    golden("plan/lines", screens(plans))
 
 
 def test_all_names_are_there_in_lines_of_80_columns():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from osc_traitsched.core.existing.fleet import Resident
 from osc_traitsched.core.existing.misplaced import Destination, Verdict
 from osc_traitsched.core.existing.parts import ZONE, Name
@@ -12,6 +10,7 @@ from osc_traitsched.core.existing.wish import NotKnown, Unmet
 from osc_traitsched.core.nova.clause import Origin, RootTrait
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.views.server import placements as views
+from tests.golden import screens
 
 
 def lacking(number, trait="CUSTOM_GOLD", destination=Destination.YES):
@@ -58,9 +57,9 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_person_gets_the_answer_the_reasons_and_the_sums(golden, state):
-    golden(f"misplaced/{state}", text(STATES[state]))
+def test_a_person_gets_the_answer_the_reasons_and_the_sums(golden):
+    states = {name: text(state) for name, state in STATES.items()}
+    golden("server/misplaced", screens(states))
 
 
 def test_servers_that_were_not_read_may_be_misplaced():

@@ -18,7 +18,8 @@ from osc_traitsched.core.existing.failure import (
 )
 from osc_traitsched.core.existing.parts import Name, Part, Source
 from osc_traitsched.views.server import document, prose, words
-from tests.schemas import closed
+from tests.golden import screens
+from tests.server_schema import CLOSED
 
 THEN = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
 NOW = THEN + datetime.timedelta(hours=3)
@@ -78,9 +79,9 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_a_person_gets_the_failure_the_request_and_what_is_not_known(golden, state):
-    golden(f"server/{state}", text(STATES[state]))
+def test_a_person_gets_the_failure_the_request_and_what_is_not_known(golden):
+    states = {name: text(state) for name, state in STATES.items()}
+    golden("server/states", screens(states))
 
 
 def test_each_stage_has_words(golden):
