@@ -281,7 +281,7 @@ def test_host_filters_run_on_the_host_that_is_asked_for_beside_the_zone(golden, 
     assert (names(listed.hosts), names(listed.kept_out)) == ([], ["cmp02"])
     golden(f"explain/{option}", words(found))
     whole = document.document(found, found.hosts)
-    assert CLOSED.is_valid(whole)
+    assert closed("explain").is_valid(whole)
     key = "host" if option == "on_host" else "hypervisor_hostname"
     assert whole["request"][key] == "cmp02"
     assert [each["kind"] for each in whole["not_evaluated"]] == [

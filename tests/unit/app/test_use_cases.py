@@ -448,7 +448,7 @@ def test_the_verdict_is_of_the_host_that_is_named_with_the_zone(
 
 
 def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud, golden):
-    question = ask(cloud, ServerRequest("gold", "rocky", zone="nova:cmp09"))
+    question = ask(cloud, ServerSpec("gold", "rocky", zone="nova:cmp09"))
     with pytest.raises(Refusal) as caught:
         candidates.candidates(cloud, question)
     assert caught.value.keys == ("host: cmp09",)
@@ -458,7 +458,7 @@ def test_a_host_that_is_not_there_is_refused_with_names_like_it(cloud, golden):
 
 
 def test_a_zone_with_too_many_colons_is_explained_as_refused(cloud, golden):
-    question = ask(cloud, ServerRequest("gold", "rocky", zone="a:b:c:d"))
+    question = ask(cloud, ServerSpec("gold", "rocky", zone="a:b:c:d"))
     found = explain.explain(cloud, question)
     assert found.refusal.exception == "InvalidInput"
     assert document.document(found, found.hosts)["verdict"] == "refused"

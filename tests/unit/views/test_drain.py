@@ -28,7 +28,6 @@ from osc_traitsched.core.nova.question import Kind, Question
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.paste import Option
 from osc_traitsched.views.drain import document, prose
-from tests.unit.core.asking import asking
 from tests.schemas import closed
 from tests.unit.core.weigher import host
 
@@ -40,7 +39,8 @@ OPTIONS = (Option("--os-cloud", "my cloud"),)
 
 
 def resident(name="web", kind=LIVE, state="active", hints=(), group=None, **more):
-    question = Question(FLAVOR, None, (), SETTINGS, group=group, hints=dict(hints))
+    question = Question(FLAVOR, None, (), SETTINGS, group=group)
+    question = question.with_spec(hints=dict(hints))
     status = {"stopped": "SHUTOFF"}.get(state, state.upper())
     found = ServerState(
         f"id-of-{name}", name, status, "p", "cmp00", "cmp00", vm_state=state
@@ -70,7 +70,7 @@ def refused(name, **more):
 
 
 def text(found, options=()):
-    CLOSED.validate(document.document(found, options))
+    closed("host drain").validate(document.document(found, options))
     return [line.text for line in prose.lines(found, options)]
 
 

@@ -29,6 +29,7 @@ from osc_traitsched.core.placement.facts import Stock
 from osc_traitsched.views.explain import document, headline, prose, reasons, words
 from osc_traitsched.views.terminal import Tone
 from tests.unit.core import test_fixes as fixes
+from tests.unit.core.asking import asking
 from tests.unit.core.test_explanation import explained
 
 RAW = RequestChange("image", "disk_format", "raw")
@@ -79,7 +80,7 @@ def helping(*fixes):
 
 
 def asked(found, **more):
-    question = dataclasses.replace(found.question, **more)
+    question = asking(found.question, **more)
     return dataclasses.replace(found, question=question)
 
 
@@ -259,8 +260,8 @@ def test_a_zone_without_an_enabled_host_is_not_taken_for_a_typo():
     [("", "project a00e"), ("demo", "project demo (a00e)"), ("a00e", "project a00e")],
 )
 def test_a_project_is_called_as_the_user_called_it(name, said):
-    found = asked(helping(), project="a00e", project_name=name)
-    assert words.request(found.question).endswith(f", {said}")
+    question = asked(helping(), project="a00e").question.with_spec(project=name)
+    assert words.request(question).endswith(f", {said}")
 
 
 def test_a_table_is_no_wider_than_the_terminal():

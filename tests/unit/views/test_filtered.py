@@ -39,7 +39,7 @@ def text(explanation):
 
 
 def several(explanation, count):
-    question = dataclasses.replace(explanation.question, count=count)
+    question = asking(explanation.question, count=count)
     return dataclasses.replace(explanation, question=question)
 
 

@@ -19,7 +19,7 @@ from osc_traitsched.core.existing.failure import (
 from osc_traitsched.core.existing.parts import Name, Part, Source
 from osc_traitsched.views.server import document, prose, words
 from tests.golden import screens
-from tests.server_schema import CLOSED
+from tests.schemas import closed
 
 THEN = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
 NOW = THEN + datetime.timedelta(hours=3)
