@@ -18,8 +18,7 @@ from osc_traitsched.core.existing.moves.due import SHELVED, Because, due
 from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.existing.moves.rebuild import Rebuild, rebuild
 from osc_traitsched.core.existing.moves.refusals import refusals
-from osc_traitsched.core.existing.moves.unseen import unseen
-from osc_traitsched.core.existing.parts import Name
+from osc_traitsched.core.existing.parts import Given, Name
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova.question import SAME_HOST, Kind, Move, ServerSpec
 
@@ -90,7 +89,6 @@ def _before(
         parts=tuple(p for p in found.parts(given) if p.name is not Name.HOST),
         refusals=refusals(planned),
         ignored=planned.question.ignored_host,
-        unseen=unseen(planned),
         has_refused_image=found.action is not None and found.action.name == "rebuild",
     )
 

@@ -40,14 +40,12 @@ from osc_traitsched.core.existing.drain.plan import (
     Stuck,
     Why,
     pack,
-    shortage,
 )
 from osc_traitsched.core.existing.failure import read_state
 from osc_traitsched.core.existing.moves.due import due
 from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.existing.moves.refusals import refusals
-from osc_traitsched.core.existing.moves.unseen import unseen
-from osc_traitsched.core.existing.parts import Name
+from osc_traitsched.core.existing.parts import Given, Name
 from osc_traitsched.core.explain.explanation import Explanation, with_ratio
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
@@ -135,7 +133,6 @@ def _resident(
         question,
         found.parts(_NOTHING_SAID),
         refusals(planned),
-        unseen(planned),
         refusal,
     )
 
@@ -313,7 +310,6 @@ def _packed(
             for each in found.placed
         ),
         stuck=(*start.stuck, *_without_host(cloud, alone), *full),
-        shortage=shortage(with_host, state) if found.left else None,
     )
 
 

@@ -11,12 +11,10 @@ from osc_traitsched.core.existing.drain.plan import (
     Resident,
     Step,
     Stuck,
-    Why,
 )
 from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option, line
-from osc_traitsched.views.drain import prose, schema
-from osc_traitsched.views.server import moves
+from osc_traitsched.views.drain import prose
 from osc_traitsched.views.terminal import settings_from
 
 
@@ -26,24 +24,27 @@ def document(found: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
     :param options: the global options of printed commands
     """
     kinds = collections.Counter(step.resident.kind.value for step in found.steps)
-    nodes = [node.node for node in found.nodes]
-    whole = schema.DrainDocument(
-        schema=1,
-        summary=prose.summary(found),
-        host=schema.DrainedHost(found.host, nodes, found.is_up, found.is_enabled),
-        compute_api=f"2.{found.minor}",
-        servers=found.total,
-        moves=dict(sorted(kinds.items())),
-        before=[line(each, options) for each in prose.disabling(found)],
-        steps=[_step(each, options) for each in found.steps],
-        stuck=[_stuck(each, found, options) for each in found.stuck],
-        shortage=_shortage(found),
-        unconfirmed=found.unconfirmed,
-        remarks=prose.remarks(found),
-        not_known=prose.hidden(found),
-        not_visible=[
-            schema.NotVisible(each, moves.UNSEEN[each], number)
-            for each, number in prose.unseen(found).items()
+    return {
+        "schema": SCHEMA,
+        "summary": prose.summary(found),
+        "host": {
+            "name": found.host,
+            "nodes": [node.node for node in found.nodes],
+            "up": found.is_up,
+            "enabled": found.is_enabled,
+        },
+        "compute_api": f"2.{found.minor}",
+        "servers": found.total,
+        "moves": dict(sorted(kinds.items())),
+        "before": [line(each, options) for each in prose.disabling(found)],
+        "steps": [_step(each, options) for each in found.steps],
+        "stuck": [_stuck(each, found, options) for each in found.stuck],
+        "unconfirmed": None if found.unconfirmed is None else list(found.unconfirmed),
+        "remarks": list(prose.remarks(found)),
+        "not_known": list(prose.hidden(found)),
+        "not_visible": [
+            {"what": what, "text": text, "servers": number}
+            for (what, text), number in prose.unseen(found).items()
         ],
         release=found.settings.release,
         settings=settings_from(found.settings),
@@ -78,29 +79,12 @@ def _step(step: Step, options: Sequence[Option]) -> schema.DrainStep:
 
 def _stuck(stuck: Stuck, found: Drain, options: Sequence[Option]) -> schema.StuckServer:
     text = list(prose.why(stuck, found))
-    if stuck.why is Why.NO_ROOM:
-        text.append(prose.shortage(found))
     ending = prose.ending(stuck) if prose.has_way_out(stuck, found) else None
-    return schema.StuckServer(
-        server=_server(stuck.resident),
-        move=stuck.resident.kind.value,
-        why=stuck.why,
-        refusals=[each.why for each in stuck.resident.refusals],
-        text=text,
-        first=None if ending is None else line(ending, options),
-    )
-
-
-def _shortage(found: Drain) -> schema.DrainShortage | None:
-    short = found.shortage
-    if short is None:
-        return None
-    return schema.DrainShortage(
-        resource_class=short.resource_class,
-        group=short.group,
-        servers=[each.id for each in short.servers],
-        least=short.least,
-        room=short.room,
-        hosts=short.hosts,
-        text=prose.shortage(found),
-    )
+    return {
+        "server": _server(stuck.resident),
+        "move": stuck.resident.kind.value,
+        "why": stuck.why.value,
+        "refusals": [each.why.value for each in stuck.resident.refusals],
+        "text": text,
+        "first": None if ending is None else line(ending, options),
+    }

@@ -11,16 +11,13 @@ from osc_traitsched.core.existing.drain.model import ZONE
 from osc_traitsched.core.existing.drain.plan import (
     Drain,
     Resident,
-    Shortage,
     Step,
     Stuck,
     Why,
 )
 from osc_traitsched.core.existing.moves.refusals import Why as Refused
-from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Name
 from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.nova.clause import Resource
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
 from osc_traitsched.core.nova.filter.table import FILTERS, enabled
 from osc_traitsched.core.nova.question import RULES, Kind
@@ -95,7 +92,10 @@ def _why(stuck: Stuck) -> Iterator[str]:
     if stuck.why is Why.REFUSED:
         yield from _refused(resident)
     elif stuck.why is Why.NO_ROOM:
-        yield "Those that could take it are full once the others have moved."
+        yield (
+            "Those that could take it are full once the others have moved, in each "
+            "order that was tried."
+        )
     elif _is_kept_together(resident):
         yield from _kept_together(resident)
     elif stuck.explanation is None:
@@ -158,27 +158,6 @@ def _not_named(explanation: Explanation) -> Iterator[str]:
     else:
         down = ranges(host.name for host in explanation.candidates)
         yield f"Of the hosts that could take it nova-compute is down: {down}."
-
-
-def shortage(found: Drain) -> str:
-    """The proof that not all servers fit, or that there is none."""
-    short = found.shortage
-    if short is None:
-        return "No order that was tried fits them all; not all were tried."
-    needing, hosts = len(short.servers), count(short.hosts, "host")
-    if short.resource_class is None:
-        return (
-            f"The {needing} servers of group {short.group} have to be apart, and on "
-            f"the {hosts} that could take any there is room for {short.room} at most."
-        )
-    return (
-        f"{needing} servers need {_amount(short)} or more, and on the {hosts} that "
-        f"could take any of them there is room for {short.room} at most."
-    )
-
-
-def _amount(short: Shortage) -> str:
-    return explained.amount(Resource("", short.resource_class or "", short.least, ()))
 
 
 def has_way_out(stuck: Stuck, found: Drain) -> bool:
@@ -338,8 +317,6 @@ def _stuck(found: Drain, options: Sequence[Option]) -> Iterator[str]:
     for reasons, several in alike.items():
         yield f"  {listed(_named(each) for each in several)}:"
         yield from (f"    {text}" for text in reasons)
-        if several[0].why is Why.NO_ROOM:
-            yield f"    {shortage(found)}"
         for each in several:
             command = ending(each)
             if command is not None and has_way_out(each, found):
@@ -432,14 +409,14 @@ def hidden(found: Drain) -> Iterator[str]:
         yield f"{count(number, 'server')}: {text}"
 
 
-def unseen(found: Drain) -> Mapping[Unseen, int]:
-    """What no API shows before moves are tried, each with the number of servers."""
+def unseen(found: Drain) -> Mapping[tuple[str, str], int]:
+    """What is only found out when moves are tried, and for how many servers."""
     return collections.Counter(
-        each for step in found.steps for each in step.resident.unseen
+        each for step in found.steps for each in moves.UNSEEN[step.resident.kind]
     )
 
 
 def not_visible(found: Drain) -> Iterator[str]:
-    """The same in words."""
-    for each, number in unseen(found).items():
-        yield f"{count(number, 'server')}: {moves.UNSEEN[each]}"
+    """Yield the same in words."""
+    for (_, text), number in unseen(found).items():
+        yield f"{count(number, 'server')}: {text}"

@@ -44,9 +44,9 @@ def lines(
     if found.rebuild is not None:
         yield from map(Line, moves.of_rebuild(found.rebuild))
     yield from rest
-    if found.unseen:
-        yield from section("Only found out when it is tried:", moves.unseen(found))
-    known = words.known(found.parts)
+    unseen = (text for _, text in moves.UNSEEN[found.kind])
+    yield from section("Only found out when it is tried:", unseen)
+    known = request.known(found.parts)
     yield from section("Its request, put together again:", known)
     hidden = tuple(words.hidden(found.parts, found.minor))
     if hidden:
@@ -80,11 +80,17 @@ def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, A
         uncertain_destinations=[
             host for host, can in found.hosts if can is Can.UNKNOWN
         ],
-        found_out_later=map(schema.FoundOutLater, found.unseen, moves.unseen(found)),
-        request=map(request_part, found.parts),
-        explanation=explained(explanation, shown, options) if explanation else None,
-    )
-    return dict(plain(whole))
+        "found_out_later": [
+            {"kind": what, "text": text} for what, text in moves.UNSEEN[found.kind]
+        ],
+        "request": [server.part(each) for each in found.parts],
+        "explanation": found.explanation and _explained(found.explanation, options),
+    }
+
+
+def _explained(explanation: Explanation, options: Sequence[Option]) -> dict[str, Any]:
+    shown = explanation.named or explanation.hosts
+    return explained.document(explanation, shown, options)
 
 
 def _verdict(found: Destinations) -> str:

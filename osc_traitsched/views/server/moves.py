@@ -8,7 +8,6 @@ from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.due import Because
 from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
 from osc_traitsched.core.existing.moves.refusals import MoveRefusal, Why
-from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.question import Kind
@@ -56,27 +55,83 @@ _WRONG = {
     Why.ZERO_DISK: "the flavor has no disk, and it boots from none of a volume",
 }
 
-#: What is said of each thing that is only found out when a move is tried.
-UNSEEN = {
-    Unseen.CPU: "the CPU: nova-compute compares the guest's with the host's",
-    Unseen.LIVE_STORAGE: "the disks: shared ones must be there too, others need room",
-    Unseen.LOST_STORAGE: "the disks: unless they are on shared storage, the server is "
-    "made anew of its image",
-    Unseen.COLD_STORAGE: "the disks: they are copied from host to host, or shared",
-    Unseen.SMALLER_DISK: "the disk: the flavor's is smaller; nova-api refuses that of "
-    "a server that was made with more, and libvirt of any",
-    Unseen.SHELVED_IMAGE: "the image that it was shelved as",
-    Unseen.LIVE_DEVICE: "the PCI alias: it must be one of live_migratable devices",
-    Unseen.CLAIM: "the claim of its NUMA nodes or devices on the host",
-    Unseen.PORTS: "the ports: Neutron must bind them on the host",
-    Unseen.GROUP: "its server group: nova-compute looks once more who is there by then",
-    Unseen.QUOTA: "the quota of its project",
-    Unseen.SHARES: "shares: nova-api refuses a server that has any",
-    Unseen.CELL: "cells: only hosts of the server's own cell count",
-    Unseen.OTHER_CELL: "cells: hosts of other cells than the server's own count only "
-    "by the policy compute:servers:resize:cross_cell, which by default lets nobody",
-    Unseen.TASK: "the task under way: nova-api refuses the evacuation before 23.2.2, "
-    "24.2.0 and 25.1.0",
+_CELL = ("cell", "cells: only hosts of the server's own cell count")
+_OTHER_CELL = (
+    "other cell",
+    "cells: hosts of other cells than the server's own count only by the policy "
+    "compute:servers:resize:cross_cell, which by default lets nobody",
+)
+_COPIED = (
+    "cold storage",
+    "the disks: they are copied from host to host, unless they are shared",
+)
+_QUOTA = ("quota", "the quota of its project")
+_SHARES = ("shares", "shares: nova-api refuses a server that has any")
+_SHARES_BEFORE = (
+    "shares",
+    "shares: before 34 nova-api refuses a server that has any",
+)
+#: What the new host is only asked for once the move has begun.
+_ON_THE_HOST = (
+    ("claim", "the claim of NUMA nodes and devices on the host, if it asks for any"),
+    ("port bindings", "the ports: Neutron must bind them on the host"),
+    ("group policy", "its server group: nova-compute looks once more who is there"),
+)
+
+#: What no API shows of a move: a word for programs, and a text.
+UNSEEN: Mapping[Kind, tuple[tuple[str, str], ...]] = {
+    Kind.LIVE_MIGRATION: (
+        _SHARES,
+        _CELL,
+        (
+            "cpu comparison",
+            "the CPU: nova-compute compares the guest's with the host's",
+        ),
+        (
+            "live storage",
+            "the disks: shared ones must be there too, others need room",
+        ),
+        (
+            "live device",
+            "PCI devices of its flavor: their alias must be live_migratable",
+        ),
+        *_ON_THE_HOST,
+    ),
+    Kind.MIGRATION: (_SHARES_BEFORE, _OTHER_CELL, _COPIED, *_ON_THE_HOST),
+    Kind.RESIZE: (
+        _QUOTA,
+        _SHARES_BEFORE,
+        _OTHER_CELL,
+        _COPIED,
+        (
+            "smaller disk",
+            "a smaller disk: nova-api refuses that of a server that was made with "
+            "more, and libvirt of any",
+        ),
+        *_ON_THE_HOST,
+    ),
+    Kind.EVACUATION: (
+        _SHARES,
+        _CELL,
+        (
+            "task under way",
+            "a task under way: nova-api refuses the evacuation before 23.2.2, 24.2.0 "
+            "and 25.1.0",
+        ),
+        (
+            "lost storage",
+            "the disks: unless they are on shared storage, the server is made anew of "
+            "its image",
+        ),
+        *_ON_THE_HOST,
+    ),
+    Kind.UNSHELVE: (
+        _QUOTA,
+        _CELL,
+        ("shelved image", "the image that it was shelved as"),
+        *_ON_THE_HOST,
+    ),
+    Kind.REBUILD: (_SHARES,),
 }
 
 
@@ -195,9 +250,3 @@ def of_rebuild(found: Rebuild) -> Iterator[str]:
     yield f"Placement is not asked; host filters that judge a rebuild: {names}."
     if not found.host.is_up:
         yield "Its nova-compute is down: the rebuild would wait for it."
-
-
-def unseen(found: Destinations) -> Iterator[str]:
-    """What no API shows before the move is tried."""
-    for each in found.unseen:
-        yield UNSEEN[each]

@@ -170,29 +170,12 @@ def test_a_server_that_has_come_does_not_stand_for_one_like_it():
     assert sorted(to(found).values()) == ["a", "b"]
 
 
-def test_a_group_that_needs_more_hosts_than_there_are_is_a_proof():
-    several = apart("ab", ["s0", "s1", "s2"])
-    hosts, three = state({"a": 9, "b": 9}), servers(several, several, several)
-    assert len(plan.pack(three, hosts).left) == 1
-    found = plan.shortage(three, hosts)
-    assert (found.group, found.room, found.hosts) == ("apart", 2, 2)
-    assert plan.shortage(three[:2], hosts) is None
-
-
 def test_a_host_with_an_older_hypervisor_gets_no_server_that_runs():
     source = host("source").compute
     live = asked("ab", move=Move(Kind.LIVE_MIGRATION, "s0", "source", source))
     old = host("a", free_ram_mb=9000, hypervisor_version=7000000)
     hosts = state({"a": 9000, "b": 600}, a=old)
     assert to(plan.pack(servers(live), hosts)) == {"s0": "b"}
-
-
-def test_a_shortage_is_of_those_that_need_so_much_and_have_the_fewest_hosts():
-    hosts = state({"a": 1000, "b": 1000, "c": 300})
-    three = servers(*(asked("abc", 600) for _ in range(3)), asked("abc", 100))
-    found = plan.shortage(three, hosts)
-    assert (found.resource_class, found.least, found.room) == (MEMORY, 600, 2)
-    assert {each.id for each in found.servers} == {"s0", "s1", "s2"}
 
 
 def test_a_class_that_another_one_can_stand_for_is_no_need():
@@ -228,8 +211,8 @@ def can_all_be_placed(leaving, free):
     return False
 
 
-def test_no_plan_takes_more_than_there_is_and_no_proof_is_wrong():
-    chance, proven, found_all, missed = random.Random(7), 0, 0, 0
+def test_no_plan_takes_more_than_there_is_and_few_miss_one_that_fits():
+    chance, found_all, missed = random.Random(7), 0, 0
     for _ in range(400):
         leaving, free = drawn(chance)
         found = plan.pack(leaving, state(free))
@@ -239,12 +222,8 @@ def test_no_plan_takes_more_than_there_is_and_no_proof_is_wrong():
             assert sum(each.asked.need[MEMORY] for each in there) <= room
         fits = can_all_be_placed(leaving, free)
         assert fits or found.left
-        if plan.shortage(leaving, state(free)) is not None:
-            assert not fits
-            proven += 1
         found_all += not found.left
         missed += fits and bool(found.left)
-    assert proven > 50
     assert found_all > 100
     # Trying a few orders is not all there is to packing, but nearly.
     assert missed <= 4

@@ -11,12 +11,11 @@ from osc_traitsched.core.existing.moves.due import Because, due
 from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.existing.moves.rebuild import Can, rebuild
 from osc_traitsched.core.existing.moves.refusals import Why, refusals
-from osc_traitsched.core.existing.moves.unseen import Unseen, unseen
 from osc_traitsched.core.explain.option_impact import variations
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MoveRule
 from osc_traitsched.core.nova.filter import state as reasons
-from osc_traitsched.core.nova.filter.state import PASSES, Fails, ServerGroup, Unknown
+from osc_traitsched.core.nova.filter.state import PASSES, Fails, Unknown
 from osc_traitsched.core.nova.question import Kind, Move, hypervisor, source
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
@@ -253,9 +252,6 @@ def test_only_an_evacuation_from_wallaby_on_may_interrupt_something(kind, releas
     """Nova's change db919aa15f: in 26.0.0, and in 23.2.2, 24.2.0 and 25.1.0"""
     found = why(kind, release, task_state="rebooting")
     assert (Why.TASK in found) is not (kind is EVACUATION and release >= 23)
-    is_by_minor = kind is EVACUATION and 23 <= release < 26
-    assert (Unseen.TASK in later(kind, release, task_state="rebooting")) is is_by_minor
-    assert Unseen.TASK not in later(kind, release)
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -472,57 +468,3 @@ def test_an_image_that_nova_api_does_not_take_is_refused():
     found = rebuilt({"min_ram": 99999})
     assert found.can is Can.NO
     assert found.refusal.exception == "FlavorMemoryTooSmall"
-
-
-# What is only found out when it is tried
-
-
-def later(*args, **more):
-    return set(unseen(planned(*args, **more)))
-
-
-def test_what_is_found_out_later_is_of_that_move():
-    assert later(LIVE, 30) == {Unseen.CELL, Unseen.CPU, Unseen.LIVE_STORAGE}
-    assert later(COLD, 30) == {Unseen.OTHER_CELL, Unseen.COLD_STORAGE}
-    assert later(EVACUATION, 30) == {Unseen.CELL, Unseen.LOST_STORAGE}
-    assert later(UNSHELVE, 30) == {Unseen.CELL, Unseen.QUOTA, Unseen.SHELVED_IMAGE}
-    assert later(REBUILD, 30) == set()
-
-
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("kind", Kind)
-def test_a_policy_may_let_a_cold_move_leave_its_cell_from_ussuri_on(kind, release):
-    """nova/compute/api.py, _allow_cross_cell_resize; not with a port that asks"""
-    may_leave = kind in (COLD, RESIZE) and release >= 21
-    assert (Unseen.OTHER_CELL in later(kind, release)) is may_leave
-    asks = Port("p1", NETWORK, resource_request={"resources": {"NET_BW": 1}})
-    of_port = later(kind, release, ports=[asks])
-    assert (Unseen.CELL in of_port) is (kind is not REBUILD)
-    assert Unseen.OTHER_CELL not in of_port
-
-
-@pytest.mark.parametrize("release", RELEASES)
-@pytest.mark.parametrize("kind", Kind)
-def test_shares_refuse_moves_from_2025_1_on(kind, release):
-    """nova/compute/api.py, block_shares_not_supported; 34 moves them cold."""
-    is_cold = kind in (COLD, RESIZE)
-    expected = kind is not UNSHELVE and release >= (99 if is_cold else 31)
-    expected = expected or (is_cold and 31 <= release < 34)
-    assert (Unseen.SHARES in later(kind, release)) is expected
-
-
-def test_claims_ports_and_groups_are_told_where_there_are_any():
-    numa = {"hw:numa_nodes": "1"}
-    assert Unseen.CLAIM in later(COLD, flavor=numa)
-    assert Unseen.CLAIM in later(LIVE, ports=[Port("p", NETWORK, vnic_type="direct")])
-    assert Unseen.PORTS in later(LIVE, ports=[Port("p1", NETWORK)])
-    assert Unseen.GROUP in later(LIVE, group=ServerGroup("g", "affinity"))
-    assert Unseen.GROUP not in later(LIVE, group=ServerGroup("g", "soft-affinity"))
-    device = {"pci_passthrough:alias": "gpu:1"}
-    assert Unseen.LIVE_DEVICE in later(LIVE, 31, flavor=device)
-    assert Unseen.LIVE_DEVICE not in later(LIVE, 30, flavor=device)
-
-
-def test_a_smaller_disk_is_told_of_a_resize():
-    assert Unseen.SMALLER_DISK in later(RESIZE, new={"name": "other", "disk": 0})
-    assert Unseen.SMALLER_DISK not in later(RESIZE, new={"name": "other"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.core.existing.drain import model
@@ -19,12 +19,9 @@ from osc_traitsched.core.existing.drain.model import (
 )
 from osc_traitsched.core.existing.failure import ServerState
 from osc_traitsched.core.existing.moves.refusals import MoveRefusal
-from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Part
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.filter import groups
-from osc_traitsched.core.nova.filter.state import HostState
 from osc_traitsched.core.nova.question import Kind, Question
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
@@ -102,103 +99,6 @@ def _placed(servers: Iterable[Leaving], state: State, choose: Choice) -> Packing
     return Packing(tuple(placed), tuple(left))
 
 
-# Shows that servers can't all have room, whatever their order and their hosts.
-
-
-#: The hosts that can take servers, each with the providers that would give something.
-_Givers = dict[str, set[str]]
-
-
-@dataclasses.dataclass(frozen=True)
-class Shortage:
-    """Servers for which there is too little room on all hosts that could take any.
-
-    :ivar resource_class: what there is too little of; None if the servers of a
-        group are to be apart
-    :ivar servers: all that need so much of it, or are of the group
-    :ivar least: how much each of them needs at least
-    :ivar room: so many of them fit at most
-    :ivar hosts: how many hosts could take any of them
-    :ivar group: its name
-    """
-
-    resource_class: str | None
-    servers: tuple[Leaving, ...]
-    least: int
-    room: int
-    hosts: int
-    group: str | None = None
-
-
-def shortage(servers: Sequence[Leaving], state: State) -> Shortage | None:
-    """Return what proves that servers can't all be moved; None if nothing does.
-
-    Of all that need an amount or more so many fit at most as the amount goes into what
-    each host has free. Those that need much are looked at by themselves, and with those
-    that need less.
-
-    :param servers: that each have a host, if they are moved alone
-    :param state: before the first move
-    """
-    usable = {asked: _usable(state, asked) for asked in {s.asked for s in servers}}
-    found = [
-        *_of_amounts(servers, usable, state.free),
-        *_of_groups(servers, usable, state.hosts),
-    ]
-    return max(found, key=lambda each: len(each.servers) - each.room, default=None)
-
-
-def _usable(state: State, asked: Asked) -> _Givers:
-    return {
-        root: {each.provider for claim in asked.claims[root] for each in claim}
-        for root, _ in state.open_to(asked)
-    }
-
-
-def _of_amounts(
-    servers: Sequence[Leaving], usable: Mapping[Asked, _Givers], free: Free
-) -> Iterator[Shortage]:
-    for name in sorted({name for asked in usable for name in asked.need}):
-        amounts = {each: each.need[name] for each in usable if name in each.need}
-        givers: _Givers = {}
-        for least in sorted({*amounts.values()} - {0}, reverse=True):
-            for asked in (each for each in amounts if amounts[each] == least):
-                for root, providers in usable[asked].items():
-                    givers.setdefault(root, set()).update(providers)
-            needing = [s for s in servers if amounts.get(s.asked, 0) >= least]
-            room = sum(
-                sum(free.get((uuid, name), 0) for uuid in each) // least
-                for each in givers.values()
-            )
-            if room < len(needing):
-                yield Shortage(name, tuple(needing), least, room, len(givers))
-
-
-def _of_groups(
-    servers: Sequence[Leaving],
-    usable: Mapping[Asked, _Givers],
-    hosts: Mapping[str, HostState],
-) -> Iterator[Shortage]:
-    """Yield the groups whose servers are to be apart, and have too few hosts."""
-    members: dict[frozenset[str], list[Leaving]] = {}
-    for server in servers:
-        group = server.asked.spec.group
-        if group is not None and group.policy == groups.ANTI_AFFINITY:
-            members.setdefault(group.members, []).append(server)
-    for needing in members.values():
-        group = needing[0].asked.spec.group
-        if group is None:
-            continue
-        roots = {root for server in needing for root in usable[server.asked]}
-        room = sum(
-            group.max_server_per_host
-            - len((hosts[root].instances or frozenset()) & group.members)
-            for root in roots
-        )
-        if room < len(needing):
-            yield Shortage(None, tuple(needing), 1, room, len(roots), group.name)
-
-
 # What a plan to empty a host says of each of its servers.
 
 
@@ -223,7 +123,6 @@ class Resident:
     :ivar asked: the same, and where there is room for it; None if Nova refuses it
     :ivar parts: where each part of its request is from
     :ivar refusals: of the move, whatever hosts there are
-    :ivar unseen: what is only found out when it is tried
     :ivar refusal: of the request that the move makes
     """
 
@@ -232,7 +131,6 @@ class Resident:
     question: Question
     parts: tuple[Part, ...] = ()
     refusals: tuple[MoveRefusal, ...] = ()
-    unseen: tuple[Unseen, ...] = ()
     refusal: AnswerIsNo | None = None
     asked: Asked | None = None
 
@@ -274,8 +172,6 @@ class Drain:
     :ivar nodes: its compute nodes
     :ivar minor: of the compute API with which its servers were read
     :ivar steps: in the order in which they are to be made
-    :ivar shortage: what proves that not all of those that have a host can have one at
-        once; None if nothing does, or all of them have
     :ivar unconfirmed: the IDs of servers that left it and may come back; None if
         this user may not see them
     """
@@ -286,7 +182,6 @@ class Drain:
     settings: SchedulerSettings
     steps: tuple[Step, ...] = ()
     stuck: tuple[Stuck, ...] = ()
-    shortage: Shortage | None = None
     unconfirmed: tuple[str, ...] | None = ()
 
     @property

@@ -8,7 +8,6 @@ from osc_traitsched.core.existing.failure import ServerState
 from osc_traitsched.core.existing.moves.due import Because
 from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
 from osc_traitsched.core.existing.moves.refusals import MoveRefusal
-from osc_traitsched.core.existing.moves.unseen import Unseen
 from osc_traitsched.core.existing.parts import Part
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
@@ -23,7 +22,6 @@ class Destinations:
     :ivar parts: where each part of its request is from
     :ivar refusals: of the move as things are, whatever hosts there are
     :ivar ignored: the service host that Nova takes out first; empty for none
-    :ivar unseen: what is only found out when it is tried
     :ivar has_refused_image: its last rebuild failed, and its request has the image of
         that: nova-api keeps it before it asks (nova/compute/api.py, ``rebuild``)
     :ivar explanation: of the request that the move makes; None for a rebuild
@@ -39,7 +37,6 @@ class Destinations:
     rebuild: Rebuild | None = None
     refusals: tuple[MoveRefusal, ...] = ()
     ignored: str = ""
-    unseen: tuple[Unseen, ...] = ()
     has_refused_image: bool = False
 
     @property

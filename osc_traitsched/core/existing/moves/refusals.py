@@ -313,7 +313,7 @@ _CHECKS = (
     _Check(_memory_encryption, _LIVE),
     _Check(_vm_state, _EVERY),
     _Check(_task, _EVERY - _EVACUATION),
-    # 23 to 25 stopped it with 23.2.2, 24.2.0 and 25.1.0: ``Unseen.TASK``.
+    # 23 to 25 stopped it with 23.2.2, 24.2.0 and 25.1.0.
     _Check(_task, _EVACUATION, until=23),
     _Check(_never_ran, _EVERY),
     _Check(_on_no_host, _EVERY - {Kind.UNSHELVE}),
