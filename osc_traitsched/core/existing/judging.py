@@ -11,9 +11,10 @@ from osc_traitsched.core.existing.misplaced import (
     Fit,
     OwnHosts,
     Verdict,
+    host_not_listed,
 )
 from osc_traitsched.core.existing.placed import Placed
-from osc_traitsched.core.existing.wish import HostNotListed, Refused, Wish, Wishes
+from osc_traitsched.core.existing.wish import Refused, Wish, Wishes
 from osc_traitsched.core.inventory.snapshot import Compute
 
 
@@ -60,7 +61,7 @@ class Judging:
     def _verdict(self, server: Resident, own: OwnHosts) -> Verdict:
         root = self.root(server)
         if root is None:
-            return Verdict(doubts=(HostNotListed(server.host),))
+            return Verdict((host_not_listed(server.host),))
         return own.verdict(self.wish(server), root, self._circles.company(server))
 
     def with_destinations(

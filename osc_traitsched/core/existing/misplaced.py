@@ -11,14 +11,10 @@ from osc_traitsched.core.check.survey import is_certain, is_lasting, prefilter
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.existing.fleet import Company
 from osc_traitsched.core.existing.wish import (
-    Doubt,
-    HostNotListed,
-    KeptOut,
-    MayBeKeptOut,
-    NotPlaced,
-    Reason,
+    FilterAnswer,
+    NotKnown,
+    Objection,
     Refused,
-    TreeNotRead,
     Unmet,
     Wish,
 )
@@ -84,7 +80,7 @@ OF_IMAGES = frozenset(
 
 def judged(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Iterator[Reason | Doubt]:
+) -> Iterator[Objection]:
     """Yield what the filters that are on have against a server's own host.
 
     Those that look at other servers are left to :func:`judged_by_servers`.
@@ -99,7 +95,7 @@ def judged(
 
 def judged_by_servers(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
-) -> Iterator[Reason | Doubt]:
+) -> Iterator[Objection]:
     """Yield what the filters that look at other servers have against a host.
 
     :param host: with the servers that matter, but for the one that is asked about
@@ -110,11 +106,9 @@ def judged_by_servers(
             yield from _worded(name, judge(name, host, spec, settings))
 
 
-def _worded(name: str, answer: Answer) -> Iterator[Reason | Doubt]:
-    if isinstance(answer, Unknown):
-        yield MayBeKeptOut(name, answer)
-    elif not isinstance(answer, Passes):
-        yield KeptOut(name, answer)
+def _worded(name: str, answer: Answer) -> Iterator[Objection]:
+    if not isinstance(answer, Passes):
+        yield FilterAnswer(name, answer)
 
 
 def _answer(
@@ -286,31 +280,43 @@ class Fit(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What can be said of servers of one wish on one host.
+    """What can be said of servers of one wish on one host."""
 
-    :ivar reasons: why the host could not be given to them
-    :ivar doubts: what is not known, and might be another reason
-    """
+    objections: tuple[Objection, ...] = ()
 
-    reasons: tuple[Reason, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
+    @property
+    def reasons(self) -> tuple[Objection, ...]:
+        """Why the host could not be given to them."""
+        return tuple(each for each in self.objections if not each.is_doubt)
+
+    @property
+    def doubts(self) -> tuple[Objection, ...]:
+        """What is not known, and might be another reason."""
+        return tuple(each for each in self.objections if each.is_doubt)
 
     @property
     def answer(self) -> Fit:
-        """Misplaced for a reason that is certain; fine where nothing is in doubt."""
+        """Misplaced for a reason that is certain; fine if nothing is in doubt."""
         if self.reasons:
             return Fit.MISPLACED
         return Fit.UNKNOWN if self.doubts else Fit.FINE
 
-    def joined(self, found: Iterable[Reason | Doubt]) -> Verdict:
-        """Return the verdict with more reasons and doubts."""
-        found = tuple(found)
-        more = tuple(each for each in found if isinstance(each, _REASONS))
-        doubts = tuple(each for each in found if not isinstance(each, _REASONS))
-        return Verdict((*self.reasons, *more), (*self.doubts, *doubts))
+    @property
+    def shown(self) -> tuple[Objection, ...]:
+        """The reasons; without any, the doubts."""
+        return self.reasons or self.doubts
+
+    def joined(self, more: Iterable[Objection]) -> Verdict:
+        """Return the verdict with more objections."""
+        return Verdict((*self.objections, *more))
 
 
-_REASONS = (Unmet, KeptOut, Refused)
+_PEERS_NOT_READ = NotKnown("not all servers of its group or hints were looked for")
+
+
+def host_not_listed(host: str) -> NotKnown:
+    """Return the doubt about a server whose host has no compute node or provider."""
+    return NotKnown(f"Nova does not list its host {host}, or Placement has no provider")
 
 
 class OwnHosts:
@@ -341,20 +347,18 @@ class OwnHosts:
         :param company: the other servers that it is to be with, or apart from
         """
         if root not in self._facts.snapshot.host_trees:
-            return Verdict(doubts=(HostNotListed(self._states[root].host),))
+            return Verdict((host_not_listed(self._states[root].host),))
         if (wish, root) not in self._known:
             self._known[wish, root] = self._judged(wish, root)
         found = self._known[wish, root]
         if company is None or wish.spec is None:
             return found
         if not company.is_whole:
-            return found.joined([NotPlaced()])
+            return found.joined([_PEERS_NOT_READ])
         state, spec = company.seen(self._states[root], wish.spec)
         return found.joined(self._of_company(state, spec))
 
-    def _of_company(
-        self, state: HostState, spec: RequestSpec
-    ) -> Iterator[Reason | Doubt]:
+    def _of_company(self, state: HostState, spec: RequestSpec) -> Iterator[Objection]:
         try:
             check_policy(spec, self._settings)
         except Refusal as refusal:
@@ -363,7 +367,7 @@ class OwnHosts:
         yield from judged_by_servers(state, spec, self._settings)
 
     def _judged(self, wish: Wish, root: str) -> Verdict:
-        start = Verdict(doubts=wish.doubts)
+        start = Verdict(wish.doubts)
         if wish.refusal is not None:
             return start.joined(_certain([Refused(wish.refusal)], wish))
         if wish.request is None or wish.spec is None:
@@ -375,14 +379,17 @@ class OwnHosts:
         )
         return start.joined(_certain(found, wish))
 
-    def _unmet(self, request: Request, root: str) -> Iterator[Reason | Doubt]:
+    def _unmet(self, request: Request, root: str) -> Iterator[Objection]:
         """Yield the clauses that a host does not meet, by each of Nova's queries."""
-        failing: list[Reason | Doubt] = []
+        failing: list[Objection] = []
         for each in filter(None, (request, request.fallback)):
             found = self._failing(each, root)
             if not found:
                 if self._is_unread(each, root):
-                    yield TreeNotRead()
+                    yield NotKnown(
+                        "its host is full, and what each of its providers gives was "
+                        "not read"
+                    )
                 return
             failing = failing or list(found)
         yield from failing
@@ -463,19 +470,19 @@ def _of(clauses: Collection[Clause], mask: Mask) -> Iterator[Clause]:
     return (clause for n, clause in enumerate(clauses) if mask >> n & 1)
 
 
-def _certain(found: Iterable[Reason | Doubt], wish: Wish) -> Iterator[Reason | Doubt]:
+def _certain(found: Iterable[Objection], wish: Wish) -> Iterator[Objection]:
     """Leave out what an image that is not known could make otherwise."""
     for each in found:
         if wish.is_image_known or _holds_with_any_image(each):
             yield each
 
 
-def _holds_with_any_image(found: Reason | Doubt) -> bool:
+def _holds_with_any_image(found: Objection) -> bool:
     if isinstance(found, Unmet) and isinstance(found.clause, (Trait, RootTrait)):
         return is_certain(found.clause)
     if isinstance(found, Unmet):
         is_member = isinstance(found.clause, MemberOf)
         return is_member and prefilter(found.clause) != _ISOLATING
-    if isinstance(found, (KeptOut, MayBeKeptOut)):
+    if isinstance(found, FilterAnswer):
         return found.filter not in OF_IMAGES
     return not isinstance(found, Refused)

@@ -11,7 +11,7 @@ from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.existing import parts
 from osc_traitsched.core.existing.fleet import VOLUME
-from osc_traitsched.core.existing.parts import HINTS, ZONE, Name
+from osc_traitsched.core.existing.parts import HINTS, ZONE
 from osc_traitsched.core.inventory.metadata import Collation, zone_in
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import options
@@ -24,106 +24,63 @@ from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_on, has_filter
 
-# Why it can't be known whether a server's own host could be given to it.
-
-
-@dataclasses.dataclass(frozen=True)
-class NotKnown:
-    """A part of its request is not shown, or is gone.
-
-    :ivar since: the first minor version of the compute API that shows it; None if
-        no version helps
-    """
-
-    part: Name
-    since: int | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class NotSpelledOut:
-    """A key of its flavor names what only another service, or nova.conf, explains."""
-
-    key: str
-    value: str
-
-
-@dataclasses.dataclass(frozen=True)
-class MayBeKeptOut:
-    """A host filter reads what no API shows."""
-
-    filter: str
-    answer: Unknown
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class NotAsked:
-    """Nova-api would refuse a new server like it, so that no request is made of it.
-
-    A server that is there is not looked at so again.
-    """
-
-    refusal: Refusal
-
-
-@dataclasses.dataclass(frozen=True)
-class HostNotListed:
-    """Nova does not list its host, or Placement has no provider of that node."""
-
-    host: str
-
-
-@dataclasses.dataclass(frozen=True)
-class TreeNotRead:
-    """Its host is full, so that it is not known what each of its providers can give."""
-
-
-@dataclasses.dataclass(frozen=True)
-class NotPlaced:
-    """So many servers are named by groups and hints that not all were looked for."""
-
-
-Doubt = Union[
-    NotKnown,
-    NotSpelledOut,
-    MayBeKeptOut,
-    NotAsked,
-    HostNotListed,
-    TreeNotRead,
-    NotPlaced,
-]
-
-
-# Why a server's own host could not be given to it.
+# What stands against a server's own host, for sure or perhaps.
 
 
 @dataclasses.dataclass(frozen=True)
 class Unmet:
     """The host does not meet a clause of what Placement would be asked.
 
-    :ivar clause: the clause
-    :ivar is_together: it is met by itself, and not with the others
+    :ivar is_together: it meets the clause alone, but not with the others
     """
 
     clause: Clause
     is_together: bool = False
+    is_doubt = False
 
 
 @dataclasses.dataclass(frozen=True)
-class KeptOut:
-    """A host filter keeps the host out, or raises."""
+class FilterAnswer:
+    """A host filter rejects the host, or raises, or reads what no API shows."""
 
     filter: str
-    answer: Fails | Raises
+    answer: Fails | Raises | Unknown
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether the filter may pass the host."""
+        return isinstance(self.answer, Unknown)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Refused:
-    """Nova-scheduler would end the request before it looks at any host."""
+    """Nova rejects a new request like it before it looks at any host.
+
+    nova-api does not check servers that exist again, so its refusal is a doubt.
+    """
 
     refusal: Refusal
 
+    @property
+    def is_doubt(self) -> bool:
+        """Whether nova-api rejects it, and not nova-scheduler."""
+        return self.refusal.stage == _ON_THE_API
 
-Reason = Union[Unmet, KeptOut, Refused]
+
+@dataclasses.dataclass(frozen=True)
+class NotKnown:
+    """Something that decides about the server can't be read.
+
+    :ivar text: what it is, in a clause
+    :ivar is_of_image: what the image requires is not known
+    """
+
+    text: str
+    is_of_image: bool = False
+    is_doubt = True
+
+
+Objection = Union[Unmet, FilterAnswer, Refused, NotKnown]
 
 
 # The questions of servers that exist, each once for all that were asked for alike.
@@ -150,20 +107,21 @@ class Wish:
     :ivar request: what Placement would be asked; None if Nova would not ask
     :ivar spec: what the host filters would be given; None with the request
     :ivar refusal: why nova-scheduler would end it before it asks
-    :ivar doubts: what is not known of it, the same for all its servers
+    :ivar doubts: what is not known of it
     """
 
     question: Question
     request: Request | None = None
     spec: RequestSpec | None = None
     refusal: Refusal | None = None
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[Objection, ...] = ()
 
     @property
     def is_image_known(self) -> bool:
         """Whether all is known that the image asks for."""
-        gone = (Name.MORE, Name.VOLUME)
-        return not any(isinstance(d, NotKnown) and d.part in gone for d in self.doubts)
+        return not any(
+            isinstance(doubt, NotKnown) and doubt.is_of_image for doubt in self.doubts
+        )
 
 
 class Wishes:
@@ -238,7 +196,11 @@ class Wishes:
 
     # As for a move, nova-api does not look at flavor and image again.
     def _made(
-        self, kind: Body, image: Body | None, project: str, doubts: tuple[Doubt, ...]
+        self,
+        kind: Body,
+        image: Body | None,
+        project: str,
+        doubts: tuple[Objection, ...],
     ) -> Wish:
         question = Question(
             flavor=parts.flavor(kind),
@@ -264,21 +226,27 @@ class Wishes:
             )
         except Refusal as refusal:
             if refusal.stage == _ON_THE_API:
-                return Wish(question, doubts=(*doubts, NotAsked(refusal)))
+                return Wish(question, doubts=(*doubts, Refused(refusal)))
             return Wish(question, refusal=refusal, doubts=doubts)
         unclear = (
-            NotSpelledOut(each.key, each.value)
+            NotKnown(f"what {each.key}={each.value} asks for is not known here")
             for each in request.not_evaluated
             if each.kind in _NOT_SPELLED_OUT
         )
         return Wish(question, request, spec, doubts=(*doubts, *unclear))
 
-    def _gone(self, kind: Body) -> Iterator[Doubt]:
+    def _gone(self, kind: Body) -> Iterator[NotKnown]:
         identity = parts.image_id(kind)
         if identity is None and VOLUME not in kind:
-            yield NotKnown(Name.VOLUME)
+            yield NotKnown(
+                "it boots from a volume, and what image that is made of was not read",
+                is_of_image=True,
+            )
         elif identity is not None and identity not in self._images:
-            yield NotKnown(Name.MORE)
+            yield NotKnown(
+                "its image is deleted, and what the image requires is gone with it",
+                is_of_image=True,
+            )
 
 
 def _parts(volume: Body | None) -> Parts:
@@ -303,12 +271,16 @@ def _named_projects(aggregates: Iterable[Body], collation: Collation) -> frozens
 
 def _hidden(
     minor: int, aggregates: Iterable[Body], assumptions: SchedulerSettings
-) -> Iterator[Doubt]:
+) -> Iterator[NotKnown]:
     """Yield the parts that this compute API does not show, and that would matter."""
     if minor < ZONE and _zones_matter(aggregates, assumptions):
-        yield NotKnown(Name.ZONE, ZONE)
+        yield _not_shown("availability zone that it was asked for with is", ZONE)
     if minor < HINTS and any(has_filter(assumptions, f) for f in READING_HINTS):
-        yield NotKnown(Name.HINTS, HINTS)
+        yield _not_shown("scheduler hints that it was asked for with are", HINTS)
+
+
+def _not_shown(part: str, since: int) -> NotKnown:
+    return NotKnown(f"the {part} not shown before compute API 2.{since}")
 
 
 def _zones_matter(aggregates: Iterable[Body], assumptions: SchedulerSettings) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.existing.misplaced import Destination, Fit
+from osc_traitsched.core.existing.misplaced import Destination
 from osc_traitsched.core.existing.placed import Placed, Placements
 from osc_traitsched.paste import Option, Placeholder, line, openstack
 from osc_traitsched.text import count, ranges
@@ -112,10 +112,7 @@ def _groups(
 
 def _said(placed: Placed, found: Placements) -> tuple[str, ...]:
     verdict = placed.verdict
-    if verdict.answer is Fit.MISPLACED:
-        said = [words.why(each, found.aggregates) for each in verdict.reasons]
-    else:
-        said = [words.why_unknown(each) for each in verdict.doubts]
+    said = (words.text(each, found.aggregates) for each in verdict.shown)
     return tuple(dict.fromkeys(said))
 
 

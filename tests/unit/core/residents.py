@@ -6,7 +6,7 @@ import dataclasses
 
 from osc_traitsched.core.existing.fleet import Circles, Fleet
 from osc_traitsched.core.existing.judging import Judging
-from osc_traitsched.core.existing.misplaced import Elsewhere, Fit, OwnHosts
+from osc_traitsched.core.existing.misplaced import Elsewhere, OwnHosts
 from osc_traitsched.core.existing.wish import Wishes
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
@@ -127,9 +127,6 @@ def said(
 
 def _said(placed, names):
     verdict = placed.verdict
-    if verdict.answer is Fit.MISPLACED:
-        why = tuple(words.why(each, names) for each in verdict.reasons)
-    else:
-        why = tuple(map(words.why_unknown, verdict.doubts))
+    why = tuple(words.text(each, names) for each in verdict.shown)
     destination = placed.destination.value if placed.destination else ""
     return Said(verdict.answer.value, why, destination)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from osc_traitsched.core.existing.fleet import Resident
 from osc_traitsched.core.existing.misplaced import Destination, Verdict
-from osc_traitsched.core.existing.parts import ZONE, Name
 from osc_traitsched.core.existing.placed import Placed, Placements
 from osc_traitsched.core.existing.wish import NotKnown, Unmet
 from osc_traitsched.core.nova.clause import Origin, RootTrait
@@ -21,7 +20,7 @@ def lacking(number, trait="CUSTOM_GOLD", destination=Destination.YES):
 
 def doubtful(number):
     server = Resident(f"id-{number}", f"s{number}", "p1", "cmp9", "", 0)
-    return Placed(server, Verdict(doubts=(NotKnown(Name.ZONE, ZONE),)))
+    return Placed(server, Verdict((NotKnown("the zone is not shown"),)))
 
 
 def found(looked_at, misplaced=(), unknown=(), homeless=0, silent=()):
@@ -57,9 +56,17 @@ STATES = {
 }
 
 
-def test_a_person_gets_the_answer_the_reasons_and_the_sums(golden):
-    states = {name: text(state) for name, state in STATES.items()}
-    golden("server/misplaced", screens(states))
+def test_a_screen_has_so_many_reasons_and_counts_the_rest():
+    servers = [lacking(n, f"CUSTOM_{n:02d}") for n in range(17)]
+    of = found(20, servers, [doubtful(20), doubtful(21)], homeless=1)
+    assert len(views.grouped(of)[1]) == 15
+    assert list(views.below(of)) == [
+        "2 more reasons of 2 servers: see -f json",
+        "Where one could go: openstack trait-sched server destinations <SERVER>",
+        "Not known of 2 servers: the zone is not shown",
+        "Looked at: 20 servers, 17 misplaced, 1 fine, 2 not known.",
+        "1 more is on no host.",
+    ]
 
 
 def test_servers_that_were_not_read_may_be_misplaced():
