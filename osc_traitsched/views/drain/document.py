@@ -84,7 +84,7 @@ def _stuck(stuck: Stuck, found: Drain, options: Sequence[Option]) -> schema.Stuc
         "server": _server(stuck.resident),
         "move": stuck.resident.kind.value,
         "why": stuck.why.value,
-        "refusals": [each.why.value for each in stuck.resident.refusals],
+        "refusals": [each.reason for each in stuck.resident.refusals],
         "text": text,
         "first": None if ending is None else line(ending, options),
     }

@@ -15,7 +15,7 @@ from osc_traitsched.core.existing.drain.plan import (
     Stuck,
     Why,
 )
-from osc_traitsched.core.existing.moves.refusals import Why as Refused
+from osc_traitsched.core.existing.moves.refusals import STATE
 from osc_traitsched.core.existing.parts import Name
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
@@ -107,7 +107,7 @@ def _why(stuck: Stuck) -> Iterator[str]:
 def _refused(resident: Resident) -> Iterator[str]:
     noun = moves.NOUNS[resident.kind]
     for each in resident.refusals:
-        yield f"{each.by} refuses the {noun}: {moves.wording(each)}."
+        yield f"{each.by} refuses the {noun}: {each.text}."
     if resident.refusal is not None:
         yield refused.text(resident.refusal, is_moved=True)
 
@@ -163,7 +163,7 @@ def _not_named(explanation: Explanation) -> Iterator[str]:
 def has_way_out(stuck: Stuck, found: Drain) -> bool:
     """Whether the state that keeps a server from moving can be ended."""
     state, refusals = stuck.resident.state.vm_state, stuck.resident.refusals
-    by_state = any(each.why is Refused.VM_STATE for each in refusals)
+    by_state = any(each.reason == STATE for each in refusals)
     return by_state and found.is_up and state in _STATES_END
 
 

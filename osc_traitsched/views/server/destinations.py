@@ -59,17 +59,20 @@ def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, A
     :param options: the global options of printed commands
     """
     reasons = moves.reasons(found)
-    explanation = found.explanation
-    shown = (explanation.named or explanation.hosts) if explanation else ()
-    whole = schema.DestinationsDocument(
-        schema=1,
-        summary=moves.summary(found),
-        verdict="refused" if found.refusals else _verdict(found),
-        server=of_server(found.state),
-        compute_api=f"2.{found.minor}",
-        move=schema.ServerMove(found.kind, found.because),
-        refusals=[
-            schema.RefusedMove(each.why, each.by, each.exception, moves.wording(each))
+    return {
+        "schema": SCHEMA,
+        "summary": moves.summary(found),
+        "verdict": "refused" if found.refusals else _verdict(found),
+        "server": server.of_server(found.state),
+        "compute_api": f"2.{found.minor}",
+        "move": {"kind": found.kind.value, "because": found.because.value},
+        "refusals": [
+            {
+                "reason": each.reason,
+                "by": each.by,
+                "exception": each.exception,
+                "text": each.text,
+            }
             for each in found.refusals
         ],
         ignored_host=found.ignored or None,

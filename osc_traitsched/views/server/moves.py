@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from osc_traitsched.core.existing.moves.destinations import Destinations
 from osc_traitsched.core.existing.moves.due import Because
 from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
-from osc_traitsched.core.existing.moves.refusals import MoveRefusal, Why
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.question import Kind
@@ -31,28 +30,6 @@ _BECAUSE = {
     Because.HOST_DOWN: "nova-compute is down on {host}",
     Because.OFFLOADED: "it is shelved, and on no host",
     Because.STATE: "it is {state}",
-}
-
-_WRONG = {
-    Why.VM_STATE: "it is {0}, and would have to be {1}",
-    Why.TASK: "something is being done with it ({0})",
-    Why.NEVER_RAN: "it has never run",
-    Why.NO_HOST: "it is on no host",
-    Why.SOURCE_UP: "nova-compute is up on {0}",
-    Why.SOURCE_DOWN: "nova-compute is down on {0}",
-    Why.POWER_STATE: "its hypervisor says that it does not run (power state {0})",
-    Why.ACCELERATOR: "its flavor asks for the device profile {0}",
-    Why.PORT_ACCELERATOR: "its port {0} has an accelerator",
-    Why.VDPA: "its port {0} is a vDPA device",
-    Why.TPM: "it has a virtual TPM",
-    Why.MEMORY_ENCRYPTION: "its memory is encrypted",
-    Why.PCI_DEVICE: "its flavor asks for the PCI device {0}",
-    Why.SAME_HOST: "it is on {0}, which is asked for",
-    Why.SAME_FLAVOR: "it has the flavor {0}, by its name",
-    Why.DISABLED_FLAVOR: "the flavor is disabled",
-    Why.VOLUME: "it boots from a volume, which keeps its image",
-    Why.NUMA: "the image changes whether it has NUMA nodes",
-    Why.ZERO_DISK: "the flavor has no disk, and it boots from none of a volume",
 }
 
 _CELL = ("cell", "cells: only hosts of the server's own cell count")
@@ -140,7 +117,7 @@ def summary(found: Destinations) -> str:
     verdict = _lower(_verdict(found))
     if not found.refusals:
         return f"{_capital(_what(found))}: {verdict}"
-    wrong = listed(wording(each) for each in found.refusals)
+    wrong = listed(each.text for each in found.refusals)
     otherwise = f" Otherwise: {verdict}" if found.hosts else ""
     return f"Nova refuses the {_what(found)}: {wrong}.{otherwise}"
 
@@ -183,18 +160,12 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def wording(refusal: MoveRefusal) -> str:
-    """Why a move is refused, in a clause."""
-    first, *others = (*refusal.values, "")
-    return _WRONG[refusal.why].format(first, " or ".join(filter(None, others)))
-
-
 def lines(found: Destinations) -> Iterator[str]:
     """The lines on the move, above those on hosts."""
     if because(found):
         yield because(found)
     for each in found.refusals:
-        yield f"{each.by} refuses it ({each.exception}): {wording(each)}."
+        yield f"{each.by} refuses it ({each.exception}): {each.text}."
     if found.has_refused_image and found.kind is not Kind.REBUILD:
         yield (
             "Its last rebuild failed: Nova keeps the image of that in its request, and "

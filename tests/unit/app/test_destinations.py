@@ -10,9 +10,8 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage, CloudBroke
 from osc_traitsched.core.existing.moves.due import Because
 from osc_traitsched.core.existing.moves.rebuild import Can
-from osc_traitsched.core.existing.moves.refusals import Why
-from osc_traitsched.core.existing.parts import Name
-from osc_traitsched.core.nova.question import Kind, ServerSpec
+from osc_traitsched.core.existing.parts import Given, Name
+from osc_traitsched.core.nova.question import Kind
 from osc_traitsched.views.server import destinations as views
 from tests.schemas import closed
 from tests.unit.app.recorded import CMP01, ROCKY, TRAITS
@@ -98,7 +97,7 @@ def test_a_resize_has_the_new_flavor_and_an_option_that_lets_it_stay():
         if each.name == "DEFAULT.allow_resize_to_same_host"
     )
     assert (impact.gained, impact.lost) == (1, 0)
-    assert [each.why for each in answer.refusals] == [Why.SAME_FLAVOR]
+    assert [each.reason for each in answer.refusals] == ["same flavor"]
     stays = SettingsSources(nova_release=33, options=STAYS)
     answer, _ = found(running("cmp01"), Kind.RESIZE, sources=stays, flavor="gold")
     assert (names(answer), answer.ignored) == (["cmp01"], "")
@@ -246,7 +245,7 @@ def test_a_server_that_is_on_no_host_is_rebuilt_nowhere():
     shelved = running("", **{"OS-EXT-STS:vm_state": "shelved_offloaded"})
     answer, _ = rebuilt(shelved)
     assert (answer.rebuild, answer.hosts) == (None, ())
-    assert Why.NO_HOST in {each.why for each in answer.refusals}
+    assert "on no host" in {each.reason for each in answer.refusals}
     assert text(answer)[0].startswith("Nova refuses the rebuild of web-3: ")
 
 

@@ -10,7 +10,7 @@ from osc_traitsched.core.existing.failure import ServerState, read_state
 from osc_traitsched.core.existing.moves.due import Because, due
 from osc_traitsched.core.existing.moves.planned import Planned
 from osc_traitsched.core.existing.moves.rebuild import Can, rebuild
-from osc_traitsched.core.existing.moves.refusals import Why, refusals
+from osc_traitsched.core.existing.moves.refusals import refusals
 from osc_traitsched.core.explain.option_impact import variations
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MoveRule
@@ -221,7 +221,7 @@ def planned(kind, release=34, is_up=True, flavor=None, new=None, ports=(), **mor
 
 
 def why(*args, **more):
-    return [each.why for each in refusals(planned(*args, **more))]
+    return [each.reason for each in refusals(planned(*args, **more))]
 
 
 STATES = {
@@ -242,7 +242,7 @@ NOVAS = (
 @pytest.mark.parametrize("vm_state", NOVAS)
 def test_each_move_is_for_some_states(kind, vm_state):
     """nova/compute/api.py, check_instance_state"""
-    is_refused = Why.VM_STATE in why(kind, vm_state=vm_state)
+    is_refused = "state" in why(kind, vm_state=vm_state)
     assert is_refused is (vm_state not in STATES[kind])
 
 
@@ -251,7 +251,7 @@ def test_each_move_is_for_some_states(kind, vm_state):
 def test_only_an_evacuation_from_wallaby_on_may_interrupt_something(kind, release):
     """Nova's change db919aa15f: in 26.0.0, and in 23.2.2, 24.2.0 and 25.1.0"""
     found = why(kind, release, task_state="rebooting")
-    assert (Why.TASK in found) is not (kind is EVACUATION and release >= 23)
+    assert ("task under way" in found) is not (kind is EVACUATION and release >= 23)
 
 
 @pytest.mark.parametrize("kind", Kind)
@@ -265,17 +265,17 @@ def test_a_source_that_nova_does_not_list_is_neither_up_nor_down(kind):
 @pytest.mark.parametrize("kind", Kind)
 def test_the_source_must_be_up_for_some_and_down_for_an_evacuation(kind):
     needs_up = kind in (LIVE, COLD, RESIZE)
-    assert (Why.SOURCE_DOWN in why(kind, is_up=False)) is needs_up
-    assert (Why.SOURCE_UP in why(kind, is_up=True)) is (kind is EVACUATION)
+    assert ("source down" in why(kind, is_up=False)) is needs_up
+    assert ("source up" in why(kind, is_up=True)) is (kind is EVACUATION)
 
 
 def test_no_server_is_evacuated_to_where_it_is():
     """nova/api/openstack/compute/evacuate.py"""
     asked = planned(EVACUATION, is_up=False)
-    for host, whys in ((asked.state.host, [Why.SAME_HOST]), ("elsewhere", [])):
-        question = asked.question.with_spec(on_host=host)
+    for host, whys in ((asked.state.host, ["same host"]), ("elsewhere", [])):
+        question = dataclasses.replace(asked.question, on_host=host)
         found = refusals(dataclasses.replace(asked, question=question))
-        assert [each.why for each in found] == whys
+        assert [each.reason for each in found] == whys
 
 
 def test_a_live_migration_to_where_it_is_is_left_to_the_scheduler():
@@ -296,12 +296,12 @@ def test_a_live_migration_is_refused_by_the_conductor_where_the_source_is_down()
 def test_a_server_without_a_host_is_unshelved_and_nothing_else():
     for kind in Kind:
         found = why(kind, host="", vm_state="shelved_offloaded", is_up=False)
-        assert (Why.NO_HOST in found) is (kind is not UNSHELVE)
+        assert ("on no host" in found) is (kind is not UNSHELVE)
     assert why(UNSHELVE, host="", vm_state="shelved_offloaded", is_up=False) == []
 
 
 def test_a_guest_that_died_does_not_migrate_live():
-    assert why(LIVE, power_state=4) == [Why.POWER_STATE]
+    assert why(LIVE, power_state=4) == ["power state"]
     assert why(LIVE, power_state=3) == why(COLD, power_state=4) == []
 
 
@@ -359,7 +359,7 @@ HAVING = {
 @pytest.mark.parametrize("kind", Kind)
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_a_server_has_refuses_some_moves_in_some_releases(what, kind, release):
-    found = Why(what) in why(kind, release, **HAVING[what])
+    found = what in why(kind, release, **HAVING[what])
     assert found is (release in REFUSED[what][kind])
 
 
@@ -368,26 +368,26 @@ def test_a_tpm_whose_secret_the_host_keeps_migrates_live_from_2026_1_on(
     release, is_refused
 ):
     flavor = {"hw:tpm_version": "2.0", "hw:tpm_secret_security": "host"}
-    assert (Why.TPM in why(LIVE, release, flavor=flavor)) is is_refused
-    assert Why.TPM in why(EVACUATION, release, flavor=flavor)
+    assert ("virtual tpm" in why(LIVE, release, flavor=flavor)) is is_refused
+    assert "virtual tpm" in why(EVACUATION, release, flavor=flavor)
 
 
 def test_a_resize_is_to_another_flavor_that_is_there():
     other = {"name": "other"}
-    assert why(RESIZE) == [Why.SAME_FLAVOR]
+    assert why(RESIZE) == ["same flavor"]
     assert why(RESIZE, new=other) == []
     # Made anew by the same name: no flavor is given another size.
     assert why(RESIZE, new={"ram": 12345}) == []
     disabled = {**other, "OS-FLV-DISABLED:disabled": True}
-    assert why(RESIZE, new=disabled) == [Why.DISABLED_FLAVOR]
+    assert why(RESIZE, new=disabled) == ["disabled flavor"]
     profile = {**other, "extra_specs": {"accel:device_profile": "gpu"}}
-    assert why(RESIZE, new=profile) == [Why.ACCELERATOR]
+    assert why(RESIZE, new=profile) == ["accelerator"]
 
 
 def test_only_a_server_of_a_volume_gets_a_flavor_without_a_disk():
     asked = planned(RESIZE, new={"name": "other", "disk": 0})
-    assert [each.why for each in refusals(asked)] == [Why.ZERO_DISK]
-    of_volume = asked.question.with_spec(boot_from_volume=True)
+    assert [each.reason for each in refusals(asked)] == ["zero disk"]
+    of_volume = dataclasses.replace(asked.question, boot_from_volume=True)
     assert refusals(dataclasses.replace(asked, question=of_volume)) == ()
 
 
@@ -395,15 +395,15 @@ def test_an_image_may_not_change_whether_there_are_numa_nodes():
     """nova/compute/api.py, _validate_numa_rebuild"""
     nodes = {"id": "i2", "hw_numa_nodes": 1}
     for old, new, expected in (
-        ({}, nodes, [Why.NUMA]),
-        (nodes, {"id": "i3"}, [Why.NUMA]),
+        ({}, nodes, ["numa nodes"]),
+        (nodes, {"id": "i3"}, ["numa nodes"]),
         (nodes, {**nodes, "id": "i3"}, []),
         ({}, {"id": "i3"}, []),
     ):
         asked = planned(REBUILD, image=old)
         question = dataclasses.replace(asked.before, image=new)
         asked = dataclasses.replace(asked, question=question)
-        assert [each.why for each in refusals(asked)] == expected
+        assert [each.reason for each in refusals(asked)] == expected
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -413,12 +413,14 @@ def test_a_volume_gets_another_image_from_zed_on(release):
     volume = Volume("v1", "nova", size=1, is_bootable=True, image_metadata=metadata)
     parts = Parts(volumes=(volume,), boots_from="v1")
     asked = planned(REBUILD, release)
-    before = asking(asked.before, image=None, boot_from_volume=True, parts=parts)
-    for image, expected in (("i1", []), ("i2", [Why.VOLUME] * (release < 26))):
+    before = dataclasses.replace(
+        asked.before, image=None, boot_from_volume=True, parts=parts
+    )
+    for image, expected in (("i1", []), ("i2", ["volume"] * (release < 26))):
         question = dataclasses.replace(before, image={"id": image})
         asked = dataclasses.replace(asked, before=before, question=question)
         assert asked.has_image is (image == "i1")
-        assert [each.why for each in refusals(asked)] == expected
+        assert [each.reason for each in refusals(asked)] == expected
 
 
 # A rebuild is judged where the server is

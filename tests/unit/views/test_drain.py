@@ -17,7 +17,6 @@ from osc_traitsched.core.existing.drain.plan import (
 )
 from osc_traitsched.core.existing.failure import ServerState
 from osc_traitsched.core.existing.moves.refusals import MoveRefusal
-from osc_traitsched.core.existing.moves.refusals import Why as Refused
 from osc_traitsched.core.existing.parts import Name, Part, Source
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import ServerGroup
@@ -71,11 +70,37 @@ def text(found, options=()):
     return [line.text for line in prose.lines(found, options)]
 
 
-NOT_SHOWN = (Part(Name.ZONE, Source.NOT_SHOWN, None, 96),)
-NOT_SHOWN += (Part(Name.HOST, Source.NOT_SHOWN),)
-ASLEEP = MoveRefusal(Refused.VM_STATE, "InstanceInvalidState", ("suspended", "active"))
-POLICY = Refusal(
-    "UnsupportedPolicyException", "group-policy-off", ("a", "F"), "scheduler"
+REFUSAL = MoveRefusal(
+    "state", "InstanceInvalidState", "it is suspended, and would have to be active"
+)
+ASLEEP = Stuck(resident("asleep", COLD, "suspended", refusals=(REFUSAL,)), Why.REFUSED)
+FULL = Stuck(resident("full"), Why.NO_ROOM)
+
+
+@pytest.mark.parametrize(
+    ("found", "summary"),
+    [
+        (drain(), "No server is on cmp00."),
+        (drain([step()]), "The only server of cmp00 can be moved: 1 live."),
+        (drain(stuck=[FULL]), "The only server of cmp00 cannot be moved."),
+        (drain(stuck=[FULL, FULL]), "None of the 2 servers of cmp00 can be moved."),
+        (
+            drain([step(), step(kind=COLD), step()]),
+            "All 3 servers of cmp00 can be moved: 2 live, 1 cold.",
+        ),
+        (
+            drain([step(kind=EVACUATION), step(kind=EVACUATION)]),
+            "All 2 servers of cmp00 can be moved: 2 by evacuation.",
+        ),
+        (
+            drain([step(), step(unknown=("JsonFilter",))]),
+            "All 2 servers of cmp00 can be moved, 1 of them perhaps: 2 live.",
+        ),
+        (
+            drain([step()], [FULL]),
+            "1 of 2 servers of cmp00 can be moved: 1 live; 1 is stuck.",
+        ),
+    ],
 )
 HERE = ServerGroup("g", "affinity", members=frozenset("ab"), hosts={"cmp00"})
 ELSEWHERE = dataclasses.replace(HERE, hosts={"cmp00", "cmp03"})

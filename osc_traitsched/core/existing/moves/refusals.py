@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import enum
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,45 +12,23 @@ from osc_traitsched.core.nova.question import Body, Kind
 from osc_traitsched.core.nova.server import cpu, extra_specs
 from osc_traitsched.core.releases import NEWEST, OLDEST
 
-# Why Nova does not begin with a move: the values of ``refusals.py``.
-
-
-class Why(enum.Enum):
-    """Why a move is refused; the values are those of documents."""
-
-    VM_STATE = "state"
-    TASK = "task under way"
-    NEVER_RAN = "never ran"
-    NO_HOST = "on no host"
-    SOURCE_UP = "source up"
-    SOURCE_DOWN = "source down"
-    POWER_STATE = "power state"
-    ACCELERATOR = "accelerator"
-    PORT_ACCELERATOR = "port accelerator"
-    VDPA = "vdpa port"
-    TPM = "virtual tpm"
-    MEMORY_ENCRYPTION = "memory encryption"
-    PCI_DEVICE = "pci device"
-    SAME_HOST = "same host"
-    SAME_FLAVOR = "same flavor"
-    DISABLED_FLAVOR = "disabled flavor"
-    ZERO_DISK = "zero disk"
-    VOLUME = "volume"
-    NUMA = "numa nodes"
+#: A server's state is one that the move does not start from.
+STATE = "state"
 
 
 @dataclasses.dataclass(frozen=True)
 class MoveRefusal:
     """Why Nova does not begin with a move.
 
+    :ivar reason: a word for programs
     :ivar exception: the class of Nova's exception
-    :ivar values: what the server has or is instead, and what it may be
+    :ivar text: what is wrong, in a clause
     :ivar by: the service that refuses it
     """
 
-    why: Why
+    reason: str
     exception: str
-    values: tuple[str, ...] = ()
+    text: str
     by: str = "nova-api"
 
 
@@ -94,26 +71,28 @@ def _specs(flavor: Body) -> Mapping[str, Any]:
 
 def _port_accelerator(planned: Planned) -> MoveRefusal | None:
     ports = planned.question.parts.ports
-    found = tuple(each.label for each in ports if each.vnic_type in _ACCELERATED)
-    if not found:
+    label = next((each.label for each in ports if each.vnic_type in _ACCELERATED), None)
+    if label is None:
         return None
-    return MoveRefusal(Why.PORT_ACCELERATOR, "ForbiddenPortsWithAccelerator", found)
+    text = f"its port {label} has an accelerator"
+    return MoveRefusal("port accelerator", "ForbiddenPortsWithAccelerator", text)
 
 
 def _vdpa(planned: Planned) -> MoveRefusal | None:
     ports = planned.question.parts.ports
-    found = tuple(each.label for each in ports if each.vnic_type == "vdpa")
-    if not found:
+    label = next((each.label for each in ports if each.vnic_type == "vdpa"), None)
+    if label is None:
         return None
-    return MoveRefusal(Why.VDPA, "OperationNotSupportedForVDPAInterface", found)
+    text = f"its port {label} is a vDPA device"
+    return MoveRefusal("vdpa port", "OperationNotSupportedForVDPAInterface", text)
 
 
 def _accelerator(planned: Planned) -> MoveRefusal | None:
     for flavor in (planned.old_flavor, planned.question.flavor):
         profile = _specs(flavor).get(_PROFILE)
         if profile:
-            values = (str(profile),)
-            return MoveRefusal(Why.ACCELERATOR, "ForbiddenWithAccelerators", values)
+            text = f"its flavor asks for the device profile {profile}"
+            return MoveRefusal("accelerator", "ForbiddenWithAccelerators", text)
     return None
 
 
@@ -121,7 +100,9 @@ def _tpm(planned: Planned) -> MoveRefusal | None:
     server = planned.server
     if server is None or extra_specs.tpm(server)[0].value is None:
         return None
-    return MoveRefusal(Why.TPM, "OperationNotSupportedForVTPM")
+    return MoveRefusal(
+        "virtual tpm", "OperationNotSupportedForVTPM", "it has a virtual TPM"
+    )
 
 
 def _legacy_tpm(planned: Planned) -> MoveRefusal | None:
@@ -145,53 +126,60 @@ def _memory_encryption(planned: Planned) -> MoveRefusal | None:
     exception = "OperationNotSupportedForSEV"
     if planned.release >= 34:
         exception = "OperationNotSupportedForMemEncryption"
-    return MoveRefusal(Why.MEMORY_ENCRYPTION, exception)
+    return MoveRefusal("memory encryption", exception, "its memory is encrypted")
 
 
 def _vm_state(planned: Planned) -> MoveRefusal | None:
     state, allowed = planned.state.vm_state, _STATES[planned.kind]
     if not state or state in allowed:
         return None
-    return MoveRefusal(Why.VM_STATE, _INVALID, (state, *allowed))
+    text = f"it is {state}, and would have to be {' or '.join(allowed)}"
+    return MoveRefusal(STATE, _INVALID, text)
 
 
 def _task(planned: Planned) -> MoveRefusal | None:
     task = planned.state.task_state
-    return MoveRefusal(Why.TASK, _INVALID, (task,)) if task else None
+    text = f"something is being done with it ({task})"
+    return MoveRefusal("task under way", _INVALID, text) if task else None
 
 
 def _never_ran(planned: Planned) -> MoveRefusal | None:
     if planned.state.launched:
         return None
-    return MoveRefusal(Why.NEVER_RAN, _INVALID)
+    return MoveRefusal("never ran", _INVALID, "it has never run")
 
 
 def _on_no_host(planned: Planned) -> MoveRefusal | None:
-    return None if planned.state.host else MoveRefusal(Why.NO_HOST, "InstanceNotReady")
+    if planned.state.host:
+        return None
+    return MoveRefusal("on no host", "InstanceNotReady", "it is on no host")
 
 
 def _source_down(planned: Planned) -> MoveRefusal | None:
     host = planned.state.host
     if not host or planned.is_up is not False:
         return None
+    exception, by = "ServiceUnavailable", "nova-api"
     if planned.kind is Kind.LIVE_MIGRATION:
-        exception = "ComputeServiceUnavailable"
-        return MoveRefusal(Why.SOURCE_DOWN, exception, (host,), "nova-conductor")
-    return MoveRefusal(Why.SOURCE_DOWN, "ServiceUnavailable", (host,))
+        exception, by = "ComputeServiceUnavailable", "nova-conductor"
+    text = f"nova-compute is down on {host}"
+    return MoveRefusal("source down", exception, text, by)
 
 
 def _source_up(planned: Planned) -> MoveRefusal | None:
     host = planned.state.host
     if not host or not planned.is_up:
         return None
-    return MoveRefusal(Why.SOURCE_UP, "ComputeServiceInUse", (host,))
+    text = f"nova-compute is up on {host}"
+    return MoveRefusal("source up", "ComputeServiceInUse", text)
 
 
 def _power_state(planned: Planned) -> MoveRefusal | None:
     found = planned.state.power_state
     if found in (None, _RUNNING, _PAUSED):
         return None
-    return MoveRefusal(Why.POWER_STATE, _INVALID, (str(found),), "nova-conductor")
+    text = f"its hypervisor says that it does not run (power state {found})"
+    return MoveRefusal("power state", _INVALID, text, "nova-conductor")
 
 
 def _pci_device(planned: Planned) -> MoveRefusal | None:
@@ -202,43 +190,42 @@ def _pci_device(planned: Planned) -> MoveRefusal | None:
     alias = _specs(planned.old_flavor).get(_ALIAS)
     if not alias:
         return None
-    values, conductor = (str(alias),), "nova-conductor"
-    return MoveRefusal(Why.PCI_DEVICE, "MigrationPreCheckError", values, conductor)
+    text = f"its flavor asks for the PCI device {alias}"
+    exception = "MigrationPreCheckError"
+    return MoveRefusal("pci device", exception, text, "nova-conductor")
 
 
 def _same_host(planned: Planned) -> MoveRefusal | None:
-    """Refuse to migrate it to where it is; a resize names no host.
+    """Refuse to migrate or evacuate it to where it is; a resize names no host.
 
-    nova/compute/api.py, ``_validate_host_for_cold_migrate``
+    nova/compute/api.py, ``_validate_host_for_cold_migrate``;
+    nova/api/openstack/compute/evacuate.py
     """
     host = planned.state.host
     if not host or planned.question.spec.on_host != host:
         return None
-    return MoveRefusal(Why.SAME_HOST, "CannotMigrateToSameHost", (host,))
-
-
-def _evacuated_to_itself(planned: Planned) -> MoveRefusal | None:
-    """Refuse to evacuate it to where it is.
-
-    nova/api/openstack/compute/evacuate.py, before the checks of nova/compute/api.py
-    """
-    host = planned.state.host
-    if not host or planned.question.spec.on_host != host:
-        return None
-    return MoveRefusal(Why.SAME_HOST, "HTTPBadRequest", (host,))
+    exception = "CannotMigrateToSameHost"
+    if planned.kind is Kind.EVACUATION:
+        exception = "HTTPBadRequest"
+    text = f"it is on {host}, which is asked for"
+    return MoveRefusal("same host", exception, text)
 
 
 def _zero_disk(planned: Planned) -> MoveRefusal | None:
     question, had = planned.question, planned.old_flavor["disk"]
     if question.spec.boot_from_volume or question.flavor["disk"] or not had:
         return None
-    return MoveRefusal(Why.ZERO_DISK, "CannotResizeDisk")
+    return MoveRefusal(
+        "zero disk",
+        "CannotResizeDisk",
+        "the flavor has no disk, and it boots from none of a volume",
+    )
 
 
 def _disabled_flavor(planned: Planned) -> MoveRefusal | None:
     if not planned.question.flavor.get("OS-FLV-DISABLED:disabled"):
         return None
-    return MoveRefusal(Why.DISABLED_FLAVOR, "FlavorNotFound")
+    return MoveRefusal("disabled flavor", "FlavorNotFound", "the flavor is disabled")
 
 
 def _image_of_volume(planned: Planned) -> MoveRefusal | None:
@@ -248,7 +235,9 @@ def _image_of_volume(planned: Planned) -> MoveRefusal | None:
     """
     if planned.has_image or not planned.before.spec.boot_from_volume:
         return None
-    return MoveRefusal(Why.VOLUME, "ImageUnacceptable")
+    return MoveRefusal(
+        "volume", "ImageUnacceptable", "it boots from a volume, which keeps its image"
+    )
 
 
 def _other_nodes(planned: Planned) -> MoveRefusal | None:
@@ -266,7 +255,11 @@ def _other_nodes(planned: Planned) -> MoveRefusal | None:
         return None
     if old is new or planned.has_image:
         return None
-    return MoveRefusal(Why.NUMA, "ImageNUMATopologyRebuildConflict")
+    return MoveRefusal(
+        "numa nodes",
+        "ImageNUMATopologyRebuildConflict",
+        "the image changes whether it has NUMA nodes",
+    )
 
 
 def _same_flavor(planned: Planned) -> MoveRefusal | None:
@@ -275,10 +268,10 @@ def _same_flavor(planned: Planned) -> MoveRefusal | None:
     A flavor is never given another size, but made again by the same name.
     """
     new, old = planned.question.flavor, planned.old_flavor
-    name = str(new["name"])
     if any(new[key] != old[key] for key in ("name", "vcpus", "ram", "disk")):
         return None
-    return MoveRefusal(Why.SAME_FLAVOR, "CannotResizeToSameFlavor", (name,))
+    text = f"it has the flavor {new['name']}, by its name"
+    return MoveRefusal("same flavor", "CannotResizeToSameFlavor", text)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -301,7 +294,7 @@ _RESIZE, _REBUILD = frozenset([Kind.RESIZE]), frozenset([Kind.REBUILD])
 _EVERY = frozenset(Kind)
 
 _CHECKS = (
-    _Check(_evacuated_to_itself, _EVACUATION),
+    _Check(_same_host, _EVACUATION),
     _Check(_port_accelerator, _LIVE | _COLD | _EVACUATION, since=24),
     _Check(_vdpa, _LIVE, since=23, until=26),
     _Check(_vdpa, _COLD | _EVACUATION, since=23, until=24),
