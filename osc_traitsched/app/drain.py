@@ -25,20 +25,20 @@ from osc_traitsched.core.errors import (
 )
 from osc_traitsched.core.existing import parts
 from osc_traitsched.core.existing.drain.model import (
-    Asked,
-    Claim,
+    Allocation,
     Leaving,
+    MoveRequest,
     State,
-    alike,
-    claims,
+    allocations,
     elsewhere,
+    request_key,
 )
 from osc_traitsched.core.existing.drain.plan import (
     Drain,
-    Resident,
+    ServerMove,
     Step,
     Stuck,
-    Why,
+    StuckReason,
     pack,
 )
 from osc_traitsched.core.existing.failure import read_state
@@ -63,9 +63,9 @@ from osc_traitsched.core.placement import candidate
 _NOTHING_SAID = ServerSpec()
 
 
-def residents(
+def server_moves(
     cloud: Cloud, nodes: Sequence[Compute], assumptions: SchedulerSettings
-) -> tuple[int, tuple[Resident, ...]]:
+) -> tuple[int, tuple[ServerMove, ...]]:
     """Return the servers of a host, and the minor version they were read with.
 
     What they have in common is read once.
@@ -112,7 +112,7 @@ def _resident(
     found: Found,
     nodes: Sequence[Compute],
     assumptions: SchedulerSettings,
-) -> Resident:
+) -> ServerMove:
     """Return a server with the move that is due, and what Nova says of it at once."""
     state = found.state
     is_up = any(node.is_up for node in nodes)
@@ -127,7 +127,7 @@ def _resident(
     except Refusal as exc:
         refusal = exc
     planned = Planned(kind, state, is_up, before=question, question=question)
-    return Resident(
+    return ServerMove(
         state,
         kind,
         question,
@@ -157,12 +157,12 @@ class PlacementRoom:
             if each.is_up and each.service_host != without
         }
         self._snapshot: Snapshot | None = None
-        self._asked: dict[str, Asked] = {}
-        self._answers: dict[tuple[str, ...], Mapping[str, tuple[Claim, ...]]] = {}
+        self._requested: dict[str, MoveRequest] = {}
+        self._answers: dict[tuple[str, ...], Mapping[str, tuple[Allocation, ...]]] = {}
         self._free: dict[tuple[str, str], int] = {}
         self._capacities: dict[str, dict[str, int]] = {}
 
-    def asked(self, question: Question) -> Asked:
+    def move_request(self, question: Question) -> MoveRequest:
         """Return what a server asks for, the same for all that are alike.
 
         Two requests for the first, and one or two for each query of Nova's that was
@@ -171,24 +171,28 @@ class PlacementRoom:
         :raises PlacementRefuses: when Placement takes no such request
         :raises CloudBroke: when Placement can't be read
         """
-        key = alike(question)
-        if key not in self._asked:
+        key = request_key(question)
+        if key not in self._requested:
             claimed = self._claims(question)
-            self._asked[key] = Asked(question, claimed, self._elsewhere(question))
-        return self._asked[key]
+            self._requested[key] = MoveRequest(
+                question, claimed, self._elsewhere(question)
+            )
+        return self._requested[key]
 
     def _elsewhere(self, question: Question) -> frozenset[str]:
         if self._knows_zones:
             return frozenset()
         return elsewhere(self._without, self._hosts.values(), question.aggregates)
 
-    def _claims(self, question: Question) -> Mapping[str, tuple[Claim, ...]]:
+    def _claims(self, question: Question) -> Mapping[str, tuple[Allocation, ...]]:
         request = question.request()
         both = (request, request.fallback)
         query = tuple(each.without_limit().query() for each in both if each)
         if query not in self._answers:
             answer = allocation_candidates.ask(self._placement, request)
-            self._answers[query] = claims(answer.body, self._providers(), self._hosts)
+            self._answers[query] = allocations(
+                answer.body, self._providers(), self._hosts
+            )
             self._keep(answer)
         return self._answers[query]
 
@@ -208,7 +212,7 @@ class PlacementRoom:
 
         :raises CloudBroke: when Nova can't be read
         """
-        questions = [each.question for each in self._asked.values()]
+        questions = [each.question for each in self._requested.values()]
         if not questions:
             return State({}, {})
         servers = {k: v for q in questions for k, v in (q.servers or {}).items()}
@@ -247,13 +251,13 @@ def plan(cloud: Cloud, name: str, sources: SettingsSources) -> Drain:
     host, assumptions = nodes[0].service_host, settings.of_cloud(cloud, sources)
     table.enabled(assumptions)
     enabled(assumptions)
-    minor, every = residents(cloud, nodes, assumptions)
+    minor, every = server_moves(cloud, nodes, assumptions)
     start = Drain(
         host, nodes, minor, assumptions, unconfirmed=_unconfirmed(cloud, host)
     )
     room = PlacementRoom(cloud, host, knows_zones=minor >= parts.ZONE)
-    every = tuple(_asked(each, room) for each in every)
-    refused = [Stuck(each, Why.REFUSED) for each in every if each.is_refused]
+    every = tuple(_requested(each, room) for each in every)
+    refused = [Stuck(each, StuckReason.REFUSED) for each in every if each.is_refused]
     start = dataclasses.replace(start, stuck=tuple(refused))
     return _packed(cloud, start, [r for r in every if not r.is_refused], room.state())
 
@@ -275,30 +279,35 @@ def _unconfirmed(cloud: Cloud, host: str) -> tuple[str, ...] | None:
         return None
 
 
-def _asked(resident: Resident, room: PlacementRoom) -> Resident:
+def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
     """Return a server with where there is room for it, unless Nova refuses its move."""
-    if resident.is_refused:
-        return resident
+    if server_move.is_refused:
+        return server_move
     try:
-        return dataclasses.replace(resident, asked=room.asked(resident.question))
+        return dataclasses.replace(
+            server_move, move_request=room.move_request(server_move.question)
+        )
     except PlacementRefuses as refusal:
-        return dataclasses.replace(resident, refusal=refusal)
+        return dataclasses.replace(server_move, refusal=refusal)
 
 
 def _packed(
-    cloud: Cloud, start: Drain, movable: Sequence[Resident], state: State
+    cloud: Cloud, start: Drain, movable: Sequence[ServerMove], state: State
 ) -> Drain:
     """Return the plan with where servers go that Nova does not refuse to move."""
     servers = {
-        Leaving(each.state.id, each.state.name, each.asked): each
+        Leaving(each.state.id, each.state.name, each.move_request): each
         for each in movable
-        if each.asked is not None
+        if each.move_request is not None
     }
-    open_to = {asked: any(state.open_to(asked)) for asked in {s.asked for s in servers}}
-    with_host = [each for each in servers if open_to[each.asked]]
+    hosts_for = {
+        move_request: any(state.hosts_for(move_request))
+        for move_request in {s.move_request for s in servers}
+    }
+    with_host = [each for each in servers if hosts_for[each.move_request]]
     found = pack(with_host, state)
-    alone = [servers[each] for each in servers if not open_to[each.asked]]
-    full = (Stuck(servers[each], Why.NO_ROOM) for each in found.left)
+    alone = [servers[each] for each in servers if not hosts_for[each.move_request]]
+    full = (Stuck(servers[each], StuckReason.NO_ROOM) for each in found.left)
     return dataclasses.replace(
         start,
         steps=tuple(
@@ -313,13 +322,15 @@ def _packed(
     )
 
 
-def _without_host(cloud: Cloud, alone: Sequence[Resident]) -> Iterator[Stuck]:
+def _without_host(cloud: Cloud, alone: Sequence[ServerMove]) -> Iterator[Stuck]:
     """Yield servers that no host could take, and of the first kinds of them why."""
-    why: dict[Asked, Explanation] = {}
+    why: dict[MoveRequest, Explanation] = {}
     for each in alone:
-        asked = each.asked
-        if asked is None:
+        move_request = each.move_request
+        if move_request is None:
             continue
-        if asked not in why and len(why) < _MOST_EXPLAINED:
-            why[asked] = explain.explain(cloud, asked.question, want_fixes=False)
-        yield Stuck(each, Why.NO_HOST, why.get(asked))
+        if move_request not in why and len(why) < _MOST_EXPLAINED:
+            why[move_request] = explain.explain(
+                cloud, move_request.question, want_fixes=False
+            )
+        yield Stuck(each, StuckReason.NO_HOST, why.get(move_request))

@@ -22,11 +22,11 @@ from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import Forbidden, NotInCatalog, PlacementRefuses
-from osc_traitsched.core.existing.fleet import Circles, Fleet
-from osc_traitsched.core.existing.judging import Judging
-from osc_traitsched.core.existing.misplaced import Elsewhere, Fit, OwnHosts
-from osc_traitsched.core.existing.placed import Placed, Placements
-from osc_traitsched.core.existing.wish import Wish, Wishes
+from osc_traitsched.core.existing.fleet import Fleet, PeerIndex
+from osc_traitsched.core.existing.judging import FleetJudge, OtherHosts
+from osc_traitsched.core.existing.misplaced import Fit, OwnHosts
+from osc_traitsched.core.existing.placed import JudgedServer, Placements
+from osc_traitsched.core.existing.wish import Demand, Demands
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.clause import Resource
@@ -34,8 +34,8 @@ from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.filter.table import enabled
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.placement import limits
 from osc_traitsched.core.placement.facts import Amount, Facts
-from osc_traitsched.core.placement.limits import demands, limits
 from osc_traitsched.core.placement.matcher import amounts
 
 #: So many servers that groups and hints speak of are looked for one at a time.
@@ -78,12 +78,12 @@ def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placemen
     fleet = fleets.fleet(cloud, hosts, project)
     _read_volumes(cloud, fleet)
     images = lookup.images_of_ids(cloud, fleet.images)
-    is_whole = hosts is None and project is None
+    is_complete = hosts is None and project is None
     silent = fleets.silent_hosts(cloud)
-    circles = _circles(cloud, fleet, is_whole, bool(silent))
-    wishes = Wishes(fleet.minor, images, aggregates, assumed)
+    peer_index = _peer_index(cloud, fleet, is_complete, bool(silent))
+    demands = Demands(fleet.minor, images, aggregates, assumed)
     with uncollected():
-        placed = _judged(cloud, fleet, wishes, circles, aggregates)
+        placed = _judged(cloud, fleet, demands, peer_index, aggregates)
     ordered = sorted(placed, key=lambda each: (each.server.host, each.server.name))
     return Placements(
         settings=assumed,
@@ -106,30 +106,30 @@ def _read_volumes(cloud: Cloud, fleet: Fleet) -> None:
 def _judged(
     cloud: Cloud,
     fleet: Fleet,
-    wishes: Wishes,
-    circles: Circles,
+    demands: Demands,
+    peer_index: PeerIndex,
     aggregates: Sequence[Body],
-) -> tuple[Placed, ...]:
+) -> tuple[JudgedServer, ...]:
     """Return the servers that are misplaced, or of which that is not known."""
     computes = lookup.computes(cloud)
     listed = read.providers(cloud.placement)
     snapshot = listed.with_nova(read.view(computes, aggregates))
     known = [each for each in computes if each.uuid in snapshot.by_uuid]
-    judging = Judging(fleet, wishes, circles, known)
-    facts = _facts(cloud.placement, snapshot, judging.wishes)
+    judging = FleetJudge(fleet, demands, peer_index, known)
+    facts = _facts(cloud.placement, snapshot, judging.demands)
     found = host_states(known, aggregates)
     states = {each.compute.uuid: each for each in found}
-    classes = _classes(judging.wishes)
-    own = OwnHosts(facts, classes, states, wishes.assumptions)
-    placed = tuple(judging.in_question(own))
+    classes = _classes(judging.demands)
+    own = OwnHosts(facts, classes, states, demands.assumptions)
+    placed = tuple(judging.not_fine(own))
     wanted = {
-        judging.wish(each.server)
+        judging.demand(each.server)
         for each in placed
         if each.verdict.answer is Fit.MISPLACED
     }
     facts = _with_room(cloud.placement, facts, wanted)
-    elsewhere = Elsewhere(facts, states, wishes.assumptions)
-    return tuple(judging.with_destinations(placed, elsewhere))
+    other_hosts = OtherHosts(facts, states, demands.assumptions)
+    return tuple(judging.with_destinations(placed, other_hosts))
 
 
 def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] | None:
@@ -144,28 +144,28 @@ def _service_hosts(cloud: Cloud, selectors: Selectors | None) -> frozenset[str] 
     return frozenset(named.union(chosen.without_provider))
 
 
-def _circles(
-    cloud: Cloud, fleet: Fleet, is_whole: bool, has_silent_cell: bool
-) -> Circles:
+def _peer_index(
+    cloud: Cloud, fleet: Fleet, is_complete: bool, has_silent_cell: bool
+) -> PeerIndex:
     """Return the groups, with where all servers are that they and hints speak of.
 
     If all servers were read, those that were not are on no host, or in a cell that does
     not answer.
     """
-    circles = Circles(server_groups.groups(cloud), fleet)
-    left = sorted(circles.unplaced)
+    peer_index = PeerIndex(server_groups.groups(cloud), fleet)
+    left = sorted(peer_index.unplaced)
     if has_silent_cell:
-        circles.place({}, left)
-    elif is_whole:
-        circles.place({}, ())
+        peer_index.add_hosts({}, left)
+    elif is_complete:
+        peer_index.add_hosts({}, ())
     else:
         found = server_groups.whereabouts(cloud, left[:MOST_LOOKED_FOR])
         hosts = {server: host for server, (host, _) in found.nodes.items()}
-        circles.place(hosts, found.silent.union(left[MOST_LOOKED_FOR:]))
-    return circles
+        peer_index.add_hosts(hosts, found.silent.union(left[MOST_LOOKED_FOR:]))
+    return peer_index
 
 
-def _facts(placement: Service, snapshot: Snapshot, wishes: Iterable[Wish]) -> Facts:
+def _facts(placement: Service, snapshot: Snapshot, demands: Iterable[Demand]) -> Facts:
     """Read what all clauses need but amounts, and which classes hosts have.
 
     The answers for all hosts leave out those that are full. Of these only trees are
@@ -173,7 +173,7 @@ def _facts(placement: Service, snapshot: Snapshot, wishes: Iterable[Wish]) -> Fa
     """
     clauses = (
         dataclasses.replace(clause, origins=())
-        for each in _requests(wishes)
+        for each in _requests(demands)
         for clause in each.clauses
         if not isinstance(clause, Resource)
     )
@@ -190,13 +190,13 @@ def _facts(placement: Service, snapshot: Snapshot, wishes: Iterable[Wish]) -> Fa
     return allocation_candidates.with_inventories(placement, facts, unread)
 
 
-def _with_room(placement: Service, facts: Facts, wishes: Iterable[Wish]) -> Facts:
+def _with_room(placement: Service, facts: Facts, demands: Iterable[Demand]) -> Facts:
     """Return the facts with which providers have room now for what these ask for."""
-    requests = _requests(wishes)
+    requests = _requests(demands)
     ask = functools.partial(_offers, placement)
     clauses = (clause for each in requests for clause in each.clauses)
     offers = {amount: ask(amount) for amount in amounts(clauses)}
-    found = limits(demands(requests), offers, facts.stock, ask)
+    found = limits.limits(limits.demands(requests), offers, facts.stock, ask)
     return dataclasses.replace(facts, offers=offers, limits=found)
 
 
@@ -211,13 +211,13 @@ def _offers(placement: Service, amount: Amount) -> frozenset[str]:
         return frozenset()
 
 
-def _classes(wishes: Iterable[Wish]) -> frozenset[str]:
-    clauses = (clause for each in _requests(wishes) for clause in each.clauses)
+def _classes(demands: Iterable[Demand]) -> frozenset[str]:
+    clauses = (clause for each in _requests(demands) for clause in each.clauses)
     return frozenset(c.resource_class for c in clauses if isinstance(c, Resource))
 
 
-def _requests(wishes: Iterable[Wish]) -> tuple[Request, ...]:
+def _requests(demands: Iterable[Demand]) -> tuple[Request, ...]:
     """Return what Nova would ask Placement, second queries too, each once."""
-    first = [each.request for each in wishes if each.request is not None]
+    first = [each.request for each in demands if each.request is not None]
     both = (each for one in first for each in (one, one.fallback) if each)
     return tuple(dict.fromkeys(both))

@@ -7,7 +7,7 @@ import pytest
 from osc_traitsched.app import drain
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import CloudBroke, Forbidden, PlacementRefuses
-from osc_traitsched.core.existing.drain.plan import Why
+from osc_traitsched.core.existing.drain.plan import StuckReason
 from osc_traitsched.views.drain import prose
 from tests.functional.draining import FLAVORS, NETWORKS, FullHost
 from tests.services import fill
@@ -28,21 +28,21 @@ def planned(large, servers, hosts=HOSTS):
     url, drawn = large
     cloud = FullHost(url, drawn[:hosts], servers)
     found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
-    asked = {**cloud.compute.asked, "placement": cloud.placement.requests}
+    move_request = {**cloud.compute.move_request, "placement": cloud.placement.requests}
     for name in ("image", "network"):
-        asked[name] = sum(cloud._services[name].asked.values())
-    return found, asked
+        move_request[name] = sum(cloud._services[name].move_request.values())
+    return found, move_request
 
 
 def test_no_server_and_no_host_takes_a_request_of_its_own(large):
-    found, asked = planned(large, SERVERS)
+    found, move_request = planned(large, SERVERS)
     assert len(found.steps) == SERVERS
-    ports = [each.resident.question.parts.ports for each in found.steps]
+    ports = [each.server_move.question.parts.ports for each in found.steps]
     assert {port.id for each in ports for port in each} == {
         f"port-{number}" for number in range(SERVERS)
     }
     assert {len(each) for each in ports} == {1}
-    assert asked == {
+    assert move_request == {
         # Each list ends with an empty page.
         "os-hypervisors": 2,
         "servers": 2,
@@ -57,13 +57,13 @@ def test_no_server_and_no_host_takes_a_request_of_its_own(large):
         "placement": 2 + FLAVORS,
     }
     _, of_half = planned(large, SERVERS // 2, HOSTS // 2)
-    assert of_half == asked
+    assert of_half == move_request
 
 
 def test_the_members_of_a_group_go_to_hosts_of_their_own(large):
     found, _ = planned(large, SERVERS)
     members = {f"server-{number:03d}" for number in range(5)}
-    hosts = [s.to.node for s in found.steps if s.resident.state.name in members]
+    hosts = [s.to.node for s in found.steps if s.server_move.state.name in members]
     assert len(set(hosts)) == len(hosts) == 5
 
 
@@ -73,7 +73,7 @@ def test_why_no_host_could_take_a_server_is_looked_into_for_three_kinds(large):
     for body in cloud.bodies:
         body["flavor"]["extra_specs"] = {"trait:CUSTOM_NEVER": "required"}
     found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
-    assert {each.why for each in found.stuck} == {Why.NO_HOST}
+    assert {each.why for each in found.stuck} == {StuckReason.NO_HOST}
     assert sum(each.explanation is not None for each in found.stuck) == 3
 
 
@@ -83,8 +83,8 @@ def test_a_request_that_placement_refuses_keeps_only_its_servers(large):
     cloud.bodies[0]["flavor"]["extra_specs"] = {"resources:CUSTOM_UNHEARD_OF": "1"}
     found = drain.plan(cloud, cloud.host, SettingsSources(nova_release=33))
     (stays,) = found.stuck
-    assert (stays.why, len(found.steps)) == (Why.REFUSED, 3)
-    assert isinstance(stays.resident.refusal, PlacementRefuses)
+    assert (stays.why, len(found.steps)) == (StuckReason.REFUSED, 3)
+    assert isinstance(stays.server_move.refusal, PlacementRefuses)
 
 
 def test_what_this_user_may_not_see_is_said(large):

@@ -16,19 +16,19 @@ from osc_traitsched.core.nova.question import Body
 
 
 @dataclasses.dataclass(frozen=True)
-class Company:
+class ServerGroupPeers:
     """The others of one server.
 
     :ivar group: its server group without itself; None for none
     :ivar places: the service hosts of those that are on one, by ID
-    :ivar is_whole: it is known of each of them where it is
+    :ivar is_complete: it is known of each of them where it is
     """
 
     group: ServerGroup | None
     places: Mapping[str, str]
-    is_whole: bool = True
+    is_complete: bool = True
 
-    def seen(
+    def applied(
         self, state: HostState, spec: RequestSpec
     ) -> tuple[HostState, RequestSpec]:
         """Return a host and a request as filters see them that look at servers."""
@@ -38,7 +38,7 @@ class Company:
             dataclasses.replace(spec, group=self.group),
         )
 
-    def with_itself(self, host: str) -> Company:
+    def with_itself(self, host: str) -> ServerGroupPeers:
         """Return the company of a server that is moved: its group counts it, too.
 
         nova/scheduler/utils.py, ``setup_instance_group``
@@ -53,7 +53,7 @@ class Company:
         )
 
 
-class Circles:
+class PeerIndex:
     """Knows of which servers groups and hints speak, and where they are.
 
     :param groups: those of all projects
@@ -68,14 +68,14 @@ class Circles:
             if not group.members.isdisjoint(members)
             for uuid in group.members
         }
-        self._named = list(map(_named, fleet.kinds))
-        spoken_of = frozenset(self._groups).union(*self._named)
+        self._hinted = list(map(_hinted, fleet.kinds))
+        spoken_of = frozenset(self._groups).union(*self._hinted)
         self._places = {
             each.id: each.host for each in fleet.residents if each.id in spoken_of
         }
         self.unplaced = spoken_of - self._places.keys()
 
-    def place(self, hosts: Mapping[str, str], left: Iterable[str]) -> None:
+    def add_hosts(self, hosts: Mapping[str, str], left: Iterable[str]) -> None:
         """Take where servers are that were not read with the others.
 
         :param hosts: their service hosts, by ID; those that are on none are not there
@@ -84,9 +84,9 @@ class Circles:
         self._places.update(hosts)
         self.unplaced = frozenset(left)
 
-    def company(self, server: Resident) -> Company | None:
+    def peers(self, server: Resident) -> ServerGroupPeers | None:
         """Return the others of a server; None for one that goes by itself."""
-        group, named = self._groups.get(server.id), self._named[server.kind]
+        group, named = self._groups.get(server.id), self._hinted[server.kind]
         if group is None and not named:
             return None
         members = (group.members if group else frozenset[str]()) - {server.id}
@@ -95,10 +95,10 @@ class Circles:
         if group is not None:
             hosts = frozenset(places[uuid] for uuid in members if uuid in places)
             group = dataclasses.replace(group, members=members, hosts=hosts)
-        return Company(group, places, others.isdisjoint(self.unplaced))
+        return ServerGroupPeers(group, places, others.isdisjoint(self.unplaced))
 
 
-def _named(kind: Body) -> frozenset[str]:
+def _hinted(kind: Body) -> frozenset[str]:
     hints = parts.hints(kind)
     return frozenset(uuid for hint in OF_SERVERS for uuid in hints.get(hint, ()))
 
@@ -186,7 +186,7 @@ class Fleet:
             self._once(body["tenant_id"]),
             self._once(body[HOST]),
             self._once(body.get(NODE) or ""),
-            self._kind(_asked_for(body)),
+            self._kind(_request_of(body)),
         )
 
     def _once(self, text: str) -> str:
@@ -205,7 +205,7 @@ class Fleet:
         return frozenset(filter(None, map(parts.image_id, self.kinds)))
 
 
-def _asked_for(body: Any) -> Body:
+def _request_of(body: Any) -> Body:
     """Return what a body has of the server's request, as the body has it."""
     image, hints = body["image"], body.get("scheduler_hints") or {}
     found = {

@@ -2,24 +2,136 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 
-from osc_traitsched.core.existing.fleet import Circles, Fleet, Resident
+from osc_traitsched.core.existing.fleet import (
+    Fleet,
+    PeerIndex,
+    Resident,
+    ServerGroupPeers,
+)
 from osc_traitsched.core.existing.misplaced import (
-    Destination,
-    Elsewhere,
+    OF_SERVERS,
     Fit,
     OwnHosts,
     Verdict,
     host_not_listed,
 )
-from osc_traitsched.core.existing.placed import Placed
-from osc_traitsched.core.existing.wish import Refused, Wish, Wishes
+from osc_traitsched.core.existing.moves.rebuild import Can
+from osc_traitsched.core.existing.placed import JudgedServer
+from osc_traitsched.core.existing.wish import Demand, Demands, Refused
 from osc_traitsched.core.inventory.snapshot import Compute
+from osc_traitsched.core.nova.filter.state import (
+    HostState,
+    Passes,
+    RequestSpec,
+    Unknown,
+)
+from osc_traitsched.core.nova.filter.table import enabled, judge
+from osc_traitsched.core.nova.request import Request
+from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.placement.facts import Facts
+from osc_traitsched.core.placement.matcher import Matcher
+
+# Whether another host could be given to a server now, with room for it.
 
 
-class Judging:
-    """Knows of each server of a fleet its wish, its host, and its company.
+@dataclasses.dataclass
+class _HostSearch:
+    """The hosts for one demand, found as far as they were wanted.
+
+    :ivar left: yields those that were not looked at yet
+    """
+
+    left: Iterator[tuple[str, bool]]
+    roots: list[tuple[str, bool]] = dataclasses.field(default_factory=list)
+
+    def all(self) -> Iterator[tuple[str, bool]]:
+        """Yield each host, and whether all filters pass it for sure."""
+        yield from self.roots
+        for each in self.left:
+            self.roots.append(each)
+            yield each
+
+
+class OtherHosts:
+    """Looks for other hosts; each demand looks no further than its servers need.
+
+    :param facts: with what providers can give now, of all amounts that are asked for
+    :param states: the compute nodes, by the UUIDs of their providers
+    """
+
+    def __init__(
+        self,
+        facts: Facts,
+        states: Mapping[str, HostState],
+        settings: SchedulerSettings,
+    ) -> None:
+        self._facts = facts
+        hosts = (host.uuid for host in facts.snapshot.hosts)
+        self._states = {uuid: states[uuid] for uuid in hosts if uuid in states}
+        self._settings = settings
+        self._names = enabled(settings)
+        self._alone = [n for n in self._names if n not in OF_SERVERS]
+        self._found: dict[Demand, _HostSearch] = {}
+
+    def destination(
+        self, demand: Demand, own: str | None, peers: ServerGroupPeers | None
+    ) -> Can:
+        """Tell whether a host other than its own could be given to a server.
+
+        It meets the whole request, has room, and all filters pass it. What one kind of
+        move alone takes is not looked at.
+
+        :param own: the UUID of the provider of the server's own host; None for none
+        :param peers: of a server that is moved
+        """
+        if demand.request is None or demand.spec is None:
+            is_refused = demand.refusal is not None
+            return Can.NO if is_refused else Can.UNKNOWN
+        if demand not in self._found:
+            self._found[demand] = _HostSearch(self._hosts(demand.request, demand.spec))
+        is_known = not demand.doubts and (peers is None or peers.is_complete)
+        is_open = False
+        for root, is_sure in self._found[demand].all():
+            if root == own:
+                continue
+            fits = self._suits_peers(root, demand.spec, peers)
+            if fits and is_sure and is_known:
+                return Can.YES
+            is_open = is_open or fits
+        if is_open or not demand.is_image_known:
+            return Can.UNKNOWN
+        return Can.NO
+
+    def _hosts(self, request: Request, spec: RequestSpec) -> Iterator[tuple[str, bool]]:
+        """Yield the hosts that are not kept out for sure, and if that is sure."""
+        matchers = [
+            Matcher(each.clauses, each.group_policy, self._facts, each.same_subtree)
+            for each in filter(None, (request, request.fallback))
+        ]
+        for root, state in self._states.items():
+            if any(m.meets(m.host(root), m.everything) for m in matchers):
+                answers = [judge(n, state, spec, self._settings) for n in self._alone]
+                if all(isinstance(each, (Passes, Unknown)) for each in answers):
+                    yield root, all(isinstance(each, Passes) for each in answers)
+
+    def _suits_peers(
+        self, root: str, spec: RequestSpec, peers: ServerGroupPeers | None
+    ) -> bool:
+        if peers is None:
+            return True
+        state, spec = peers.applied(self._states[root], spec)
+        return all(
+            isinstance(judge(name, state, spec, self._settings), Passes)
+            for name in OF_SERVERS
+            if name in self._names
+        )
+
+
+class FleetJudge:
+    """Knows of each server of a fleet its demand, its host, and its company.
 
     :param computes: Nova's compute nodes, of those that have a provider
     """
@@ -27,61 +139,61 @@ class Judging:
     def __init__(
         self,
         fleet: Fleet,
-        wishes: Wishes,
-        circles: Circles,
+        demands: Demands,
+        peer_index: PeerIndex,
         computes: Iterable[Compute],
     ) -> None:
-        self._fleet, self._circles = fleet, circles
-        self._wishes = {
-            (kind, project): wishes.wish(fleet.kinds[kind], project)
+        self._fleet, self._peer_index = fleet, peer_index
+        self._demands = {
+            (kind, project): demands.demand(fleet.kinds[kind], project)
             for kind, project in {(r.kind, r.project) for r in fleet.residents}
         }
         self._roots = _roots(computes)
 
     @property
-    def wishes(self) -> tuple[Wish, ...]:
+    def demands(self) -> tuple[Demand, ...]:
         """All of them, each once."""
-        return tuple(dict.fromkeys(self._wishes.values()))
+        return tuple(dict.fromkeys(self._demands.values()))
 
-    def wish(self, server: Resident) -> Wish:
+    def demand(self, server: Resident) -> Demand:
         """Return what a server was asked for with."""
-        return self._wishes[server.kind, server.project]
+        return self._demands[server.kind, server.project]
 
     def root(self, server: Resident) -> str | None:
         """Return the UUID of the provider of a server's host; None if not known."""
         return self._roots.get((server.host, server.node))
 
-    def in_question(self, own: OwnHosts) -> Iterator[Placed]:
+    def not_fine(self, own: OwnHosts) -> Iterator[JudgedServer]:
         """Yield the servers that are misplaced, or of which that is not known."""
         for server in self._fleet.residents:
             verdict = self._verdict(server, own)
             if verdict.answer is not Fit.FINE:
-                yield Placed(server, verdict)
+                yield JudgedServer(server, verdict)
 
     def _verdict(self, server: Resident, own: OwnHosts) -> Verdict:
         root = self.root(server)
         if root is None:
             return Verdict((host_not_listed(server.host),))
-        return own.verdict(self.wish(server), root, self._circles.company(server))
+        return own.verdict(self.demand(server), root, self._peer_index.peers(server))
 
     def with_destinations(
-        self, found: Iterable[Placed], elsewhere: Elsewhere
-    ) -> Iterator[Placed]:
+        self, found: Iterable[JudgedServer], other_hosts: OtherHosts
+    ) -> Iterator[JudgedServer]:
         """Yield the servers; the misplaced ones with whether there is another host."""
         for each in found:
             if each.verdict.answer is Fit.MISPLACED:
-                yield each._replace(destination=self._destination(each, elsewhere))
+                yield each._replace(destination=self._destination(each, other_hosts))
             else:
                 yield each
 
-    def _destination(self, placed: Placed, elsewhere: Elsewhere) -> Destination:
+    def _destination(self, placed: JudgedServer, other_hosts: OtherHosts) -> Can:
         if any(isinstance(each, Refused) for each in placed.verdict.reasons):
-            return Destination.NO
+            return Can.NO
         server = placed.server
-        company = self._circles.company(server)
-        if company is not None:
-            company = company.with_itself(server.host)
-        return elsewhere.destination(self.wish(server), self.root(server), company)
+        peers = self._peer_index.peers(server)
+        if peers is not None:
+            peers = peers.with_itself(server.host)
+        return other_hosts.destination(self.demand(server), self.root(server), peers)
 
 
 def _roots(computes: Iterable[Compute]) -> Mapping[tuple[str, str], str]:

@@ -9,14 +9,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.check.survey import is_certain, is_lasting, prefilter
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.existing.fleet import Company
+from osc_traitsched.core.existing.fleet import ServerGroupPeers
 from osc_traitsched.core.existing.wish import (
+    Demand,
     FilterAnswer,
     NotKnown,
     Objection,
     Refused,
     Unmet,
-    Wish,
 )
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.explain.verdict import correction_sets
@@ -78,22 +78,22 @@ OF_IMAGES = frozenset(
 )
 
 
-def judged(
+def filter_objections(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Iterator[Objection]:
     """Yield what the filters that are on have against a server's own host.
 
-    Those that look at other servers are left to :func:`judged_by_servers`.
+    Those that look at other servers are left to :func:`peer_objections`.
 
     :raises FiltersNotInRelease: as ``judging.enabled``
     """
     left_out = _NOT_ASKED.union(OF_SERVERS)
     for name in enabled(settings):
         if name not in left_out:
-            yield from _worded(name, _answer(name, host, spec, settings))
+            yield from _objection(name, _answer(name, host, spec, settings))
 
 
-def judged_by_servers(
+def peer_objections(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Iterator[Objection]:
     """Yield what the filters that look at other servers have against a host.
@@ -103,10 +103,10 @@ def judged_by_servers(
     on = enabled(settings)
     for name in OF_SERVERS:
         if name in on:
-            yield from _worded(name, judge(name, host, spec, settings))
+            yield from _objection(name, judge(name, host, spec, settings))
 
 
-def _worded(name: str, answer: Answer) -> Iterator[Objection]:
+def _objection(name: str, answer: Answer) -> Iterator[Objection]:
     if not isinstance(answer, Passes):
         yield FilterAnswer(name, answer)
 
@@ -153,110 +153,6 @@ def _reads_use(query: object) -> bool:
     return supported.is_of_use(query[1:].split("."))
 
 
-# Whether another host could be given to a server now, with room for it.
-
-
-class Destination(enum.Enum):
-    """Whether there is another host; the values are those of rows."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
-
-
-@dataclasses.dataclass
-class _Found:
-    """The hosts for one wish, found as far as they were wanted.
-
-    :ivar left: yields those that were not looked at yet
-    """
-
-    left: Iterator[tuple[str, bool]]
-    roots: list[tuple[str, bool]] = dataclasses.field(default_factory=list)
-
-    def all(self) -> Iterator[tuple[str, bool]]:
-        """Yield each host, and whether all filters pass it for sure."""
-        yield from self.roots
-        for each in self.left:
-            self.roots.append(each)
-            yield each
-
-
-class Elsewhere:
-    """Looks for other hosts; each wish looks no further than its servers need.
-
-    :param facts: with what providers can give now, of all amounts that are asked for
-    :param states: the compute nodes, by the UUIDs of their providers
-    """
-
-    def __init__(
-        self,
-        facts: Facts,
-        states: Mapping[str, HostState],
-        settings: SchedulerSettings,
-    ) -> None:
-        self._facts = facts
-        hosts = (host.uuid for host in facts.snapshot.hosts)
-        self._states = {uuid: states[uuid] for uuid in hosts if uuid in states}
-        self._settings = settings
-        self._names = enabled(settings)
-        self._alone = [n for n in self._names if n not in OF_SERVERS]
-        self._found: dict[Wish, _Found] = {}
-
-    def destination(
-        self, wish: Wish, own: str | None, company: Company | None
-    ) -> Destination:
-        """Tell whether a host other than its own could be given to a server.
-
-        It meets the whole request, has room, and all filters pass it. What one kind of
-        move alone takes is not looked at.
-
-        :param own: the UUID of the provider of the server's own host; None for none
-        :param company: of a server that is moved
-        """
-        if wish.request is None or wish.spec is None:
-            is_refused = wish.refusal is not None
-            return Destination.NO if is_refused else Destination.UNKNOWN
-        if wish not in self._found:
-            self._found[wish] = _Found(self._hosts(wish.request, wish.spec))
-        is_known = not wish.doubts and (company is None or company.is_whole)
-        is_open = False
-        for root, is_sure in self._found[wish].all():
-            if root == own:
-                continue
-            fits = self._in_company(root, wish.spec, company)
-            if fits and is_sure and is_known:
-                return Destination.YES
-            is_open = is_open or fits
-        if is_open or not wish.is_image_known:
-            return Destination.UNKNOWN
-        return Destination.NO
-
-    def _hosts(self, request: Request, spec: RequestSpec) -> Iterator[tuple[str, bool]]:
-        """Yield the hosts that are not kept out for sure, and if that is sure."""
-        matchers = [
-            Matcher(each.clauses, each.group_policy, self._facts, each.same_subtree)
-            for each in filter(None, (request, request.fallback))
-        ]
-        for root, state in self._states.items():
-            if any(m.meets(m.host(root), m.everything) for m in matchers):
-                answers = [judge(n, state, spec, self._settings) for n in self._alone]
-                if all(isinstance(each, (Passes, Unknown)) for each in answers):
-                    yield root, all(isinstance(each, Passes) for each in answers)
-
-    def _in_company(
-        self, root: str, spec: RequestSpec, company: Company | None
-    ) -> bool:
-        if company is None:
-            return True
-        state, spec = company.seen(self._states[root], spec)
-        return all(
-            isinstance(judge(name, state, spec, self._settings), Passes)
-            for name in OF_SERVERS
-            if name in self._names
-        )
-
-
 # Servers whose own hosts could not be given to them today.
 #
 # A server is judged against its host as Nova would judge the host for a new server of
@@ -280,7 +176,7 @@ class Fit(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """What can be said of servers of one wish on one host."""
+    """What can be said of servers of one demand on one host."""
 
     objections: tuple[Objection, ...] = ()
 
@@ -322,8 +218,8 @@ def host_not_listed(host: str) -> NotKnown:
 class OwnHosts:
     """Says of servers whether their own hosts could be given to them.
 
-    :param facts: with the traits, members and figures that the wishes' clauses need
-    :param classes: all resource classes that the wishes ask for
+    :param facts: with the traits, members and figures that the demands' clauses need
+    :param classes: all resource classes that the demands ask for
     :param states: the compute nodes, by the UUIDs of their providers
     """
 
@@ -338,46 +234,50 @@ class OwnHosts:
         self._states = states
         self._settings = settings
         self._matchers: dict[object, Matcher] = {}
-        self._known: dict[tuple[Wish, str], Verdict] = {}
+        self._known: dict[tuple[Demand, str], Verdict] = {}
 
-    def verdict(self, wish: Wish, root: str, company: Company | None = None) -> Verdict:
+    def verdict(
+        self, demand: Demand, root: str, peers: ServerGroupPeers | None = None
+    ) -> Verdict:
         """Return what can be said of a server on a host.
 
         :param root: the UUID of the host's provider
-        :param company: the other servers that it is to be with, or apart from
+        :param peers: the other servers that it is to be with, or apart from
         """
         if root not in self._facts.snapshot.host_trees:
             return Verdict((host_not_listed(self._states[root].host),))
-        if (wish, root) not in self._known:
-            self._known[wish, root] = self._judged(wish, root)
-        found = self._known[wish, root]
-        if company is None or wish.spec is None:
+        if (demand, root) not in self._known:
+            self._known[demand, root] = self._judged(demand, root)
+        found = self._known[demand, root]
+        if peers is None or demand.spec is None:
             return found
-        if not company.is_whole:
+        if not peers.is_complete:
             return found.joined([_PEERS_NOT_READ])
-        state, spec = company.seen(self._states[root], wish.spec)
-        return found.joined(self._of_company(state, spec))
+        state, spec = peers.applied(self._states[root], demand.spec)
+        return found.joined(self._peer_objections(state, spec))
 
-    def _of_company(self, state: HostState, spec: RequestSpec) -> Iterator[Objection]:
+    def _peer_objections(
+        self, state: HostState, spec: RequestSpec
+    ) -> Iterator[Objection]:
         try:
             check_policy(spec, self._settings)
         except Refusal as refusal:
             yield Refused(refusal)
             return
-        yield from judged_by_servers(state, spec, self._settings)
+        yield from peer_objections(state, spec, self._settings)
 
-    def _judged(self, wish: Wish, root: str) -> Verdict:
-        start = Verdict(wish.doubts)
-        if wish.refusal is not None:
-            return start.joined(_certain([Refused(wish.refusal)], wish))
-        if wish.request is None or wish.spec is None:
+    def _judged(self, demand: Demand, root: str) -> Verdict:
+        start = Verdict(demand.doubts)
+        if demand.refusal is not None:
+            return start.joined(_certain([Refused(demand.refusal)], demand))
+        if demand.request is None or demand.spec is None:
             return start
         state = self._states[root]
         found = (
-            *self._unmet(wish.request, root),
-            *judged(state, wish.spec, self._settings),
+            *self._unmet(demand.request, root),
+            *filter_objections(state, demand.spec, self._settings),
         )
-        return start.joined(_certain(found, wish))
+        return start.joined(_certain(found, demand))
 
     def _unmet(self, request: Request, root: str) -> Iterator[Objection]:
         """Yield the clauses that a host does not meet, by each of Nova's queries."""
@@ -470,10 +370,10 @@ def _of(clauses: Collection[Clause], mask: Mask) -> Iterator[Clause]:
     return (clause for n, clause in enumerate(clauses) if mask >> n & 1)
 
 
-def _certain(found: Iterable[Objection], wish: Wish) -> Iterator[Objection]:
+def _certain(found: Iterable[Objection], demand: Demand) -> Iterator[Objection]:
     """Leave out what an image that is not known could make otherwise."""
     for each in found:
-        if wish.is_image_known or _holds_with_any_image(each):
+        if demand.is_image_known or _holds_with_any_image(each):
             yield each
 
 

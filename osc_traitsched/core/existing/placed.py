@@ -6,11 +6,12 @@ import dataclasses
 from typing import NamedTuple
 
 from osc_traitsched.core.existing.fleet import Resident
-from osc_traitsched.core.existing.misplaced import Destination, Verdict
+from osc_traitsched.core.existing.misplaced import Verdict
+from osc_traitsched.core.existing.moves.rebuild import Can
 from osc_traitsched.core.nova.settings import SchedulerSettings
 
 
-class Placed(NamedTuple):
+class JudgedServer(NamedTuple):
     """A server that is not known to be where it could be.
 
     :ivar destination: whether there is another host; None if it was not asked
@@ -18,7 +19,7 @@ class Placed(NamedTuple):
 
     server: Resident
     verdict: Verdict
-    destination: Destination | None = None
+    destination: Can | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,8 +38,8 @@ class Placements:
     settings: SchedulerSettings
     looked_at: int
     homeless: int
-    misplaced: tuple[Placed, ...]
-    unknown: tuple[Placed, ...]
+    misplaced: tuple[JudgedServer, ...]
+    unknown: tuple[JudgedServer, ...]
     aggregates: dict[str, str]
     silent_hosts: tuple[str, ...] = ()
 

@@ -101,7 +101,7 @@ _NOT_SPELLED_OUT = (
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Wish:
+class Demand:
     """What servers were asked for alike, and what Nova makes of that now.
 
     :ivar request: what Placement would be asked; None if Nova would not ask
@@ -124,8 +124,8 @@ class Wish:
         )
 
 
-class Wishes:
-    """Makes the wishes of servers, one for all that differ in nothing that decides.
+class Demands:
+    """Makes the demands of servers, one for all that differ in nothing that decides.
 
     :param minor: of the compute API with which the servers were read
     :param images: the image service's bodies, by ID; those that it has no more are not
@@ -145,13 +145,13 @@ class Wishes:
         # A zone of Nova's own choosing was chosen when the server was made.
         assumptions = assumptions.changed(options.DEFAULT_ZONE, "")
         self.assumptions = assumptions.changed(options.CROSS_AZ_ATTACH, True)
-        self._named = _named_projects(self._aggregates, assumptions.collation)
+        self._named_projects_ = _named_projects(self._aggregates, assumptions.collation)
         self._hidden = tuple(_hidden(minor, self._aggregates, assumptions))
         self._other = ""
-        self._known: dict[object, Wish] = {}
+        self._known: dict[object, Demand] = {}
 
-    def wish(self, kind: Body, project: str) -> Wish:
-        """Return the wish of the servers of a kind and a project.
+    def demand(self, kind: Body, project: str) -> Demand:
+        """Return the demand of the servers of a kind and a project.
 
         :param kind: as ``Fleet.kinds`` has it
         """
@@ -168,7 +168,7 @@ class Wishes:
 
     def _alike(self, project: str) -> str:
         """Return one project for all that no aggregate names."""
-        if self.assumptions.collation.folded(project) in self._named:
+        if self.assumptions.collation.folded(project) in self._named_projects_:
             return project
         self._other = self._other or project
         return self._other
@@ -201,7 +201,7 @@ class Wishes:
         image: Body | None,
         project: str,
         doubts: tuple[Objection, ...],
-    ) -> Wish:
+    ) -> Demand:
         question = Question(
             flavor=parts.flavor(kind),
             image=image,
@@ -226,14 +226,14 @@ class Wishes:
             )
         except Refusal as refusal:
             if refusal.stage == _ON_THE_API:
-                return Wish(question, doubts=(*doubts, Refused(refusal)))
-            return Wish(question, refusal=refusal, doubts=doubts)
+                return Demand(question, doubts=(*doubts, Refused(refusal)))
+            return Demand(question, refusal=refusal, doubts=doubts)
         unclear = (
             NotKnown(f"what {each.key}={each.value} asks for is not known here")
             for each in request.not_evaluated
             if each.kind in _NOT_SPELLED_OUT
         )
-        return Wish(question, request, spec, doubts=(*doubts, *unclear))
+        return Demand(question, request, spec, doubts=(*doubts, *unclear))
 
     def _gone(self, kind: Body) -> Iterator[NotKnown]:
         identity = parts.image_id(kind)

@@ -8,7 +8,7 @@ from typing import Any
 
 from osc_traitsched.core.existing.drain.plan import (
     Drain,
-    Resident,
+    ServerMove,
     Step,
     Stuck,
 )
@@ -23,7 +23,7 @@ def document(found: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
 
     :param options: the global options of printed commands
     """
-    kinds = collections.Counter(step.resident.kind.value for step in found.steps)
+    kinds = collections.Counter(step.server_move.kind.value for step in found.steps)
     return {
         "schema": SCHEMA,
         "summary": prose.summary(found),
@@ -52,39 +52,39 @@ def document(found: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
     return dict(plain(whole))
 
 
-def _server(resident: Resident) -> schema.DrainedServer:
-    state, flavor = resident.state, resident.question.flavor
-    return schema.DrainedServer(
-        id=state.id,
-        name=state.name,
-        project_id=state.project,
-        status=state.status,
-        flavor=flavor["name"],
-        vcpus=flavor["vcpus"],
-        ram=flavor["ram"],
-        disk=flavor["disk"],
-    )
+def _server(server_move: ServerMove) -> dict[str, Any]:
+    state, flavor = server_move.state, server_move.question.flavor
+    return {
+        "id": state.id,
+        "name": state.name,
+        "project_id": state.project,
+        "status": state.status,
+        "flavor": flavor["name"],
+        "vcpus": flavor["vcpus"],
+        "ram": flavor["ram"],
+        "disk": flavor["disk"],
+    }
 
 
-def _step(step: Step, options: Sequence[Option]) -> schema.DrainStep:
-    return schema.DrainStep(
-        server=_server(step.resident),
-        move=step.resident.kind.value,
-        host=step.to.service_host,
-        node=step.to.node,
-        not_visible_filters=step.unknown,
-        commands=prose.of_step(step, options),
-    )
+def _step(step: Step, options: Sequence[Option]) -> dict[str, Any]:
+    return {
+        "server": _server(step.server_move),
+        "move": step.server_move.kind.value,
+        "host": step.to.service_host,
+        "node": step.to.node,
+        "not_visible_filters": list(step.unknown),
+        "commands": list(prose.of_step(step, options)),
+    }
 
 
 def _stuck(stuck: Stuck, found: Drain, options: Sequence[Option]) -> schema.StuckServer:
     text = list(prose.why(stuck, found))
     ending = prose.ending(stuck) if prose.has_way_out(stuck, found) else None
     return {
-        "server": _server(stuck.resident),
-        "move": stuck.resident.kind.value,
+        "server": _server(stuck.server_move),
+        "move": stuck.server_move.kind.value,
         "why": stuck.why.value,
-        "refusals": [each.reason for each in stuck.resident.refusals],
+        "refusals": [each.reason for each in stuck.server_move.refusals],
         "text": text,
         "first": None if ending is None else line(ending, options),
     }

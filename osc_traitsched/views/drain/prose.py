@@ -10,10 +10,10 @@ import prettytable
 from osc_traitsched.core.existing.drain.model import ZONE
 from osc_traitsched.core.existing.drain.plan import (
     Drain,
-    Resident,
+    ServerMove,
     Step,
     Stuck,
-    Why,
+    StuckReason,
 )
 from osc_traitsched.core.existing.moves.refusals import STATE
 from osc_traitsched.core.existing.parts import Name
@@ -52,7 +52,7 @@ def summary(found: Drain) -> str:
     if not able:
         none = "The only server" if total == 1 else f"None of the {total} servers"
         return f"{none} of {host} can{'not' if total == 1 else ''} be moved."
-    kinds = collections.Counter(step.resident.kind for step in found.steps)
+    kinds = collections.Counter(step.server_move.kind for step in found.steps)
     how = ", ".join(
         f"{kinds[kind]} {word}" for kind, word in _HOW.items() if kinds[kind]
     )
@@ -71,7 +71,7 @@ def why(stuck: Stuck, found: Drain) -> Iterator[str]:
     """Why a server stays, in sentences."""
     yield from _why(stuck)
     ahead = _ahead(stuck, found)
-    if stuck.why is Why.NO_HOST and ahead:
+    if stuck.why is StuckReason.NO_HOST and ahead:
         yield (
             f"Its hint {SAME_HOST} names {listed(ahead)}: once that has moved, it may "
             "be able to follow. Make the plan anew then."
@@ -82,51 +82,51 @@ def _ahead(stuck: Stuck, found: Drain) -> list[str]:
     """The leaving servers that its ``same_host`` hint requires it to be with."""
     if "SameHostFilter" not in enabled(found.settings):
         return []
-    hints = stuck.resident.question.spec.hints.get(SAME_HOST, ())
-    going = (step.resident.state for step in found.steps)
+    hints = stuck.server_move.question.hints.get(SAME_HOST, ())
+    going = (step.server_move.state for step in found.steps)
     return [each.name for each in going if each.id in hints]
 
 
 def _why(stuck: Stuck) -> Iterator[str]:
-    resident = stuck.resident
-    if stuck.why is Why.REFUSED:
-        yield from _refused(resident)
-    elif stuck.why is Why.NO_ROOM:
+    server_move = stuck.server_move
+    if stuck.why is StuckReason.REFUSED:
+        yield from _refused(server_move)
+    elif stuck.why is StuckReason.NO_ROOM:
         yield (
             "Those that could take it are full once the others have moved, in each "
             "order that was tried."
         )
-    elif _is_kept_together(resident):
-        yield from _kept_together(resident)
+    elif _is_kept_together(server_move):
+        yield from _kept_together(server_move)
     elif stuck.explanation is None:
         yield "No host could take it, even if it were the only one that is moved."
     else:
         yield from _without_host(stuck.explanation)
 
 
-def _refused(resident: Resident) -> Iterator[str]:
-    noun = moves.NOUNS[resident.kind]
-    for each in resident.refusals:
+def _refused(server_move: ServerMove) -> Iterator[str]:
+    noun = moves.NOUNS[server_move.kind]
+    for each in server_move.refusals:
         yield f"{each.by} refuses the {noun}: {each.text}."
-    if resident.refusal is not None:
-        yield refused.text(resident.refusal, is_moved=True)
+    if server_move.refusal is not None:
+        yield refused.text(server_move.refusal, is_moved=True)
 
 
-def _is_kept_together(resident: Resident) -> bool:
-    group, host = resident.question.group, resident.state.host
+def _is_kept_together(server_move: ServerMove) -> bool:
+    group, host = server_move.question.group, server_move.state.host
     if group is None or group.policy != AFFINITY:
         return False
     return group.is_placed and group.hosts == {host}
 
 
-def _kept_together(resident: Resident) -> Iterator[str]:
-    group = resident.question.group
+def _kept_together(server_move: ServerMove) -> Iterator[str]:
+    group = server_move.question.group
     name = group.name if group else ""
     yield (
         f"Its server group {name} keeps its servers on one host (affinity), and Nova "
         "counts it as being here: none of them can be moved."
     )
-    if resident.kind is Kind.EVACUATION:
+    if server_move.kind is Kind.EVACUATION:
         yield "They can be shelved, and unshelved elsewhere, once nova-compute is up."
     else:
         yield (
@@ -161,15 +161,15 @@ def _not_named(explanation: Explanation) -> Iterator[str]:
 
 
 def has_way_out(stuck: Stuck, found: Drain) -> bool:
-    """Whether the state that keeps a server from moving can be ended."""
-    state, refusals = stuck.resident.state.vm_state, stuck.resident.refusals
+    """Tell whether the state of a server, which keeps it from moving, can be ended."""
+    state, refusals = stuck.server_move.state.vm_state, stuck.server_move.refusals
     by_state = any(each.reason == STATE for each in refusals)
     return by_state and found.is_up and state in _STATES_END
 
 
-def size(resident: Resident) -> str:
-    """The size of a server's flavor."""
-    return explained.size(resident.question.flavor)
+def size(server_move: ServerMove) -> str:
+    """Return the size of a server's flavor."""
+    return explained.size(server_move.question.flavor)
 
 
 def deciding(found: Drain) -> Iterator[str]:
@@ -177,7 +177,7 @@ def deciding(found: Drain) -> Iterator[str]:
     names: dict[str, list[str]] = {}
     for step in found.uncertain:
         for name in step.unknown:
-            text = f"{step.resident.state.name} to {step.to.service_host}"
+            text = f"{step.server_move.state.name} to {step.to.service_host}"
             names.setdefault(name, []).append(text)
     for name, texts in names.items():
         where = listed(texts)
@@ -235,15 +235,15 @@ def disabling(found: Drain) -> Iterator[Command]:
 
 
 def of_step(step: Step, options: Sequence[Option]) -> tuple[str, ...]:
-    """The commands that move one server, and confirm the move if Nova requires it."""
-    resident, identity = step.resident, step.resident.state.id
-    verb, given = _VERBS[resident.kind]
+    """Return the lines that move one server, and confirm it where Nova wants that."""
+    server_move, identity = step.server_move, step.server_move.state.id
+    verb, given = _VERBS[server_move.kind]
     wait = (Option("--wait"),) if is_waited_for(step) else ()
     host = Option("--host", step.to.service_host)
     move = openstack(verb, *given, host, *wait, identity)
-    version = Option(_VERSION, _VERSIONS[resident.kind])
+    version = Option(_VERSION, _VERSIONS[server_move.kind])
     lines = [line(move, (*options, version))]
-    if resident.kind is Kind.MIGRATION:
+    if server_move.kind is Kind.MIGRATION:
         lines.append(line(openstack("server migration confirm", identity), options))
     return tuple(lines)
 
@@ -256,17 +256,17 @@ def is_waited_for(step: Step) -> bool:
     they compare ``ACTIVE`` with the status in lower case
     (openstackclient/compute/v2/server.py, ``EvacuateServer``).
     """
-    if step.resident.kind is Kind.LIVE_MIGRATION:
-        return step.resident.state.vm_state == "active"
-    return step.resident.kind is Kind.MIGRATION
+    if step.server_move.kind is Kind.LIVE_MIGRATION:
+        return step.server_move.state.vm_state == "active"
+    return step.server_move.kind is Kind.MIGRATION
 
 
 def ending(stuck: Stuck) -> Command | None:
-    """The command that ends a state in which Nova does not move a server; or None."""
-    verb, *given = _ENDS.get(stuck.resident.state.vm_state, ("",))
+    """Return what ends the state in which Nova does not move a server, if anything."""
+    verb, *given = _ENDS.get(stuck.server_move.state.vm_state, ("",))
     if not isinstance(verb, str) or not verb:
         return None
-    return openstack(verb, *given, stuck.resident.state.id)
+    return openstack(verb, *given, stuck.server_move.state.id)
 
 
 # A plan that empties a host, for a person: the answer, who stays, what to paste.
@@ -310,11 +310,11 @@ def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
 
 
 def _stuck(found: Drain, options: Sequence[Option]) -> Iterator[str]:
-    """The servers that stay, those of one reason together."""
-    alike: dict[tuple[str, ...], list[Stuck]] = {}
+    """Yield the servers that stay, those of one reason together."""
+    request_key: dict[tuple[str, ...], list[Stuck]] = {}
     for each in found.stuck:
-        alike.setdefault(tuple(why(each, found)), []).append(each)
-    for reasons, several in alike.items():
+        request_key.setdefault(tuple(why(each, found)), []).append(each)
+    for reasons, several in request_key.items():
         yield f"  {listed(_named(each) for each in several)}:"
         yield from (f"    {text}" for text in reasons)
         for each in several:
@@ -324,19 +324,19 @@ def _stuck(found: Drain, options: Sequence[Option]) -> Iterator[str]:
 
 
 def _named(stuck: Stuck) -> str:
-    return f"{stuck.resident.state.name} ({size(stuck.resident)})"
+    return f"{stuck.server_move.state.name} ({size(stuck.server_move)})"
 
 
 def _table(found: Drain) -> prettytable.PrettyTable:
     table = prettytable.PrettyTable(_COLUMNS)
     table.align = "l"
     for step in found.steps:
-        state = step.resident.state
+        state = step.server_move.state
         row = (
             state.name,
-            size(step.resident),
+            size(step.server_move),
             state.status,
-            moves.NOUNS[step.resident.kind],
+            moves.NOUNS[step.server_move.kind],
             step.to.service_host + (" (perhaps)" if step.unknown else ""),
         )
         table.add_row([visible(each) for each in row])
@@ -360,12 +360,12 @@ def remarks(found: Drain) -> Iterator[str]:
         )
     if found.is_enabled and found.is_up and found.steps:
         yield f"{found.host} is enabled: until it is not, new servers may come."
-    if any(step.resident.kind is Kind.MIGRATION for step in found.steps):
+    if any(step.server_move.kind is Kind.MIGRATION for step in found.steps):
         yield (
             "A cold migration is over once it is confirmed. If one fails its server "
             "stays SHUTOFF, and the command goes on waiting: end it with Ctrl-C."
         )
-    if any(step.resident.kind is Kind.EVACUATION for step in found.steps):
+    if any(step.server_move.kind is Kind.EVACUATION for step in found.steps):
         yield (
             "Before OpenStackClient 6.1 server evacuate ends with 1 and "
             "\"'TupleWithMeta' object has no attribute 'to_dict'\" though the "
@@ -396,13 +396,13 @@ def _assumed(found: Drain) -> Iterator[str]:
 
 
 def hidden(found: Drain) -> Iterator[str]:
-    """What is not known of the requests of servers, each once."""
-    every = [step.resident for step in found.steps]
-    every += [each.resident for each in found.stuck]
+    """Yield what is not known of the requests of servers, each once."""
+    every = [step.server_move for step in found.steps]
+    every += [each.server_move for each in found.stuck]
     texts = collections.Counter(
-        words.why(part, found.minor)
-        for resident in every
-        for part in resident.parts
+        document.why(part, found.minor)
+        for server_move in every
+        for part in server_move.parts
         if not part.is_known and part.name is not Name.HOST
     )
     for text, number in texts.items():
@@ -412,7 +412,7 @@ def hidden(found: Drain) -> Iterator[str]:
 def unseen(found: Drain) -> Mapping[tuple[str, str], int]:
     """What is only found out when moves are tried, and for how many servers."""
     return collections.Counter(
-        each for step in found.steps for each in moves.UNSEEN[step.resident.kind]
+        each for step in found.steps for each in moves.UNSEEN[step.server_move.kind]
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.existing.misplaced import Destination
-from osc_traitsched.core.existing.placed import Placed, Placements
+from osc_traitsched.core.existing.moves.rebuild import Can
+from osc_traitsched.core.existing.placed import JudgedServer, Placements
 from osc_traitsched.paste import Option, Placeholder, line, openstack
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.columns import Names
@@ -80,7 +80,7 @@ def below(found: Placements, options: Sequence[Option] = ()) -> Iterator[str]:
     if left:
         more = sum(len(servers) for _, servers in left)
         yield f"{count(len(left), 'more reason')} of {_servers(more)}: see -f json"
-    if any(each.destination is not Destination.NO for each in found.misplaced):
+    if any(each.destination is not Can.NO for each in found.misplaced):
         asked = openstack("trait-sched server destinations", Placeholder("SERVER"))
         yield f"Where one could go: {line(asked, options)}"
     for said, servers in _groups(found.unknown, found)[:_MOST_REASONS]:
@@ -102,15 +102,15 @@ def _servers(number: int) -> str:
 
 
 def _groups(
-    servers: Iterable[Placed], found: Placements
-) -> list[tuple[tuple[str, ...], Sequence[Placed]]]:
-    groups: dict[tuple[str, ...], list[Placed]] = collections.defaultdict(list)
+    servers: Iterable[JudgedServer], found: Placements
+) -> list[tuple[tuple[str, ...], Sequence[JudgedServer]]]:
+    groups: dict[tuple[str, ...], list[JudgedServer]] = collections.defaultdict(list)
     for each in servers:
         groups[_said(each, found)].append(each)
     return sorted(groups.items(), key=lambda group: (-len(group[1]), group[0]))
 
 
-def _said(placed: Placed, found: Placements) -> tuple[str, ...]:
+def _said(placed: JudgedServer, found: Placements) -> tuple[str, ...]:
     verdict = placed.verdict
     said = (words.text(each, found.aggregates) for each in verdict.shown)
     return tuple(dict.fromkeys(said))
@@ -122,11 +122,11 @@ def _some(names: Sequence[str]) -> str:
     return f"{shown} and {rest:,} more" if rest > 0 else shown
 
 
-def _destinations(servers: Iterable[Placed]) -> str:
+def _destinations(servers: Iterable[JudgedServer]) -> str:
     numbers = collections.Counter(each.destination for each in servers)
     if len(numbers) == 1:
         (only,) = numbers
         return only.value if only else ""
     return ", ".join(
-        f"{each.value}: {numbers[each]:,}" for each in Destination if numbers[each]
+        f"{each.value}: {numbers[each]:,}" for each in Can if numbers[each]
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.existing.fleet import Circles, Fleet
-from osc_traitsched.core.existing.judging import Judging
-from osc_traitsched.core.existing.misplaced import Elsewhere, OwnHosts
-from osc_traitsched.core.existing.wish import Wishes
+from osc_traitsched.core.existing.fleet import Fleet, PeerIndex
+from osc_traitsched.core.existing.judging import FleetJudge, OtherHosts
+from osc_traitsched.core.existing.misplaced import OwnHosts
+from osc_traitsched.core.existing.wish import Demands
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import host_states
@@ -96,18 +96,18 @@ def said(
     fleet = Fleet(minor)
     fleet.add(servers)
     fleet.with_volumes({identity(n): each for n, each in (volumes or {}).items()})
-    circles = Circles(groups, fleet)
-    circles.place({}, unplaced)
-    wishes = Wishes(minor, IMAGES, asked.aggregates, settings)
+    peer_index = PeerIndex(groups, fleet)
+    peer_index.add_hosts({}, unplaced)
+    demands = Demands(minor, IMAGES, asked.aggregates, settings)
     computes = [
         Compute(identity(name), name, name, report=REPORT) for name in body["cloud"]
     ]
-    judging = Judging(fleet, wishes, circles, computes)
+    judging = FleetJudge(fleet, demands, peer_index, computes)
     requests = [
         each
-        for wish in judging.wishes
-        if wish.request
-        for each in (wish.request, wish.request.fallback)
+        for demand in judging.demands
+        if demand.request
+        for each in (demand.request, demand.request.fallback)
         if each
     ]
     facts = facts_of(case.cloud, requests)
@@ -116,8 +116,8 @@ def said(
     }
     classes = {name for name, _ in facts.offers}
     own = OwnHosts(dataclasses.replace(facts, offers={}), classes, states, settings)
-    elsewhere = Elsewhere(facts, states, settings)
-    placed = judging.with_destinations(judging.in_question(own), elsewhere)
+    other_hosts = OtherHosts(facts, states, settings)
+    placed = judging.with_destinations(judging.not_fine(own), other_hosts)
     names = {each["uuid"]: each["name"] for each in asked.aggregates}
     return {
         **dict.fromkeys((each["name"] for each in servers if "name" in each), FINE),

@@ -10,12 +10,12 @@ import pytest
 
 from osc_traitsched.core.existing.drain import plan
 from osc_traitsched.core.existing.drain.model import (
-    Asked,
     Leaving,
+    MoveRequest,
     State,
-    alike,
-    claims,
+    allocations,
     elsewhere,
+    request_key,
 )
 from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
 from osc_traitsched.core.nova.filter.state import ServerGroup
@@ -34,10 +34,10 @@ def question(ram=512, group=None, move=None, **options):
     return Question(flavor, None, (), settings(**options), group=group, move=move)
 
 
-def asked(roots, ram=512, **more):
+def move_request(roots, ram=512, **more):
     """What servers ask for that hosts of these names have, some memory each."""
     found = {root: ((Taken(root, MEMORY, ram),),) for root in roots}
-    return Asked(question(ram, **more), found)
+    return MoveRequest(question(ram, **more), found)
 
 
 def servers(*each):
@@ -60,15 +60,17 @@ def left(found):
 
 
 def test_each_takes_room_from_the_next():
-    several = asked("ab", 600)
+    several = move_request("ab", 600)
     found = plan.pack(servers(several, several, several), state({"a": 1000, "b": 999}))
     assert to(found) == {"s0": "a", "s1": "b"}
     assert left(found) == {"s2"}
 
 
 def test_what_is_scarce_decides_which_server_is_the_largest():
-    memory = asked("ab", 2048)
-    gpu = Asked(question(), {"a": ((Taken("a", "VGPU", 1), Taken("a", MEMORY, 1)),)})
+    memory = move_request("ab", 2048)
+    gpu = MoveRequest(
+        question(), {"a": ((Taken("a", "VGPU", 1), Taken("a", MEMORY, 1)),)}
+    )
     both = servers(memory, gpu)
     free = {("a", MEMORY): 8192, ("b", MEMORY): 8192, ("a", "VGPU"): 2}
     assert [each.id for each in plan.largest_first(both, free)] == ["s1", "s0"]
@@ -77,23 +79,25 @@ def test_what_is_scarce_decides_which_server_is_the_largest():
 
 
 def test_a_host_is_chosen_as_nova_scheduler_would_after_the_moves_before():
-    several = asked("abc")
+    several = move_request("abc")
     free = {"a": 4096, "b": 3800, "c": 2048}
     found = plan.pack(servers(several, several, several), state(free))
     assert to(found) == {"s0": "a", "s1": "b", "s2": "a"}
-    stacking = asked("abc", ram_weight_multiplier=-1.0, cpu_weight_multiplier=0.0)
+    stacking = move_request(
+        "abc", ram_weight_multiplier=-1.0, cpu_weight_multiplier=0.0
+    )
     found = plan.pack(servers(stacking, stacking), state(free))
     assert set(to(found).values()) == {"c"}
 
 
 def test_it_is_tried_more_tightly_where_spreading_leaves_a_server_over():
-    several = [asked("ab", ram) for ram in (600, 500, 500)]
+    several = [move_request("ab", ram) for ram in (600, 500, 500)]
     found = plan.pack(servers(*several), state({"a": 1000, "b": 600}))
     assert to(found) == {"s0": "b", "s1": "a", "s2": "a"}
 
 
 def test_what_is_left_over_goes_first_in_another_order():
-    anywhere, only_there = asked("ab", 600), asked("a", 500)
+    anywhere, only_there = move_request("ab", 600), move_request("a", 500)
     found = plan.pack(servers(anywhere, only_there), state({"a": 610, "b": 2000}))
     assert to(found) == {"s0": "b", "s1": "a"}
     found = plan.pack(servers(anywhere, only_there), state({"a": 2000, "b": 500}))
@@ -102,7 +106,7 @@ def test_what_is_left_over_goes_first_in_another_order():
 
 def test_a_host_that_a_filter_may_keep_out_is_used_last_and_marked():
     options = {FILTERS: ("NumInstancesFilter",)}
-    several = asked("ab", 600, **options)
+    several = move_request("ab", 600, **options)
     hosts = state({"a": 5000, "b": 1000}, a=host("a", report=False))
     found = plan.pack(servers(several, several), hosts)
     assert to(found) == {"s0": "b", "s1": "a"}
@@ -118,7 +122,7 @@ def test_a_zone_that_is_not_shown_may_be_the_server_s_own():
     assert elsewhere("a", nodes, [east, west, ssd]) == {"c", "d"}
     assert elsewhere("d", nodes, [east, west]) == {"a", "b", "c"}
     assert elsewhere("a", nodes, [ssd]) == set()
-    several = dataclasses.replace(asked("bc", 600), elsewhere=frozenset("c"))
+    several = dataclasses.replace(move_request("bc", 600), elsewhere=frozenset("c"))
     found = plan.pack(servers(several, several), state({"b": 700, "c": 9000}))
     assert [(each.root, each.unknown) for each in found.placed] == [
         ("b", ()),
@@ -128,7 +132,7 @@ def test_a_zone_that_is_not_shown_may_be_the_server_s_own():
 
 def test_packing_tightly_may_do_without_a_host_that_is_not_certain():
     options = {FILTERS: ("NumInstancesFilter",)}
-    several = [asked("abc", ram, **options) for ram in (600, 500, 500)]
+    several = [move_request("abc", ram, **options) for ram in (600, 500, 500)]
     hosts = state({"a": 1000, "b": 600, "c": 9000}, c=host("c", report=False))
     found = plan.pack(servers(*several), hosts)
     assert set(to(found).values()) == {"a", "b"}
@@ -137,7 +141,7 @@ def test_packing_tightly_may_do_without_a_host_that_is_not_certain():
 def test_filters_count_the_servers_that_have_come_before():
     options = {FILTERS: ("NumInstancesFilter",)}
     options["filter_scheduler__max_instances_per_host"] = 1
-    several = asked("ab", 1, **options)
+    several = move_request("ab", 1, **options)
     found = plan.pack(servers(several, several, several), state({"a": 99, "b": 9}))
     assert sorted(to(found).values()) == ["a", "b"]
     assert len(found.left) == 1
@@ -145,7 +149,7 @@ def test_filters_count_the_servers_that_have_come_before():
 
 def apart(roots, members, **more):
     group = ServerGroup("apart", "anti-affinity", members=frozenset(members))
-    return asked(roots, 1, group=group, **more)
+    return move_request(roots, 1, group=group, **more)
 
 
 def test_servers_of_a_group_that_keeps_them_apart_go_to_different_hosts():
@@ -172,25 +176,25 @@ def test_a_server_that_has_come_does_not_stand_for_one_like_it():
 
 def test_a_host_with_an_older_hypervisor_gets_no_server_that_runs():
     source = host("source").compute
-    live = asked("ab", move=Move(Kind.LIVE_MIGRATION, "s0", "source", source))
+    live = move_request("ab", move=Move(Kind.LIVE_MIGRATION, "s0", "source", source))
     old = host("a", free_ram_mb=9000, hypervisor_version=7000000)
     hosts = state({"a": 9000, "b": 600}, a=old)
     assert to(plan.pack(servers(live), hosts)) == {"s0": "b"}
 
 
 def test_a_class_that_another_one_can_stand_for_is_no_need():
-    either = Asked(
+    either = MoveRequest(
         question(), {"a": ((Taken("a", "PCPU", 2),),), "b": ((Taken("b", "VCPU", 2),),)}
     )
     assert either.need == {}
-    assert asked("a", 600).need == {MEMORY: 600}
+    assert move_request("a", 600).need == {MEMORY: 600}
 
 
 def drawn(chance):
     """A few servers and hosts, with less or more room than they need."""
     free = {name: chance.randrange(3, 12) for name in "abc"[: chance.randrange(2, 4)]}
     some = [
-        asked(
+        move_request(
             [name for name in free if chance.random() < 0.8 and free[name] >= ram]
             or [max(free, key=free.get)],
             min(ram, max(free.values())),
@@ -202,10 +206,12 @@ def drawn(chance):
 
 def can_all_be_placed(leaving, free):
     """Try every assignment, however long that takes."""
-    for roots in itertools.product(*(each.asked.claims for each in leaving)):
+    for roots in itertools.product(
+        *(each.move_request.allocations for each in leaving)
+    ):
         needed = dict.fromkeys(free, 0)
         for server, root in zip(leaving, roots):
-            needed[root] += server.asked.need[MEMORY]
+            needed[root] += server.move_request.need[MEMORY]
         if all(needed[root] <= free[root] for root in free):
             return True
     return False
@@ -219,7 +225,7 @@ def test_no_plan_takes_more_than_there_is_and_few_miss_one_that_fits():
         assert len(found.placed) + len(found.left) == len(leaving)
         for root, room in free.items():
             there = [p.server for p in found.placed if p.root == root]
-            assert sum(each.asked.need[MEMORY] for each in there) <= room
+            assert sum(each.move_request.need[MEMORY] for each in there) <= room
         fits = can_all_be_placed(leaving, free)
         assert fits or found.left
         found_all += not found.left
@@ -251,7 +257,7 @@ def answer(*requests):
 
 def test_what_others_share_can_t_be_had_where_a_host_is_named():
     whole = {A: {"VCPU": 1}, NUMA: {MEMORY: 512}}
-    found = claims(
+    found = allocations(
         answer({B: {"VCPU": 1}, NFS: {"DISK_GB": 1}}, whole, {B: {"VCPU": 1}}),
         SNAPSHOT,
         [A, B],
@@ -260,7 +266,7 @@ def test_what_others_share_can_t_be_had_where_a_host_is_named():
         A: ((Taken(A, "VCPU", 1), Taken(NUMA, MEMORY, 512)),),
         B: ((Taken(B, "VCPU", 1),),),
     }
-    assert claims(answer(whole), SNAPSHOT, [B]) == {}
+    assert allocations(answer(whole), SNAPSHOT, [B]) == {}
 
 
 def port(name, network="n1"):
@@ -283,5 +289,5 @@ def port(name, network="n1"):
 def test_servers_are_alike_whose_moves_ask_for_the_same(change, is_alike):
     one = question(move=Move(Kind.LIVE_MIGRATION, "one", "a"))
     one = dataclasses.replace(one, parts=port("p1"))
-    other = asking(one, **change)
-    assert (alike(one) == alike(other)) is is_alike
+    other = dataclasses.replace(one, **change)
+    assert (request_key(one) == request_key(other)) is is_alike

@@ -10,10 +10,10 @@ import pytest
 from osc_traitsched.core.errors import Refusal
 from osc_traitsched.core.existing.drain.plan import (
     Drain,
-    Resident,
+    ServerMove,
     Step,
     Stuck,
-    Why,
+    StuckReason,
 )
 from osc_traitsched.core.existing.failure import ServerState
 from osc_traitsched.core.existing.moves.refusals import MoveRefusal
@@ -34,18 +34,19 @@ FLAVOR = {"name": "m1", "vcpus": 1, "ram": 512, "disk": 1, "extra_specs": {}}
 OPTIONS = (Option("--os-cloud", "my cloud"),)
 
 
-def resident(name="web", kind=LIVE, state="active", hints=(), group=None, **more):
+def server_move(name="web", kind=LIVE, state="active", **more):
+    group = more.pop("group", None)
     question = Question(FLAVOR, None, (), SETTINGS, group=group)
     question = question.with_spec(hints=dict(hints))
     status = {"stopped": "SHUTOFF"}.get(state, state.upper())
     found = ServerState(
         f"id-of-{name}", name, status, "p", "cmp00", "cmp00", vm_state=state
     )
-    return Resident(found, kind, question, **more)
+    return ServerMove(found, kind, question, **more)
 
 
 def step(*given, unknown=(), **more):
-    return Step(resident(*given, **more), THERE, unknown)
+    return Step(server_move(*given, **more), THERE, unknown)
 
 
 def drain(steps=(), stuck=(), settings=SETTINGS, **more):
@@ -73,8 +74,10 @@ def text(found, options=()):
 REFUSAL = MoveRefusal(
     "state", "InstanceInvalidState", "it is suspended, and would have to be active"
 )
-ASLEEP = Stuck(resident("asleep", COLD, "suspended", refusals=(REFUSAL,)), Why.REFUSED)
-FULL = Stuck(resident("full"), Why.NO_ROOM)
+ASLEEP = Stuck(
+    server_move("asleep", COLD, "suspended", refusals=(REFUSAL,)), StuckReason.REFUSED
+)
+FULL = Stuck(server_move("full"), StuckReason.NO_ROOM)
 
 
 @pytest.mark.parametrize(
@@ -144,7 +147,7 @@ def test_what_ends_the_state_that_keeps_a_server_is_a_command():
 
 
 def test_servers_of_one_reason_are_named_together():
-    found = text(drain([], [FULL, Stuck(resident("other"), Why.NO_ROOM)]))
+    found = text(drain([], [FULL, Stuck(server_move("other"), StuckReason.NO_ROOM)]))
     start = found.index("Stuck:")
     assert found[start + 1 : start + 3] == [
         "  full (1 VCPU, 512 MB, 1 GB), other (1 VCPU, 512 MB, 1 GB):",
@@ -155,26 +158,26 @@ def test_servers_of_one_reason_are_named_together():
 
 def test_a_group_that_stays_together_is_said_to_and_what_to_do():
     group = ServerGroup("g", "affinity", members=frozenset("ab"), hosts={"cmp00"})
-    stays = Stuck(resident(group=group), Why.NO_HOST)
+    stays = Stuck(server_move(group=group), StuckReason.NO_HOST)
     found = "\n".join(text(drain([], [stays])))
     assert "Its server group g keeps its servers on one host (affinity)" in found
     assert "Shelved and offloaded" in found
-    down = Stuck(resident(group=group, kind=Kind.EVACUATION), Why.NO_HOST)
+    down = Stuck(server_move(group=group, kind=Kind.EVACUATION), StuckReason.NO_HOST)
     found = "\n".join(text(drain([], [down])))
     assert "Shelved and offloaded" not in found
     assert "unshelved elsewhere, once nova-compute is up." in found
     elsewhere = dataclasses.replace(group, hosts={"cmp00", "cmp03"})
-    stays = Stuck(resident(group=elsewhere), Why.NO_HOST)
+    stays = Stuck(server_move(group=elsewhere), StuckReason.NO_HOST)
     assert "affinity" not in "\n".join(text(drain([], [stays])))
 
 
 @pytest.mark.parametrize("filters", [("SameHostFilter",), ("ComputeFilter",)])
 def test_a_server_that_is_to_be_with_one_that_leaves_may_follow_it(filters):
     on = {options.ENABLED_FILTERS: Setting(filters, "a test")}
-    alone = resident("db")
+    alone = server_move("db")
     hints = {"same_host": ("id-of-web",)}
     question = dataclasses.replace(alone.question, hints=hints)
-    stays = Stuck(dataclasses.replace(alone, question=question), Why.NO_HOST)
+    stays = Stuck(dataclasses.replace(alone, question=question), StuckReason.NO_HOST)
     settings = dataclasses.replace(SETTINGS, settings=on)
     found = dataclasses.replace(drain([step()], [stays]), settings=settings)
     said = any("Its hint same_host names web" in line for line in text(found))
@@ -185,7 +188,7 @@ def test_a_refusal_of_the_request_is_said_in_its_words():
     refusal = Refusal(
         "UnsupportedPolicyException", "group-policy-off", ("a", "F"), "scheduler"
     )
-    found = text(drain([], [Stuck(resident(refusal=refusal), Why.REFUSED)]))
+    found = text(drain([], [Stuck(server_move(refusal=refusal), StuckReason.REFUSED)]))
     assert any("UnsupportedPolicyException" in line for line in found)
     # A cold migration leaves the server as it is.
     assert not any("goes to ERROR" in line for line in found)

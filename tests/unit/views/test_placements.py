@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from osc_traitsched.core.existing.fleet import Resident
-from osc_traitsched.core.existing.misplaced import Destination, Verdict
-from osc_traitsched.core.existing.placed import Placed, Placements
+from osc_traitsched.core.existing.misplaced import Verdict
+from osc_traitsched.core.existing.moves.rebuild import Can
+from osc_traitsched.core.existing.placed import JudgedServer, Placements
 from osc_traitsched.core.existing.wish import NotKnown, Unmet
 from osc_traitsched.core.nova.clause import Origin, RootTrait
 from osc_traitsched.core.nova.settings import SchedulerSettings
@@ -12,15 +13,15 @@ from osc_traitsched.views.server import placements as views
 from tests.golden import screens
 
 
-def lacking(number, trait="CUSTOM_GOLD", destination=Destination.YES):
+def lacking(number, trait="CUSTOM_GOLD", destination=Can.YES):
     clause = RootTrait(trait, False, (Origin("flavor", f"trait:{trait}"),))
     server = Resident(f"id-{number}", f"s{number}", "p1", f"cmp{number % 3}", "", 0)
-    return Placed(server, Verdict((Unmet(clause),)), destination)
+    return JudgedServer(server, Verdict((Unmet(clause),)), destination)
 
 
 def doubtful(number):
     server = Resident(f"id-{number}", f"s{number}", "p1", "cmp9", "", 0)
-    return Placed(server, Verdict((NotKnown("the zone is not shown"),)))
+    return JudgedServer(server, Verdict((NotKnown("the zone is not shown"),)))
 
 
 def found(looked_at, misplaced=(), unknown=(), homeless=0, silent=()):
@@ -35,25 +36,20 @@ def text(of):
     return [views.headline(of), *table, *views.below(of)]
 
 
-SOME = [*map(lacking, range(1, 5)), lacking(7, "CUSTOM_RED", Destination.NO)]
-SILENT = ("cmp01", "cmp02", "cmp03")
-STATES = {
-    "no-server": found(0),
-    "no-known-server": found(0, silent=("cmp01",)),
-    "one-misplaced": found(2, [lacking(1)]),
-    "nowhere-to-go": found(1, [lacking(1, destination=Destination.NO)]),
-    # Servers of one reason are one row, the most frequent reason first.
-    "reasons": found(3450, [lacking(0, destination=Destination.NO), *SOME]),
-    "more-reasons-than-a-screen-has": found(
-        20,
-        [lacking(n, f"CUSTOM_{n:02d}") for n in range(17)],
-        [doubtful(20), doubtful(21)],
-        homeless=1,
-    ),
-    "none": found(5),
-    "none-known": found(5, (), [doubtful(1)]),
-    "silent-cell": found(5, silent=SILENT),
-}
+def test_servers_of_one_reason_are_one_row_with_the_most_frequent_first():
+    servers = [lacking(n) for n in range(5)]
+    servers += [lacking(7, "CUSTOM_RED", Can.NO)]
+    servers[0] = lacking(0, destination=Can.NO)
+    _, rows = views.grouped(found(9, servers))
+    assert rows == [
+        (
+            "s0, s1, s2 and 2 more",
+            "lacks the trait CUSTOM_GOLD (flavor)",
+            "cmp[0-2]",
+            "yes: 4, no: 1",
+        ),
+        ("s7", "lacks the trait CUSTOM_RED (flavor)", "cmp1", "no"),
+    ]
 
 
 def test_a_screen_has_so_many_reasons_and_counts_the_rest():
@@ -69,9 +65,11 @@ def test_a_screen_has_so_many_reasons_and_counts_the_rest():
     ]
 
 
-def test_servers_that_were_not_read_may_be_misplaced():
-    assert not STATES["none"].is_in_doubt
-    assert STATES["silent-cell"].is_in_doubt
+def test_no_destination_is_looked_for_where_there_is_none():
+    of = found(1, [lacking(1, destination=Can.NO)])
+    assert list(views.below(of)) == [
+        "Looked at: 1 server, 1 misplaced, 0 fine, 0 not known."
+    ]
 
 
 def test_programs_get_a_row_for_each_server_and_those_not_known_on_demand():

@@ -25,24 +25,24 @@ from osc_traitsched.core.placement.facts import Taken
 
 
 #: What Placement would take of one host's tree for a server.
-Claim = tuple[Taken, ...]
+Allocation = tuple[Taken, ...]
 
 #: What may keep a server from a host beside filters, as documents have it.
 ZONE = "availability zone"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Asked:
+class MoveRequest:
     """What servers ask for that are alike, and where there is room for one now.
 
     :ivar question: of one of them, with its move
-    :ivar claims: by the UUID of the host's root, each of them enough by itself
+    :ivar allocations: by the UUID of the host's root, each of them enough by itself
     :ivar elsewhere: the UUIDs of the hosts of other zones than the server's own, where
         it is not known which one it was asked for with
     """
 
     question: Question
-    claims: Mapping[str, tuple[Claim, ...]]
+    allocations: Mapping[str, tuple[Allocation, ...]]
     elsewhere: frozenset[str] = frozenset()
 
     @functools.cached_property
@@ -83,15 +83,19 @@ class Asked:
 
         A class that a host may give another one for is not there.
         """
-        found = [amounts_of(claim) for each in self.claims.values() for claim in each]
+        found = [
+            amounts_of(allocation)
+            for each in self.allocations.values()
+            for allocation in each
+        ]
         every = set(found[0]).intersection(*found) if found else set()
         return {name: min(each[name] for each in found) for name in sorted(every)}
 
 
-def amounts_of(claim: Claim) -> Mapping[str, int]:
+def amounts_of(allocation: Allocation) -> Mapping[str, int]:
     """Return how much a claim takes of each resource class, of whatever provider."""
     found: dict[str, int] = {}
-    for each in claim:
+    for each in allocation:
         found[each.resource_class] = found.get(each.resource_class, 0) + each.amount
     return found
 
@@ -102,11 +106,11 @@ class Leaving:
 
     id: str
     name: str
-    asked: Asked
+    move_request: MoveRequest
 
 
 @dataclasses.dataclass(frozen=True)
-class Placed:
+class Assignment:
     """Where a server goes.
 
     :ivar root: the UUID of the host's provider
@@ -125,7 +129,7 @@ class Packing:
     :ivar left: those for which no host was left
     """
 
-    placed: tuple[Placed, ...]
+    placed: tuple[Assignment, ...]
     left: tuple[Leaving, ...] = ()
 
     @property
@@ -134,7 +138,7 @@ class Packing:
         return sum(bool(each.unknown) for each in self.placed)
 
 
-def alike(question: Question) -> str:
+def request_key(question: Question) -> str:
     """Return what is equal for servers that ask for the same.
 
     Whose server it is counts, and its group; which of several is moved does not.
@@ -176,9 +180,9 @@ def elsewhere(
     return frozenset(c.uuid for c in computes if zones.get(c.service_host) != own)
 
 
-def claims(
+def allocations(
     answer: Mapping[str, Any], snapshot: Snapshot, roots: Iterable[str]
-) -> dict[str, tuple[Claim, ...]]:
+) -> dict[str, tuple[Allocation, ...]]:
     """Return what each host would give that Placement has room on.
 
     Where a host is named Nova asks for its tree alone, and Placement then takes nothing
@@ -189,7 +193,7 @@ def claims(
     :param roots: the UUIDs of those that count
     """
     wanted = frozenset(roots)
-    found: dict[str, list[Claim]] = {}
+    found: dict[str, list[Allocation]] = {}
     for request in answer["allocation_requests"]:
         providers = [snapshot.by_uuid.get(uuid) for uuid in request["allocations"]]
         tree = {provider.root if provider else "" for provider in providers}
@@ -198,7 +202,7 @@ def claims(
     return {root: tuple(each) for root, each in found.items()}
 
 
-def _claim(allocations: Mapping[str, Any]) -> Claim:
+def _claim(allocations: Mapping[str, Any]) -> Allocation:
     return tuple(
         Taken(uuid, name, amount)
         for uuid, each in sorted(allocations.items())
@@ -213,7 +217,7 @@ def _claim(allocations: Mapping[str, Any]) -> Claim:
 Free = Mapping[tuple[str, str], int]
 
 #: What filters say of hosts as they were when they were asked.
-Memory = dict[Asked, dict[str, tuple[HostState, "tuple[str, ...] | None"]]]
+Memory = dict[MoveRequest, dict[str, tuple[HostState, "tuple[str, ...] | None"]]]
 
 
 class State:
@@ -235,50 +239,56 @@ class State:
         """Return the same state, for a trial of its own."""
         return State(self.hosts, self.free, self._memory)
 
-    def claim(self, asked: Asked, root: str) -> Claim | None:
+    def allocation(self, move_request: MoveRequest, root: str) -> Allocation | None:
         """Return the first claim that there is still room for; None for none."""
-        for claim in asked.claims.get(root, ()):
+        for allocation in move_request.allocations.get(root, ()):
             if all(
                 self.free.get((t.provider, t.resource_class), 0) >= t.amount
-                for t in claim
+                for t in allocation
             ):
-                return claim
+                return allocation
         return None
 
-    def doubts(self, asked: Asked, root: str) -> tuple[str, ...] | None:
+    def doubts(self, move_request: MoveRequest, root: str) -> tuple[str, ...] | None:
         """Return the filters that may keep a host out; None if one does for sure."""
-        known = self._memory.get(asked)
+        known = self._memory.get(move_request)
         if known is None:
-            hosts = [self.hosts[each] for each in asked.claims if each in self.hosts]
-            found = asked.doubts(hosts)
+            hosts = [
+                self.hosts[each]
+                for each in move_request.allocations
+                if each in self.hosts
+            ]
+            found = move_request.doubts(hosts)
             known = {
                 host.compute.uuid: (host, found[host.compute.uuid]) for host in hosts
             }
-            self._memory[asked] = known
+            self._memory[move_request] = known
         host = self.hosts[root]
         if known[root][0] is not host:
-            known[root] = (host, asked.doubts([host])[root])
+            known[root] = (host, move_request.doubts([host])[root])
         return known[root][1]
 
-    def open_to(self, asked: Asked) -> Iterator[tuple[str, tuple[str, ...]]]:
+    def hosts_for(
+        self, move_request: MoveRequest
+    ) -> Iterator[tuple[str, tuple[str, ...]]]:
         """Yield the hosts that can take one more server, and what may keep it out."""
-        for root in asked.claims:
-            if root in self.hosts and self.claim(asked, root) is not None:
-                doubts = self.doubts(asked, root)
+        for root in move_request.allocations:
+            if root in self.hosts and self.allocation(move_request, root) is not None:
+                doubts = self.doubts(move_request, root)
                 if doubts is not None:
                     yield root, doubts
 
     def move(self, server: Leaving, root: str) -> None:
         """Let a host have a server that there is room for."""
-        for each in self.claim(server.asked, root) or ():
+        for each in self.allocation(server.move_request, root) or ():
             self.free[each.provider, each.resource_class] -= each.amount
         self.hosts[root] = _with(self.hosts[root], server)
 
 
 def _with(host: HostState, server: Leaving) -> HostState:
     """Return a host as it is once its nova-compute counts one more server."""
-    flavor, report = server.asked.spec.server.flavor, host.compute.report
-    is_volume = server.asked.spec.server.root_disk_is_a_volume
+    flavor, report = server.move_request.spec.server.flavor, host.compute.report
+    is_volume = server.move_request.spec.server.root_disk_is_a_volume
     disk = flavor.ephemeral + (0 if is_volume else flavor.disk)
     grown = report and report.with_server(flavor.vcpus, flavor.ram, disk)
     instances = host.instances
@@ -305,7 +315,9 @@ def as_nova(state: State, server: Leaving, roots: Sequence[str]) -> str:
     :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
     """
     hosts = [state.hosts[root] for root in roots]
-    order = ranking(hosts, server.asked.spec, server.asked.question.assumptions)
+    order = ranking(
+        hosts, server.move_request.spec, server.move_request.question.assumptions
+    )
     return min(order.places[0], key=lambda root: state.hosts[root].node)
 
 
@@ -316,10 +328,10 @@ def tightest(state: State, server: Leaving, roots: Sequence[str]) -> str:
     """
 
     def left(root: str) -> tuple[float, str]:
-        claim = state.claim(server.asked, root) or ()
+        allocation = state.allocation(server.move_request, root) or ()
         parts = [
             1 - each.amount / state.free[each.provider, each.resource_class]
-            for each in claim
+            for each in allocation
         ]
         return sum(parts), state.hosts[root].node
 

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from osc_traitsched.core.errors import AnswerIsNo
 from osc_traitsched.core.existing.drain import model
 from osc_traitsched.core.existing.drain.model import (
-    Asked,
+    Assignment,
     Choice,
     Free,
     Leaving,
+    MoveRequest,
     Packing,
-    Placed,
     State,
 )
 from osc_traitsched.core.existing.failure import ServerState
@@ -77,7 +77,7 @@ def largest_first(servers: Iterable[Leaving], free: Free) -> list[Leaving]:
         total[name] = total.get(name, 0) + amount
 
     def size(server: Leaving) -> tuple[float, str, str]:
-        need = server.asked.need
+        need = server.move_request.need
         share = max((need[name] / (total.get(name) or 1) for name in need), default=0)
         return -share, server.name, server.id
 
@@ -85,24 +85,24 @@ def largest_first(servers: Iterable[Leaving], free: Free) -> list[Leaving]:
 
 
 def _placed(servers: Iterable[Leaving], state: State, choose: Choice) -> Packing:
-    placed: list[Placed] = []
+    placed: list[Assignment] = []
     left: list[Leaving] = []
     for server in servers:
-        found = dict(state.open_to(server.asked))
+        found = dict(state.hosts_for(server.move_request))
         certain = [root for root, doubts in found.items() if not doubts]
         if not found:
             left.append(server)
             continue
         root = choose(state, server, certain or tuple(found))
         state.move(server, root)
-        placed.append(Placed(server, root, found[root]))
+        placed.append(Assignment(server, root, found[root]))
     return Packing(tuple(placed), tuple(left))
 
 
 # What a plan to empty a host says of each of its servers.
 
 
-class Why(enum.Enum):
+class StuckReason(enum.Enum):
     """Why a server stays; the values are those of documents."""
 
     REFUSED = "refused"
@@ -116,11 +116,11 @@ class Why(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Resident:
+class ServerMove:
     """A server of the host, and the move that takes it away.
 
     :ivar question: what that move asks for
-    :ivar asked: the same, and where there is room for it; None if Nova refuses it
+    :ivar move_request: with where there is room; None if Nova refuses it
     :ivar parts: where each part of its request is from
     :ivar refusals: of the move, whatever hosts there are
     :ivar refusal: of the request that the move makes
@@ -132,7 +132,7 @@ class Resident:
     parts: tuple[Part, ...] = ()
     refusals: tuple[MoveRefusal, ...] = ()
     refusal: AnswerIsNo | None = None
-    asked: Asked | None = None
+    move_request: MoveRequest | None = None
 
     @property
     def is_refused(self) -> bool:
@@ -147,7 +147,7 @@ class Step:
     :ivar unknown: the filters of which it can't be known whether they pass that host
     """
 
-    resident: Resident
+    server_move: ServerMove
     to: Compute
     unknown: tuple[str, ...] = ()
 
@@ -159,8 +159,8 @@ class Stuck:
     :ivar explanation: why no host could take it; None if it was not looked into
     """
 
-    resident: Resident
-    why: Why
+    server_move: ServerMove
+    why: StuckReason
     explanation: Explanation | None = None
 
 
