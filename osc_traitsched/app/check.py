@@ -21,10 +21,10 @@ from osc_traitsched.core import check as core
 from osc_traitsched.core.check.finding import Finding
 from osc_traitsched.core.check.rule import Rule
 from osc_traitsched.core.check.survey import ServerCounts, Survey
-from osc_traitsched.core.existing.placed import Placements
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.filter.groups import policies_off
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.servers.judging import Placements
 
 
 @dataclasses.dataclass(frozen=True)

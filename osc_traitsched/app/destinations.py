@@ -12,15 +12,19 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import existing_servers, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.existing.failure import ServerState
-from osc_traitsched.core.existing.moves.destinations import Destinations
-from osc_traitsched.core.existing.moves.due import SHELVED, Because, due
-from osc_traitsched.core.existing.moves.planned import Planned
-from osc_traitsched.core.existing.moves.rebuild import Rebuild, rebuild
-from osc_traitsched.core.existing.moves.refusals import refusals
-from osc_traitsched.core.existing.parts import Given, Name
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.question import SAME_HOST, Kind, Move, ServerSpec
+from osc_traitsched.core.nova.question import SAME_HOST, Kind, Move
+from osc_traitsched.core.servers.failure import ServerState
+from osc_traitsched.core.servers.moves import (
+    SHELVED,
+    Because,
+    Destinations,
+    Rebuild,
+    due,
+    rebuild,
+)
+from osc_traitsched.core.servers.parts import Given, Name
+from osc_traitsched.core.servers.refusals import Planned, refusals
 
 
 @dataclasses.dataclass(frozen=True)

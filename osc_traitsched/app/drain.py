@@ -23,29 +23,6 @@ from osc_traitsched.core.errors import (
     PlacementRefuses,
     Refusal,
 )
-from osc_traitsched.core.existing import parts
-from osc_traitsched.core.existing.drain.model import (
-    Allocation,
-    Leaving,
-    MoveRequest,
-    State,
-    allocations,
-    elsewhere,
-    request_key,
-)
-from osc_traitsched.core.existing.drain.plan import (
-    Drain,
-    ServerMove,
-    Step,
-    Stuck,
-    StuckReason,
-    pack,
-)
-from osc_traitsched.core.existing.failure import read_state
-from osc_traitsched.core.existing.moves.due import due
-from osc_traitsched.core.existing.moves.planned import Planned
-from osc_traitsched.core.existing.moves.refusals import refusals
-from osc_traitsched.core.existing.parts import Given, Name
 from osc_traitsched.core.explain.explanation import Explanation, with_ratio
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.inventory.snapshot import Compute, Snapshot
@@ -56,6 +33,26 @@ from osc_traitsched.core.nova.question import Move, Question, ServerSpec
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.weigher.ranking import enabled
 from osc_traitsched.core.placement import candidate
+from osc_traitsched.core.servers import parts
+from osc_traitsched.core.servers.drain import (
+    Allocation,
+    Drain,
+    Leaving,
+    MoveRequest,
+    ServerMove,
+    State,
+    Step,
+    Stuck,
+    StuckReason,
+    allocations,
+    elsewhere,
+    pack,
+    request_key,
+)
+from osc_traitsched.core.servers.failure import read_state
+from osc_traitsched.core.servers.moves import due
+from osc_traitsched.core.servers.parts import Given, Name
+from osc_traitsched.core.servers.refusals import Planned, refusals
 
 # The servers of a host, each with the move that takes it away.
 

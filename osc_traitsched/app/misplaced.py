@@ -22,11 +22,6 @@ from osc_traitsched.cloud import servers as fleets
 from osc_traitsched.cloud.allocation_candidates import NOTHING
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core.errors import Forbidden, NotInCatalog, PlacementRefuses
-from osc_traitsched.core.existing.fleet import Fleet, PeerIndex
-from osc_traitsched.core.existing.judging import FleetJudge, OtherHosts
-from osc_traitsched.core.existing.misplaced import Fit, OwnHosts
-from osc_traitsched.core.existing.placed import JudgedServer, Placements
-from osc_traitsched.core.existing.wish import Demand, Demands
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.nova.clause import Resource
@@ -37,6 +32,15 @@ from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.placement import limits
 from osc_traitsched.core.placement.facts import Amount, Facts
 from osc_traitsched.core.placement.matcher import amounts
+from osc_traitsched.core.servers.demand import Demand, Demands
+from osc_traitsched.core.servers.fleet import Fleet, PeerIndex
+from osc_traitsched.core.servers.judging import (
+    FleetJudge,
+    JudgedServer,
+    OtherHosts,
+    Placements,
+)
+from osc_traitsched.core.servers.misplaced import Fit, OwnHosts
 
 #: So many servers that groups and hints speak of are looked for one at a time.
 MOST_LOOKED_FOR = 200

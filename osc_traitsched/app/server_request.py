@@ -15,13 +15,13 @@ from osc_traitsched.core.errors import (
     CloudBroke,
     ExtraSpecsHidden,
 )
-from osc_traitsched.core.existing import parts
-from osc_traitsched.core.existing.failure import Action, ServerState, read_state
-from osc_traitsched.core.existing.parts import Name, Part, Source
 from osc_traitsched.core.nova.filter.state import ServerGroup
 from osc_traitsched.core.nova.question import Body, Move, Question, ServerSpec
 from osc_traitsched.core.nova.server.parts import Port
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.servers import parts
+from osc_traitsched.core.servers.failure import Action, ServerState, read_state
+from osc_traitsched.core.servers.parts import Given, Name, Part, Source
 
 _T = TypeVar("_T")
 

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 from osc_traitsched.cloud import lists, lookup, rest
 from osc_traitsched.cloud.service import Cloud, Service
 from osc_traitsched.core import errors
-from osc_traitsched.core.existing import failure
-from osc_traitsched.core.existing.failure import (
+from osc_traitsched.core.names import Namesake
+from osc_traitsched.core.servers import failure
+from osc_traitsched.core.servers.failure import (
     Action,
     Changes,
     Migration,
@@ -22,8 +23,7 @@ from osc_traitsched.core.existing.failure import (
     moment,
     read_action,
 )
-from osc_traitsched.core.existing.fleet import HOST
-from osc_traitsched.core.names import Namesake
+from osc_traitsched.core.servers.fleet import HOST
 
 # Reads on which hosts servers are being built, or were until a moment ago.
 

@@ -16,11 +16,11 @@ from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
 from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.errors import CloudBroke
-from osc_traitsched.core.existing import parts
-from osc_traitsched.core.existing.fleet import HOST, Fleet
 from osc_traitsched.core.inventory.metadata import required_by, required_by_image
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.server.parts import Port
+from osc_traitsched.core.servers import parts
+from osc_traitsched.core.servers.fleet import HOST, Fleet
 
 # Reads the servers of some hosts.
 

@@ -8,7 +8,7 @@ from osc_traitsched.app import drain
 from osc_traitsched.commands import base, explain, scheduler_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.existing.drain.plan import Drain
+from osc_traitsched.core.servers.drain import Drain
 from osc_traitsched.views.drain import document, prose
 from osc_traitsched.views.terminal import painted
 

@@ -15,9 +15,8 @@ from osc_traitsched.commands import (
     scheduler_args,
 )
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.core.existing.moves.destinations import Destinations
-from osc_traitsched.core.existing.moves.rebuild import Can
 from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.core.servers.moves import Can, Destinations
 from osc_traitsched.views import terminal
 from osc_traitsched.views.server import destinations as views
 from osc_traitsched.views.terminal import painted

@@ -14,7 +14,7 @@ from osc_traitsched.commands import (
     scheduler_args,
 )
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.core.existing.failure import ServerAnswer
+from osc_traitsched.core.servers.failure import ServerAnswer
 from osc_traitsched.views import terminal
 from osc_traitsched.views.server import document, prose
 from osc_traitsched.views.terminal import painted

@@ -11,7 +11,7 @@ from osc_traitsched.app.misplaced import Scope
 from osc_traitsched.commands import arguments, base, host_args, scheduler_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.existing.placed import Placements
+from osc_traitsched.core.servers.judging import Placements
 from osc_traitsched.text import visible
 from osc_traitsched.views.server import placements as views
 from osc_traitsched.views.traits import Table

@@ -7,7 +7,7 @@ import pytest
 from osc_traitsched.app import drain
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import CloudBroke, Forbidden, PlacementRefuses
-from osc_traitsched.core.existing.drain.plan import StuckReason
+from osc_traitsched.core.servers.drain import StuckReason
 from osc_traitsched.views.drain import prose
 from tests.functional.draining import FLAVORS, NETWORKS, FullHost
 from tests.services import fill

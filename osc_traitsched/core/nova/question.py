@@ -369,7 +369,7 @@ class Question:
         """Accept only a flavor that nova-api finds; it does that before all else.
 
         nova/compute/api.py, ``_validate_and_build_base_options``. Of a move it is one
-        of the checks of that move (``core/existing/moves``).
+        of the checks of that move (``core/servers/refusals.py``).
 
         :raises Refusal: for one that is disabled
         """

@@ -6,13 +6,7 @@ import collections
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.core.existing.drain.plan import (
-    Drain,
-    ServerMove,
-    Step,
-    Stuck,
-)
-from osc_traitsched.documents import plain
+from osc_traitsched.core.servers.drain import Drain, ServerMove, Step, Stuck
 from osc_traitsched.paste import Option, line
 from osc_traitsched.views.drain import prose
 from osc_traitsched.views.terminal import settings_from

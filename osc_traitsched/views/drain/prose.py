@@ -7,21 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import prettytable
 
-from osc_traitsched.core.existing.drain.model import ZONE
-from osc_traitsched.core.existing.drain.plan import (
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
+from osc_traitsched.core.nova.filter.table import FILTERS, enabled
+from osc_traitsched.core.nova.question import RULES, Kind
+from osc_traitsched.core.releases import release
+from osc_traitsched.core.servers.drain import (
+    ZONE,
     Drain,
     ServerMove,
     Step,
     Stuck,
     StuckReason,
 )
-from osc_traitsched.core.existing.moves.refusals import STATE
-from osc_traitsched.core.existing.parts import Name
-from osc_traitsched.core.explain.explanation import Explanation
-from osc_traitsched.core.nova.filter.groups import AFFINITY, SAME_HOST
-from osc_traitsched.core.nova.filter.table import FILTERS, enabled
-from osc_traitsched.core.nova.question import RULES, Kind
-from osc_traitsched.core.releases import release
+from osc_traitsched.core.servers.parts import Name
+from osc_traitsched.core.servers.refusals import STATE
 from osc_traitsched.paste import Command, Option, line, openstack
 from osc_traitsched.text import count, listed, ranges, visible
 from osc_traitsched.views.explain import headline

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from osc_traitsched.core.existing.moves.destinations import Destinations
-from osc_traitsched.core.existing.moves.rebuild import Can
-from osc_traitsched.documents import plain
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.servers.moves import Can, Destinations
 from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import prose
 from osc_traitsched.views.explain.document import explained, verdict

@@ -6,14 +6,13 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
-from osc_traitsched.core.existing.failure import (
+from osc_traitsched.core.servers.failure import (
     Changes,
     Failure,
     ServerAnswer,
     ServerState,
 )
-from osc_traitsched.core.existing.parts import Part
-from osc_traitsched.documents import plain
+from osc_traitsched.core.servers.parts import Name, Part, Source
 from osc_traitsched.paste import Option
 from osc_traitsched.views.explain.document import explained
 from osc_traitsched.views.server import schema, words

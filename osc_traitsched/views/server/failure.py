@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from osc_traitsched.core.existing.failure import Changes, Failure, ServerAnswer, Stage
+from osc_traitsched.core.servers.failure import Changes, Failure, ServerAnswer, Stage
 from osc_traitsched.text import count, listed, ranges
 from osc_traitsched.views.server import words
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from osc_traitsched.core.existing.moves.destinations import Destinations
-from osc_traitsched.core.existing.moves.due import Because
-from osc_traitsched.core.existing.moves.rebuild import Can, Rebuild
 from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.inventory.snapshot import Provider
 from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.core.servers.moves import Because, Can, Destinations, Rebuild
 from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
 from osc_traitsched.views.explain import reasons as explained

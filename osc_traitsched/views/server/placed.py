@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from osc_traitsched.core.errors import nova
-from osc_traitsched.core.existing.wish import FilterAnswer, NotKnown, Objection, Unmet
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Origin, Resource
+from osc_traitsched.core.servers.demand import FilterAnswer, NotKnown, Objection, Unmet
 from osc_traitsched.text import listed
 from osc_traitsched.views.explain import filters, words
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.existing.moves.rebuild import Can
-from osc_traitsched.core.existing.placed import JudgedServer, Placements
+from osc_traitsched.core.servers.judging import JudgedServer, Placements
+from osc_traitsched.core.servers.moves import Can
 from osc_traitsched.paste import Option, Placeholder, line, openstack
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.columns import Names

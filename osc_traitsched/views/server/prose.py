@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator, Sequence
 
-from osc_traitsched.core.existing.failure import ServerAnswer
+from osc_traitsched.core.servers.failure import ServerAnswer
 from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import prose
 from osc_traitsched.views.server import failure, words

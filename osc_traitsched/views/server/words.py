@@ -5,8 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator
 
-from osc_traitsched.core.existing.failure import Failure, ServerAnswer, Stage
-from osc_traitsched.core.existing.parts import Name, Part, Source
+from osc_traitsched.core.servers.failure import Failure, ServerAnswer, Stage
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.explain import words
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
-from osc_traitsched.core.existing.fleet import Fleet, PeerIndex
-from osc_traitsched.core.existing.judging import FleetJudge, OtherHosts
-from osc_traitsched.core.existing.misplaced import OwnHosts
-from osc_traitsched.core.existing.wish import Demands
 from osc_traitsched.core.inventory.snapshot import Compute
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.filter.state import host_states
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.servers.demand import Demands
+from osc_traitsched.core.servers.fleet import Fleet, PeerIndex
+from osc_traitsched.core.servers.judging import FleetJudge, OtherHosts
+from osc_traitsched.core.servers.misplaced import OwnHosts
 from osc_traitsched.views.server import placed as words
 from tests.cases.reading import Case
 from tests.property.building import identity

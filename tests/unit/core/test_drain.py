@@ -8,8 +8,13 @@ import random
 
 import pytest
 
-from osc_traitsched.core.existing.drain import plan
-from osc_traitsched.core.existing.drain.model import (
+from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
+from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.question import Kind, Move, Question
+from osc_traitsched.core.nova.server.parts import Network, Parts, Port
+from osc_traitsched.core.placement.facts import Taken
+from osc_traitsched.core.servers import drain
+from osc_traitsched.core.servers.drain import (
     Leaving,
     MoveRequest,
     State,
@@ -17,12 +22,6 @@ from osc_traitsched.core.existing.drain.model import (
     elsewhere,
     request_key,
 )
-from osc_traitsched.core.inventory.snapshot import Provider, Snapshot
-from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.question import Kind, Move, Question
-from osc_traitsched.core.nova.server.parts import Network, Parts, Port
-from osc_traitsched.core.placement.facts import Taken
-from tests.unit.core.asking import asking
 from tests.unit.core.weigher import host, settings
 
 MEMORY = "MEMORY_MB"
@@ -61,7 +60,7 @@ def left(found):
 
 def test_each_takes_room_from_the_next():
     several = move_request("ab", 600)
-    found = plan.pack(servers(several, several, several), state({"a": 1000, "b": 999}))
+    found = drain.pack(servers(several, several, several), state({"a": 1000, "b": 999}))
     assert to(found) == {"s0": "a", "s1": "b"}
     assert left(found) == {"s2"}
 
@@ -73,34 +72,34 @@ def test_what_is_scarce_decides_which_server_is_the_largest():
     )
     both = servers(memory, gpu)
     free = {("a", MEMORY): 8192, ("b", MEMORY): 8192, ("a", "VGPU"): 2}
-    assert [each.id for each in plan.largest_first(both, free)] == ["s1", "s0"]
+    assert [each.id for each in drain.largest_first(both, free)] == ["s1", "s0"]
     free["a", "VGPU"] = 100
-    assert [each.id for each in plan.largest_first(both, free)] == ["s0", "s1"]
+    assert [each.id for each in drain.largest_first(both, free)] == ["s0", "s1"]
 
 
 def test_a_host_is_chosen_as_nova_scheduler_would_after_the_moves_before():
     several = move_request("abc")
     free = {"a": 4096, "b": 3800, "c": 2048}
-    found = plan.pack(servers(several, several, several), state(free))
+    found = drain.pack(servers(several, several, several), state(free))
     assert to(found) == {"s0": "a", "s1": "b", "s2": "a"}
     stacking = move_request(
         "abc", ram_weight_multiplier=-1.0, cpu_weight_multiplier=0.0
     )
-    found = plan.pack(servers(stacking, stacking), state(free))
+    found = drain.pack(servers(stacking, stacking), state(free))
     assert set(to(found).values()) == {"c"}
 
 
 def test_it_is_tried_more_tightly_where_spreading_leaves_a_server_over():
     several = [move_request("ab", ram) for ram in (600, 500, 500)]
-    found = plan.pack(servers(*several), state({"a": 1000, "b": 600}))
+    found = drain.pack(servers(*several), state({"a": 1000, "b": 600}))
     assert to(found) == {"s0": "b", "s1": "a", "s2": "a"}
 
 
 def test_what_is_left_over_goes_first_in_another_order():
     anywhere, only_there = move_request("ab", 600), move_request("a", 500)
-    found = plan.pack(servers(anywhere, only_there), state({"a": 610, "b": 2000}))
+    found = drain.pack(servers(anywhere, only_there), state({"a": 610, "b": 2000}))
     assert to(found) == {"s0": "b", "s1": "a"}
-    found = plan.pack(servers(anywhere, only_there), state({"a": 2000, "b": 500}))
+    found = drain.pack(servers(anywhere, only_there), state({"a": 2000, "b": 500}))
     assert not found.left
 
 
@@ -108,7 +107,7 @@ def test_a_host_that_a_filter_may_keep_out_is_used_last_and_marked():
     options = {FILTERS: ("NumInstancesFilter",)}
     several = move_request("ab", 600, **options)
     hosts = state({"a": 5000, "b": 1000}, a=host("a", report=False))
-    found = plan.pack(servers(several, several), hosts)
+    found = drain.pack(servers(several, several), hosts)
     assert to(found) == {"s0": "b", "s1": "a"}
     assert [each.unknown for each in found.placed] == [(), ("NumInstancesFilter",)]
     assert found.uncertain == 1
@@ -123,7 +122,7 @@ def test_a_zone_that_is_not_shown_may_be_the_server_s_own():
     assert elsewhere("d", nodes, [east, west]) == {"a", "b", "c"}
     assert elsewhere("a", nodes, [ssd]) == set()
     several = dataclasses.replace(move_request("bc", 600), elsewhere=frozenset("c"))
-    found = plan.pack(servers(several, several), state({"b": 700, "c": 9000}))
+    found = drain.pack(servers(several, several), state({"b": 700, "c": 9000}))
     assert [(each.root, each.unknown) for each in found.placed] == [
         ("b", ()),
         ("c", ("availability zone",)),
@@ -134,7 +133,7 @@ def test_packing_tightly_may_do_without_a_host_that_is_not_certain():
     options = {FILTERS: ("NumInstancesFilter",)}
     several = [move_request("abc", ram, **options) for ram in (600, 500, 500)]
     hosts = state({"a": 1000, "b": 600, "c": 9000}, c=host("c", report=False))
-    found = plan.pack(servers(*several), hosts)
+    found = drain.pack(servers(*several), hosts)
     assert set(to(found).values()) == {"a", "b"}
 
 
@@ -142,7 +141,7 @@ def test_filters_count_the_servers_that_have_come_before():
     options = {FILTERS: ("NumInstancesFilter",)}
     options["filter_scheduler__max_instances_per_host"] = 1
     several = move_request("ab", 1, **options)
-    found = plan.pack(servers(several, several, several), state({"a": 99, "b": 9}))
+    found = drain.pack(servers(several, several, several), state({"a": 99, "b": 9}))
     assert sorted(to(found).values()) == ["a", "b"]
     assert len(found.left) == 1
 
@@ -160,7 +159,7 @@ def test_servers_of_a_group_that_keeps_them_apart_go_to_different_hosts():
         b=host("b"),
         c=host("c"),
     )
-    found = plan.pack(servers(several, several), hosts)
+    found = drain.pack(servers(several, several), hosts)
     assert len(set(to(found).values())) == 2
 
 
@@ -168,7 +167,7 @@ def test_a_server_that_has_come_does_not_stand_for_one_like_it():
     """Nova lets a host through that has the server itself: here that is another."""
     move = Move(Kind.LIVE_MIGRATION, "s0", "source")
     alike_in_group = apart("ab", ["s0", "s1"], move=move)
-    found = plan.pack(
+    found = drain.pack(
         servers(alike_in_group, alike_in_group), state({"a": 9000, "b": 10})
     )
     assert sorted(to(found).values()) == ["a", "b"]
@@ -179,7 +178,7 @@ def test_a_host_with_an_older_hypervisor_gets_no_server_that_runs():
     live = move_request("ab", move=Move(Kind.LIVE_MIGRATION, "s0", "source", source))
     old = host("a", free_ram_mb=9000, hypervisor_version=7000000)
     hosts = state({"a": 9000, "b": 600}, a=old)
-    assert to(plan.pack(servers(live), hosts)) == {"s0": "b"}
+    assert to(drain.pack(servers(live), hosts)) == {"s0": "b"}
 
 
 def test_a_class_that_another_one_can_stand_for_is_no_need():
@@ -221,7 +220,7 @@ def test_no_plan_takes_more_than_there_is_and_few_miss_one_that_fits():
     chance, found_all, missed = random.Random(7), 0, 0
     for _ in range(400):
         leaving, free = drawn(chance)
-        found = plan.pack(leaving, state(free))
+        found = drain.pack(leaving, state(free))
         assert len(found.placed) + len(found.left) == len(leaving)
         for root, room in free.items():
             there = [p.server for p in found.placed if p.root == root]

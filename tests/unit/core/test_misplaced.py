@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.existing.fleet import Fleet
 from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.servers.fleet import Fleet
 from tests.property.building import identity
 from tests.unit.core.residents import FINE, Said, said, server
 

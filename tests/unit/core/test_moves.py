@@ -6,11 +6,6 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.existing.failure import ServerState, read_state
-from osc_traitsched.core.existing.moves.due import Because, due
-from osc_traitsched.core.existing.moves.planned import Planned
-from osc_traitsched.core.existing.moves.rebuild import Can, rebuild
-from osc_traitsched.core.existing.moves.refusals import refusals
 from osc_traitsched.core.explain.option_impact import variations
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.clause import MoveRule
@@ -20,6 +15,9 @@ from osc_traitsched.core.nova.question import Kind, Move, hypervisor, source
 from osc_traitsched.core.nova.server.parts import Network, Parts, Port, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
 from osc_traitsched.core.releases import RELEASES
+from osc_traitsched.core.servers.failure import ServerState, read_state
+from osc_traitsched.core.servers.moves import Because, Can, due, rebuild
+from osc_traitsched.core.servers.refusals import Planned, refusals
 from tests.property.building import identity
 from tests.unit.core.asking import asking
 from tests.unit.core.filter.asked import REPORT

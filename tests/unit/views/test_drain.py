@@ -8,20 +8,20 @@ import json
 import pytest
 
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.existing.drain.plan import (
+from osc_traitsched.core.nova import options
+from osc_traitsched.core.nova.filter.state import ServerGroup
+from osc_traitsched.core.nova.question import Kind, Question
+from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.servers.drain import (
     Drain,
     ServerMove,
     Step,
     Stuck,
     StuckReason,
 )
-from osc_traitsched.core.existing.failure import ServerState
-from osc_traitsched.core.existing.moves.refusals import MoveRefusal
-from osc_traitsched.core.existing.parts import Name, Part, Source
-from osc_traitsched.core.nova import options
-from osc_traitsched.core.nova.filter.state import ServerGroup
-from osc_traitsched.core.nova.question import Kind, Question
-from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
+from osc_traitsched.core.servers.failure import ServerState
+from osc_traitsched.core.servers.parts import Name, Part, Source
+from osc_traitsched.core.servers.refusals import MoveRefusal
 from osc_traitsched.paste import Option
 from osc_traitsched.views.drain import document, prose
 from tests.schemas import closed

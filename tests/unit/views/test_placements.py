@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.existing.fleet import Resident
-from osc_traitsched.core.existing.misplaced import Verdict
-from osc_traitsched.core.existing.moves.rebuild import Can
-from osc_traitsched.core.existing.placed import JudgedServer, Placements
-from osc_traitsched.core.existing.wish import NotKnown, Unmet
 from osc_traitsched.core.nova.clause import Origin, RootTrait
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.servers.demand import NotKnown, Unmet
+from osc_traitsched.core.servers.fleet import Resident
+from osc_traitsched.core.servers.judging import JudgedServer, Placements
+from osc_traitsched.core.servers.misplaced import Verdict
+from osc_traitsched.core.servers.moves import Can
 from osc_traitsched.views.server import placements as views
 from tests.golden import screens
 

@@ -7,7 +7,7 @@ import datetime
 import pytest
 
 from osc_traitsched.core.errors import Forbidden
-from osc_traitsched.core.existing.failure import (
+from osc_traitsched.core.servers.failure import (
     Changes,
     Event,
     Failure,
@@ -16,7 +16,7 @@ from osc_traitsched.core.existing.failure import (
     ServerState,
     Stage,
 )
-from osc_traitsched.core.existing.parts import Name, Part, Source
+from osc_traitsched.core.servers.parts import Name, Part, Source
 from osc_traitsched.views.server import document, prose, words
 from tests.golden import screens
 from tests.schemas import closed

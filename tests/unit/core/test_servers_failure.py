@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.existing.failure import (
+from osc_traitsched.core.servers.failure import (
     Stage,
     failed_action,
     failure,

@@ -9,9 +9,6 @@ from typing import Union
 
 from osc_traitsched.core.check.builder import decisive
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.existing import parts
-from osc_traitsched.core.existing.fleet import VOLUME
-from osc_traitsched.core.existing.parts import HINTS, ZONE
 from osc_traitsched.core.inventory.metadata import Collation, zone_in
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY
 from osc_traitsched.core.nova import options
@@ -23,6 +20,9 @@ from osc_traitsched.core.nova.server import server
 from osc_traitsched.core.nova.server.parts import NO_PARTS, Parts, Volume
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.nova.switch import AZ_FILTER, az_is_on, has_filter
+from osc_traitsched.core.servers import parts
+from osc_traitsched.core.servers.fleet import VOLUME
+from osc_traitsched.core.servers.parts import HINTS, ZONE
 
 # What stands against a server's own host, for sure or perhaps.
 

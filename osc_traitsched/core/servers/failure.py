@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from osc_traitsched.core.errors import TraitSchedError
-from osc_traitsched.core.existing.parts import Part
 from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.servers.parts import Part
 
 # What Nova shows of a server's state and of what was done with it, as values.
 

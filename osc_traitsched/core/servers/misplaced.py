@@ -1,4 +1,4 @@
-"""Servers against their own host, and other hosts for them."""
+"""Servers against their own hosts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from osc_traitsched.core.check.survey import is_certain, is_lasting, prefilter
 from osc_traitsched.core.errors import Refusal
-from osc_traitsched.core.existing.fleet import ServerGroupPeers
-from osc_traitsched.core.existing.wish import (
-    Demand,
-    FilterAnswer,
-    NotKnown,
-    Objection,
-    Refused,
-    Unmet,
-)
 from osc_traitsched.core.explain.filtering import check_policy
 from osc_traitsched.core.explain.verdict import correction_sets
 from osc_traitsched.core.nova.clause import Clause, MemberOf, Resource, RootTrait, Trait
@@ -34,6 +25,15 @@ from osc_traitsched.core.nova.request import Request
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts
 from osc_traitsched.core.placement.matcher import Mask, Matcher
+from osc_traitsched.core.servers.demand import (
+    Demand,
+    FilterAnswer,
+    NotKnown,
+    Objection,
+    Refused,
+    Unmet,
+)
+from osc_traitsched.core.servers.fleet import ServerGroupPeers
 
 # What the host filters make of the host that a server is on, as if it were not there.
 #

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from osc_traitsched.core.existing import failure, parts
-from osc_traitsched.core.existing.failure import moment
-from osc_traitsched.core.existing.parts import Name, Source
-from osc_traitsched.core.nova.question import ServerSpec
+from osc_traitsched.core.servers import failure, parts
+from osc_traitsched.core.servers.failure import moment
+from osc_traitsched.core.servers.parts import Given, Name, Source
 
 NOW = {
     "id": "i1",

@@ -1,4 +1,4 @@
-"""Many servers: their questions, hosts and group peers."""
+"""Many servers: their requests, hosts and group peers."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from osc_traitsched.core.existing import parts
 from osc_traitsched.core.nova.filter.groups import OF_SERVERS
 from osc_traitsched.core.nova.filter.state import HostState, RequestSpec, ServerGroup
 from osc_traitsched.core.nova.question import Body
+from osc_traitsched.core.servers import parts
 
 # The other servers that a server is to be with, or apart from: of groups and hints.
 

@@ -1,1 +1,0 @@
-"""Servers that exist: what Nova shows of their requests, and of why they failed."""

@@ -1,1 +1,0 @@
-"""Where the servers of a host could go, all of them together."""

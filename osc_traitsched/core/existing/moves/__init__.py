@@ -1,1 +1,0 @@
-"""Moves of servers that exist: which is due, and what refuses one at once."""

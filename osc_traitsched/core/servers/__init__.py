@@ -1,0 +1,1 @@
+"""Servers that exist: why they failed, and where they could go."""

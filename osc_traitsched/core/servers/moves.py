@@ -1,0 +1,190 @@
+"""Which move of a server is due, and which hosts could take it."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from osc_traitsched.core.errors import Refusal
+from osc_traitsched.core.explain.explanation import Explanation
+from osc_traitsched.core.explain.filtering import Filtering, filtering
+from osc_traitsched.core.inventory.metadata import required_by_image
+from osc_traitsched.core.inventory.snapshot import Compute, Provider
+from osc_traitsched.core.nova.filter.state import Fails, Raises, Unknown
+from osc_traitsched.core.nova.question import Kind, Question
+from osc_traitsched.core.servers.failure import ServerState
+from osc_traitsched.core.servers.parts import Part
+from osc_traitsched.core.servers.refusals import MoveRefusal
+
+# Which move of a server is due, by what it is now.
+
+
+class Because(enum.Enum):
+    """Why a move was chosen; the values are those of documents."""
+
+    ASKED = "asked for"
+    """The user named it."""
+
+    HOST_DOWN = "host down"
+    """nova-compute is down where the server is."""
+
+    OFFLOADED = "offloaded"
+    """It is shelved, and on no host."""
+
+    STATE = "state"
+    """It is in a state that can or can't be moved live."""
+
+
+#: The states of servers that nova-api lets migrate live.
+LIVE = frozenset(["active", "paused"])
+SHELVED, OFFLOADED = "shelved", "shelved_offloaded"
+
+
+def due(state: ServerState, is_up: bool | None) -> tuple[Kind, Because]:
+    """Return the move that takes a server off its host, or back to one, and why.
+
+    :param is_up: nova-compute is up on its host; None if that is not known
+    """
+    if state.vm_state == OFFLOADED:
+        return Kind.UNSHELVE, Because.OFFLOADED
+    if state.host and is_up is False:
+        return Kind.EVACUATION, Because.HOST_DOWN
+    if state.vm_state in LIVE:
+        return Kind.LIVE_MIGRATION, Because.STATE
+    return Kind.MIGRATION, Because.STATE
+
+
+# Whether a server's own host takes another image: no other host is asked.
+
+
+class Can(enum.Enum):
+    """Whether a host could take a server; the values are those of documents."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+
+
+@dataclasses.dataclass(frozen=True)
+class Rebuild:
+    """What Nova makes of another image for a server where it is.
+
+    :ivar host: the compute node that it is on
+    :ivar is_asked: nova-scheduler is, as it is for another image alone
+    :ivar filtering: what the filters say of the host that judge a rebuild
+    :ivar forbidden: traits of the image that the flavor forbids
+    :ivar missing: those that no provider has which the server uses
+    :ivar refusal: nova-api's or nova-scheduler's, of flavor and image; None for none
+    """
+
+    host: Compute
+    is_asked: bool = True
+    filtering: Filtering = dataclasses.field(default_factory=Filtering)
+    forbidden: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    refusal: Refusal | None = None
+
+    @property
+    def can(self) -> Can:
+        """Whether the host takes it."""
+        if self.refusal is not None or self.forbidden or self.missing:
+            return Can.NO
+        answers = [answer for _, answer in self.filtering.answers(self.host.uuid)]
+        if any(isinstance(each, (Fails, Raises)) for each in answers):
+            return Can.NO
+        return Can.UNKNOWN if any(isinstance(a, Unknown) for a in answers) else Can.YES
+
+
+def rebuild(
+    question: Question, host: Compute, traits: Iterable[str], has_image: bool
+) -> Rebuild:
+    """Return what Nova makes of an image for a server where it is.
+
+    Placement is not asked, and no prefilter runs: of the filters only those that judge
+    a rebuild do (nova/scheduler/filters/__init__.py, ``RUN_ON_REBUILD``), and the
+    image's traits are compared with those of the providers that the server uses
+    (nova/conductor/manager.py, ``_validate_image_traits_for_rebuild``).
+
+    :param question: with the new image
+    :param traits: of all providers that the server has something of
+    :param has_image: the image is the one that it has, and nova-scheduler is not asked
+    """
+    try:
+        found = filtering(question, [host])
+    except Refusal as refusal:
+        return Rebuild(host, not has_image, refusal=refusal)
+    if has_image:
+        return Rebuild(host, is_asked=False)
+    wanted = required_by_image(question.image_properties())
+    forbidden = wanted & _forbidden(question.flavor.get("extra_specs") or {})
+    missing = wanted - frozenset(traits)
+    return Rebuild(
+        host,
+        filtering=found,
+        forbidden=tuple(sorted(forbidden)),
+        missing=tuple(sorted(missing)),
+    )
+
+
+def _forbidden(specs: Mapping[str, Any]) -> frozenset[str]:
+    """Return the traits that a flavor forbids, in whichever group."""
+    return frozenset(
+        key.partition(":")[2]
+        for key, value in specs.items()
+        if key.startswith("trait") and value == "forbidden"
+    )
+
+
+# Who could take a server that is moved, as one value.
+
+
+@dataclasses.dataclass(frozen=True)
+class Destinations:
+    """Where a server could go, and what stands against it.
+
+    :ivar minor: of the compute API with which the server was read
+    :ivar parts: where each part of its request is from
+    :ivar refusals: of the move as things are, whatever hosts there are
+    :ivar ignored: the service host that Nova takes out first; empty for none
+    :ivar has_refused_image: its last rebuild failed, and its request has the image of
+        that: nova-api keeps it before it asks (nova/compute/api.py, ``rebuild``)
+    :ivar explanation: of the request that the move makes; None for a rebuild
+    :ivar rebuild: whether the server's own host takes it; None for all other moves
+    """
+
+    state: ServerState
+    minor: int
+    kind: Kind
+    because: Because
+    parts: tuple[Part, ...]
+    explanation: Explanation | None = None
+    rebuild: Rebuild | None = None
+    refusals: tuple[MoveRefusal, ...] = ()
+    ignored: str = ""
+    has_refused_image: bool = False
+
+    @property
+    def can_be_rebuilt(self) -> Can:
+        """Whether the server's own host takes a rebuild, if that is what is asked.
+
+        It is not known of a host that Nova does not list.
+        """
+        return self.rebuild.can if self.rebuild else Can.UNKNOWN
+
+    @property
+    def hosts(self) -> tuple[tuple[str, Can], ...]:
+        """Each host with whether it could take the server, by name."""
+        if self.rebuild is not None:
+            return ((self.rebuild.host.node, self.rebuild.can),)
+        found = self.explanation
+        if found is None:
+            return ()
+        return tuple((host.name, _can(found, host)) for host in found.hosts)
+
+
+def _can(found: Explanation, host: Provider) -> Can:
+    if found.refusal is not None or not found.is_candidate(host):
+        return Can.NO
+    return Can.UNKNOWN if host in found.uncertain else Can.YES
