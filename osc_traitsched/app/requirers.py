@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from osc_traitsched.cloud import lookup, servers, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.model import Plan, foreseen_outcomes
-from osc_traitsched.core.change.servers import (
+from osc_traitsched.core.change.effects import (
     ComputesUnlisted,
     MisplacedServers,
     Server,
@@ -17,6 +16,7 @@ from osc_traitsched.core.change.servers import (
     without_image,
     without_place,
 )
+from osc_traitsched.core.change.model import Plan, foreseen_outcomes
 from osc_traitsched.core.change.traits import (
     LastHolder,
     Requirer,

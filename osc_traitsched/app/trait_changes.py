@@ -14,10 +14,11 @@ from osc_traitsched.cloud import lookup, read, topology
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.cloud.topology import cloud_state
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import providers, traits
+from osc_traitsched.core.change import traits
+from osc_traitsched.core.change import traits as providers
+from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, Kind, Plan
-from osc_traitsched.core.change.servers import Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import required_by

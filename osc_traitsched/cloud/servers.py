@@ -14,7 +14,7 @@ from osc_traitsched.cloud.remembered import RememberedCloud
 from osc_traitsched.cloud.server_groups import SERVER_MICROVERSION, group_ids
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
-from osc_traitsched.core.change.servers import Server
+from osc_traitsched.core.change.effects import Server
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import required_by, required_by_image
 from osc_traitsched.core.nova.question import Body

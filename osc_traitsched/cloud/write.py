@@ -23,7 +23,7 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
 )
-from osc_traitsched.core.change.providers import present
+from osc_traitsched.core.change.traits import present
 from osc_traitsched.core.errors import CloudBroke, TraitSchedError
 
 # Tries again what may pass: bounded, given up in time, and never without reading.

@@ -13,7 +13,8 @@ from osc_traitsched.commands import (
     write_args,
 )
 from osc_traitsched.commands.base import ExitCode
-from osc_traitsched.core.change import effects, servers, traits
+from osc_traitsched.core.change import effects, traits
+from osc_traitsched.core.change import effects as servers
 from osc_traitsched.core.change.traits import LastHolder
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.views import problems, results

@@ -18,10 +18,10 @@ from osc_traitsched.commands import arguments, base, scheduler_args, write_args
 from osc_traitsched.commands.base import ExitCode
 from osc_traitsched.config.wanted import files, writer
 from osc_traitsched.config.wanted.files import read_inventory
-from osc_traitsched.core.change import servers, traits
+from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.errors import AnswerIsNo, PrivateFlavorsHidden, TraitSchedError
-from osc_traitsched.core.wanted.claims import Claim, Unit
 from osc_traitsched.core.wanted.export import undo_of
+from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Step
 from osc_traitsched.views import terminal
 from osc_traitsched.views.isolation import without_effect
@@ -91,7 +91,7 @@ def tell(todo: WantedPlan) -> None:
     if todo.passed_over:
         warn("%s", traits.passed_over(todo.passed_over))
     if todo.unclear:
-        warn("%s", servers.image_unseen(todo.unclear))
+        warn("%s", effects.image_unseen(todo.unclear))
 
 
 def write_undo(args: argparse.Namespace, todo: WantedPlan) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Iterable
 
+from osc_traitsched.core.change.effects import MisplacedServers, image_unseen, named
 from osc_traitsched.core.change.model import (
     Change,
     Kept,
@@ -14,7 +15,6 @@ from osc_traitsched.core.change.model import (
     Reason,
     Status,
 )
-from osc_traitsched.core.change.servers import MisplacedServers, image_unseen, named
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import REQUIRED
 from osc_traitsched.core.nova.options import ISOLATION

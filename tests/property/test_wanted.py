@@ -18,8 +18,8 @@ from osc_traitsched.core.errors import CloudBroke, Mistakes
 from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.nova.filter.aggregates import names_projects
 from osc_traitsched.core.nova.settings import SchedulerSettings
+from osc_traitsched.core.wanted import grouping
 from osc_traitsched.core.wanted.export import undo_of
-from osc_traitsched.core.wanted.lines import grouping
 from tests.unit.app.living import HOSTS, LivingCloud
 
 NEWEST = 34

@@ -15,7 +15,7 @@ from osc_traitsched.config.wanted import reader
 from osc_traitsched.core.change.model import Status
 from osc_traitsched.core.errors import Mistakes
 from osc_traitsched.core.nova.settings import SchedulerSettings
-from osc_traitsched.core.wanted.lines import grouping
+from osc_traitsched.core.wanted import grouping
 from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.wanted.lines import rows_for_programs
 from tests.property.test_wanted import (

@@ -13,14 +13,14 @@ from osc_traitsched.app.wanted.reading import with_mirror
 from osc_traitsched.cloud import lookup
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
+from osc_traitsched.core.change.effects import MisplacedServers, Server
 from osc_traitsched.core.change.model import Kind
-from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.metadata import hosts_isolated_by, isolated_by
 from osc_traitsched.core.inventory.snapshot import Nova
-from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines.units import gone, takes_most
+from osc_traitsched.core.wanted.hosts import FoundCloud
+from osc_traitsched.core.wanted.units import gone, takes_most
 
 # Servers that stay on the other side of an isolation, once files are applied.
 

@@ -14,22 +14,27 @@ from osc_traitsched.app.wanted.reading import read_wanted
 from osc_traitsched.cloud import servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core import errors
+from osc_traitsched.core.change.effects import MisplacedServers, Server
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Change, Outcome, Plan, foreseen_outcomes
 from osc_traitsched.core.change.phases import checked, known_problem, ordered
-from osc_traitsched.core.change.servers import MisplacedServers, Server
 from osc_traitsched.core.change.traits import Requirer, RevertedByNova, reverted_by_nova
 from osc_traitsched.core.nova import options
 from osc_traitsched.core.nova.settings import SchedulerSettings, Setting
-from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
-from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines.claiming import claims_of
-from osc_traitsched.core.wanted.lines.grouping import Inventory
-from osc_traitsched.core.wanted.lines.hosts import Hosts
-from osc_traitsched.core.wanted.model import Wanted, Wrong
-from osc_traitsched.core.wanted.planner import Step, draft, not_reviewed, steps_of
+from osc_traitsched.core.wanted.claiming import claims_of
+from osc_traitsched.core.wanted.grouping import Inventory
+from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
+from osc_traitsched.core.wanted.model import Claim, Claims, Unit, Wanted, Wrong
+from osc_traitsched.core.wanted.planner import (
+    Step,
+    ZoneRules,
+    changing_zone,
+    closed_to_all,
+    draft,
+    not_reviewed,
+    steps_of,
+)
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
-from osc_traitsched.core.wanted.zones import ZoneRules, changing_zone, closed_to_all
 
 # A plan of a wanted state: what is to be written, and what that does to others.
 

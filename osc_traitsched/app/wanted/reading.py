@@ -16,7 +16,7 @@ from osc_traitsched.core.nova.images import public_or_own
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.wanted.export import Export, export_of
-from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Source, Wanted
 
 # Reads what the lines of files can be about.

@@ -11,8 +11,8 @@ from typing import Any
 from osc_traitsched.config import file
 from osc_traitsched.config.wanted import reader
 from osc_traitsched.core.errors import BadConfiguration, Mistakes
-from osc_traitsched.core.wanted.lines import grouping
-from osc_traitsched.core.wanted.lines.grouping import Inventory
+from osc_traitsched.core.wanted import grouping
+from osc_traitsched.core.wanted.grouping import Inventory
 from osc_traitsched.core.wanted.model import Wanted
 from osc_traitsched.core.wanted.planner import IDENTITY
 

@@ -20,20 +20,21 @@ from osc_traitsched.core.inventory.metadata import (
 from osc_traitsched.core.inventory.snapshot import TENANT_KEY, Nova
 from osc_traitsched.core.inventory.tenant_keys import is_id, projects_in, projects_of
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted.claims import Claim, Unit
-from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines.grouping import grouped
-from osc_traitsched.core.wanted.lines.units import FORBIDDEN
+from osc_traitsched.core.wanted.grouping import grouped
+from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import (
+    Claim,
     Part,
     Place,
     Text,
+    Unit,
     Wanted,
     Wish,
     is_trait,
     is_zone,
 )
 from osc_traitsched.core.wanted.planner import States
+from osc_traitsched.core.wanted.units import FORBIDDEN
 from osc_traitsched.text import listed, quoted, visible
 
 # What leads back from a plan, as wishes for its units alone.

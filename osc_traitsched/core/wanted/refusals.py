@@ -13,25 +13,6 @@ from osc_traitsched.text import count, listed, quoted, visible
 
 
 @dataclasses.dataclass(eq=False)
-class WantedOtherwise(errors.BadQuestion):
-    """A line wants a unit to be something else than another line, or itself.
-
-    :ivar name: of what the unit is of
-    :ivar other: the other line; None if it is the same one
-    """
-
-    name: str
-    key: str
-    other: Place | None
-
-    def __str__(self) -> str:
-        key, name = visible(self.key), quoted(self.name)
-        if self.other is None:
-            return f"this line contradicts itself about {key} of {name}"
-        return f"{_at(self.other)} wants {key} of {name} otherwise"
-
-
-@dataclasses.dataclass(eq=False)
 class NotToTake(errors.BadQuestion):
     """A trait that is never taken away, since nova-compute puts it back."""
 

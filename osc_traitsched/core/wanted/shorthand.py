@@ -20,12 +20,11 @@ from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.inventory.metadata import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted.claims import Unit
+from osc_traitsched.core.wanted.claiming import provider_object
 from osc_traitsched.core.wanted.export import wish
-from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines.claiming import provider_object
-from osc_traitsched.core.wanted.lines.units import FORBIDDEN, pairs_of
-from osc_traitsched.core.wanted.model import Part, Wanted
+from osc_traitsched.core.wanted.hosts import FoundCloud
+from osc_traitsched.core.wanted.model import Part, Unit, Wanted
+from osc_traitsched.core.wanted.units import FORBIDDEN, pairs_of
 from osc_traitsched.text import listed, quoted
 
 #: The order of rows.

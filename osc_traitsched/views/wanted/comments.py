@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from osc_traitsched.core.change.model import Kind, Object
-from osc_traitsched.core.wanted.claims import Unit
+from osc_traitsched.core.wanted.model import Unit
 from osc_traitsched.text import quoted, visible
 
 

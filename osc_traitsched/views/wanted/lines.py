@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from osc_traitsched.core.change.model import PRESENT, Status
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.names import near_names
-from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines.units import without
+from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.planner import Step
+from osc_traitsched.core.wanted.units import without
 from osc_traitsched.text import did_you_mean, folded, listed, visible
 from osc_traitsched.views.columns import Cell
 from osc_traitsched.views.traits import Table

@@ -6,11 +6,11 @@ import collections
 from collections.abc import Iterable, Mapping, Sequence
 
 from osc_traitsched.core.change import effects
+from osc_traitsched.core.change.effects import MisplacedServers
 from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Kind, Object, Outcome, Status
-from osc_traitsched.core.change.servers import MisplacedServers
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
-from osc_traitsched.core.wanted.claims import Claim, Unit
+from osc_traitsched.core.wanted.model import Claim, Unit
 from osc_traitsched.core.wanted.planner import Step
 from osc_traitsched.text import listed, quoted, visible
 from osc_traitsched.views import isolation

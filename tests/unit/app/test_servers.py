@@ -6,7 +6,7 @@ import pytest
 
 from osc_traitsched.app import trait_changes
 from osc_traitsched.cloud import servers
-from osc_traitsched.core.change.servers import ServersNeedTraits, ServersUnknown
+from osc_traitsched.core.change.effects import ServersNeedTraits, ServersUnknown
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.selection import Selectors
 from tests.unit.app import shorthands

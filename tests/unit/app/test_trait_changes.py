@@ -12,11 +12,7 @@ from osc_traitsched.cloud import topology
 from osc_traitsched.config.saved import Saved
 from osc_traitsched.core.change.effects import LeavesNoHost
 from osc_traitsched.core.change.model import foreseen_outcomes
-from osc_traitsched.core.change.traits import (
-    LastHolder,
-    Requirer,
-    RoleChanged,
-)
+from osc_traitsched.core.change.traits import LastHolder, Requirer, RoleChanged
 from osc_traitsched.core.errors import BadConfiguration, CloudBroke, Mistakes
 from osc_traitsched.core.inventory.selection import Selectors
 from osc_traitsched.core.wanted.refusals import SaysWhatItIs

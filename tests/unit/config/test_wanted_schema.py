@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from osc_traitsched.config import wanted
 from osc_traitsched.config.wanted import reader
-from osc_traitsched.core.wanted.lines import grouping
+from osc_traitsched.core.wanted import grouping
 
 ROOT = pathlib.Path(__file__).parents[3]
 

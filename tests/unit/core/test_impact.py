@@ -9,7 +9,7 @@ import pytest
 from osc_traitsched.core.change.cloud_model import ANY_IMAGE, CloudModel
 from osc_traitsched.core.change.impact import Hosts, Impact
 from osc_traitsched.core.change.model import Change, Kind, Object, State
-from osc_traitsched.core.change.providers import gone, present
+from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.placement.facts import Facts

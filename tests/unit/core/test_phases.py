@@ -9,7 +9,7 @@ import pytest
 
 from osc_traitsched.core.change.model import PRESENT, Change, Kind, Object, State
 from osc_traitsched.core.change.phases import Phase, ordered, plan_of
-from osc_traitsched.core.change.providers import gone, present
+from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.errors import NoProvider
 from osc_traitsched.core.inventory.metadata import key_of
 

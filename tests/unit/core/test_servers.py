@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from osc_traitsched.core.change.servers import Server, misplaced, without_place
+from osc_traitsched.core.change.effects import Server, misplaced, without_place
 
 GOLD, SILVER = "CUSTOM_GOLD", "CUSTOM_SILVER"
 

@@ -6,6 +6,7 @@ from osc_traitsched.core import errors
 from osc_traitsched.core.change import effects as effect_words
 from osc_traitsched.core.change import traits
 from osc_traitsched.core.change.contexts import Context
+from osc_traitsched.core.change.effects import MisplacedServers, Server
 from osc_traitsched.core.change.impact import Asked, Effect, HostSets
 from osc_traitsched.core.change.model import (
     PRESENT,
@@ -18,8 +19,6 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
 )
-from osc_traitsched.core.change.servers import MisplacedServers, Server
-from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import isolation as words
 

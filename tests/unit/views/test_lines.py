@@ -13,9 +13,8 @@ from osc_traitsched.core.change.model import (
 )
 from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Snapshot
-from osc_traitsched.core.wanted.claims import Claim
-from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.model import Place
+from osc_traitsched.core.wanted.hosts import FoundCloud
+from osc_traitsched.core.wanted.model import Claim, Place
 from osc_traitsched.core.wanted.planner import Step
 from osc_traitsched.views.wanted.lines import lines
 from osc_traitsched.views.wanted.prose import summary

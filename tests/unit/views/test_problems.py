@@ -3,7 +3,8 @@
 import pytest
 
 from osc_traitsched.core import errors
-from osc_traitsched.core.change import effects, impact, servers, traits
+from osc_traitsched.core.change import effects, impact, traits
+from osc_traitsched.core.change import effects as servers
 from osc_traitsched.core.change.model import (
     PRESENT,
     Change,
@@ -21,7 +22,7 @@ from osc_traitsched.core.nova import own
 from osc_traitsched.core.nova.request import checks
 from osc_traitsched.core.wanted import refusals as of_wanted
 from osc_traitsched.core.wanted import shorthand
-from osc_traitsched.core.wanted.model import Place, Wrong
+from osc_traitsched.core.wanted.model import ConflictingEntries, Place, Wrong
 from osc_traitsched.views import problems
 from osc_traitsched.views.explain.words import text
 
@@ -83,7 +84,7 @@ ERRORS = [
     servers.ComputesUnlisted(("cmp1\n",)),
     Wrong(LINE, errors.NoProvider("cmp1\n")),
     errors.Mistakes((Wrong(LINE, BROKE), Wrong(LINE, BROKE))),
-    of_wanted.WantedOtherwise("g\x1b", "zone", LINE),
+    ConflictingEntries("g\x1b", "zone", LINE),
     of_wanted.NotToTake("HW_X"),
     of_wanted.SaysWhatItIs("CUSTOM_X"),
     of_wanted.NoCompute("card\n"),

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from osc_traitsched.core.change import providers as mirror
+from osc_traitsched.core.change import traits as mirror
 from osc_traitsched.core.check.finding import Kind, Severity
 from osc_traitsched.core.check.rules.mirror import Repair, Use
 from osc_traitsched.core.check.rules.mirror_providers import Own, Unlisted

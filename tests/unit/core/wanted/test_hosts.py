@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
-from osc_traitsched.core.wanted.lines.hosts import Hosts
+from osc_traitsched.core.wanted.hosts import Hosts
 from osc_traitsched.core.wanted.model import Place, Text
 
 NAMES = ("a.example.org", "b.example.org", "b.example.net", "c", "c.example.org")

@@ -8,12 +8,18 @@ import pytest
 
 from osc_traitsched.core.change.model import PRESENT, Kind, Object
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider, Snapshot
-from osc_traitsched.core.wanted.claims import Claims
-from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines import units
-from osc_traitsched.core.wanted.lines.claiming import claims_of
-from osc_traitsched.core.wanted.lines.hosts import Hosts
-from osc_traitsched.core.wanted.model import Only, Part, Place, Text, Wanted, Wish
+from osc_traitsched.core.wanted import units
+from osc_traitsched.core.wanted.claiming import claims_of
+from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
+from osc_traitsched.core.wanted.model import (
+    Claims,
+    Only,
+    Part,
+    Place,
+    Text,
+    Wanted,
+    Wish,
+)
 
 GOLD = Object(Kind.AGGREGATE_HOSTS, "1", "gold")
 #: Of each aggregate of a large cloud.

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from osc_traitsched.core.change.model import Change, Kind, Object, State
-from osc_traitsched.core.change.providers import gone, present
+from osc_traitsched.core.change.traits import gone, present
 from osc_traitsched.core.inventory.node_report import NodeReport
 from osc_traitsched.core.inventory.snapshot import (
     Compute,
@@ -17,7 +17,7 @@ from osc_traitsched.core.inventory.snapshot import (
     Snapshot,
 )
 from osc_traitsched.core.wanted.export import export_of
-from osc_traitsched.core.wanted.found import FoundCloud
+from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.planner import with_problem
 
 GOLD = "CUSTOM_GOLD"

@@ -8,7 +8,7 @@ import pytest
 
 from osc_traitsched.core.inventory.tenant_keys import projects_in
 from osc_traitsched.core.nova.filter.aggregates import names_projects
-from osc_traitsched.core.wanted.lines.units import keys_of
+from osc_traitsched.core.wanted.units import keys_of
 
 BARE = "filter_tenant_id"
 P1, P2, P3, P4 = (str(number) * 32 for number in range(1, 5))

@@ -1,4 +1,4 @@
-"""Groups of hosts, and lines that contradict each other."""
+"""Groups of hosts, and equal lists of hosts as one group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which units the lines about traits and aggregates are about, as the cloud is."""
+"""What the lines of files mean for a cloud."""
 
 from __future__ import annotations
 
@@ -18,13 +18,20 @@ from osc_traitsched.core.inventory.metadata import (
 from osc_traitsched.core.inventory.snapshot import Compute, Nova, Provider
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted.claims import Claim, Claims
-from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines import units
-from osc_traitsched.core.wanted.lines.hosts import Hosts
-from osc_traitsched.core.wanted.lines.units import leaving_nobody
-from osc_traitsched.core.wanted.model import Only, Part, Text, Wanted, Wish, Wrong
+from osc_traitsched.core.wanted import units
+from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
+from osc_traitsched.core.wanted.model import (
+    Claim,
+    Claims,
+    Only,
+    Part,
+    Text,
+    Wanted,
+    Wish,
+    Wrong,
+)
 from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs
+from osc_traitsched.core.wanted.units import leaving_nobody
 
 #: What a new aggregate is called until Nova has given it an ID.
 _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")

@@ -1,4 +1,4 @@
-"""What lines say of members, projects and requirements, as units."""
+"""What lines say of members, projects and requirements."""
 
 from __future__ import annotations
 
@@ -20,10 +20,18 @@ from osc_traitsched.core.inventory.tenant_keys import (
 )
 from osc_traitsched.core.names import Namesake, is_pattern, near_names
 from osc_traitsched.core.nova.question import Body
-from osc_traitsched.core.wanted.claims import Claim, Claims, Unit
-from osc_traitsched.core.wanted.found import FoundCloud
-from osc_traitsched.core.wanted.lines.hosts import Hosts
-from osc_traitsched.core.wanted.model import Only, Part, Place, Wanted, Wish, Wrong
+from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
+from osc_traitsched.core.wanted.model import (
+    Claim,
+    Claims,
+    Only,
+    Part,
+    Place,
+    Unit,
+    Wanted,
+    Wish,
+    Wrong,
+)
 from osc_traitsched.core.wanted.refusals import GoneProject, OnlyNobody, TakesMost
 
 # What ``only`` takes away, and when that is too much to be meant.
