@@ -1,4 +1,4 @@
-"""From a server that is to be moved to the hosts that could take it."""
+"""The hosts that could take a server that is moved."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def destinations(
 def _before(
     found: Found, given: ServerSpec, planned: Planned, because: Because
 ) -> Destinations:
-    """Return what is to be said of a move before any host is looked at."""
+    """Return what is known of a move before any host is looked at."""
     return Destinations(
         state=found.state,
         minor=found.minor,

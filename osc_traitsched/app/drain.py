@@ -277,7 +277,7 @@ def _unconfirmed(cloud: Cloud, host: str) -> tuple[str, ...] | None:
 
 
 def _requested(server_move: ServerMove, room: PlacementRoom) -> ServerMove:
-    """Return a server with where there is room for it, unless Nova refuses its move."""
+    """Add the hosts with room to a server, unless Nova refuses its move."""
     if server_move.is_refused:
         return server_move
     try:

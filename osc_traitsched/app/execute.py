@@ -154,7 +154,7 @@ class _Run:
         units: dict[str, list[tuple[int, Change]]] = {}
         for number, change in enumerate(changes):
             if change.is_sent or not change.blocked:
-                units.setdefault(change.unit or str(number), []).append(
+                units.setdefault(change.moving_host or str(number), []).append(
                     (number, change)
                 )
         waiting = queue.SimpleQueue[_Unit]()

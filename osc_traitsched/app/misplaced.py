@@ -63,9 +63,9 @@ class Scope:
 def placements(cloud: Cloud, scope: Scope, sources: SettingsSources) -> Placements:
     """Read servers, and judge each against its own host.
 
-    Beside the servers it takes as many requests as a question of ``explain``, however
-    many servers there are, and a few for each hundred of their images, for each
-    thousand of server groups, and for each amount that misplaced servers ask for.
+    Beside the servers it takes as many requests as a question of ``explain``, and a few
+    for each hundred images, each thousand server groups, and each amount that misplaced
+    servers ask for.
 
     :raises NothingMatches: for a selector or a project that matches nothing
     :raises FiltersNotInRelease: for filters with which nova-scheduler does not start
@@ -114,7 +114,7 @@ def _judged(
     peer_index: PeerIndex,
     aggregates: Sequence[Body],
 ) -> tuple[JudgedServer, ...]:
-    """Return the servers that are misplaced, or of which that is not known."""
+    """Return the servers that are, or may be, misplaced."""
     computes = lookup.computes(cloud)
     listed = read.providers(cloud.placement)
     snapshot = listed.with_nova(read.view(computes, aggregates))
@@ -207,7 +207,7 @@ def _with_room(placement: Service, facts: Facts, demands: Iterable[Demand]) -> F
 def _offers(placement: Service, amount: Amount) -> frozenset[str]:
     """Return the providers that can give an amount; none if Placement refuses it.
 
-    It does where it has lost a class that servers were made with.
+    It does if it has lost a class that servers were made with.
     """
     try:
         return allocation_candidates.offers(placement, amount)

@@ -22,7 +22,7 @@ from osc_traitsched.core.change import effects, traits
 from osc_traitsched.core.errors import AnswerIsNo, PrivateFlavorsHidden, TraitSchedError
 from osc_traitsched.core.wanted.export import undo_of
 from osc_traitsched.core.wanted.model import Claim, Unit
-from osc_traitsched.core.wanted.planner import Step
+from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.views import terminal
 from osc_traitsched.views.isolation import without_effect
 from osc_traitsched.views.traits import Table
@@ -165,13 +165,13 @@ class Summed(base.TextLister):
         for refusal in refusals:
             base.LOG.error("%s", str(refusal))
             self.exit_code = ExitCode.REFUSED
-        return self.summed(args, todo, todo.steps(outcomes), self.endpoint)
+        return self.summed(args, todo, todo.rows(outcomes), self.endpoint)
 
     def summed(
         self,
         args: argparse.Namespace,
         todo: WantedPlan,
-        steps: Sequence[Step],
+        steps: Sequence[Row],
         here: str,
     ) -> Table:
         """Return the rows of a plan's steps, and keep what to say before them.
@@ -291,7 +291,7 @@ class ApplyWanted(write_args.Writer, Summed):
             return self.foreseen(args, todo, refusals)
         more = write_undo(args, todo)
         found = self.execute(self.cloud(), todo.plan, args)
-        steps = todo.steps(found.outcomes)
+        steps = todo.rows(found.outcomes)
         # The rows are units, of which one write may have several.
         rows_of = tuple(step.outcome for step in steps)
         counted = dataclasses.replace(found, outcomes=rows_of)

@@ -15,7 +15,7 @@ _SIZES = {"VCPU": "vcpus", "MB of memory": "ram", "GB of disk": "disk"}
 
 
 @dataclasses.dataclass(frozen=True)
-class _Wish:
+class _Entry:
     """What a request comes to: a flavor's properties and size, an image, a zone."""
 
     properties: dict[str, Any]
@@ -23,40 +23,40 @@ class _Wish:
     image: dict[str, Any]
     zone: str | None
 
-    def sized(self, amount: str, what: str) -> _Wish:
+    def sized(self, amount: str, what: str) -> _Entry:
         return dataclasses.replace(self, size={**self.size, _SIZES[what]: int(amount)})
 
-    def in_format(self, disk_format: str) -> _Wish:
+    def in_format(self, disk_format: str) -> _Entry:
         image = {**self.image, "disk_format": disk_format}
         return dataclasses.replace(self, image=image)
 
-    def in_zone(self, zone: str) -> _Wish:
+    def in_zone(self, zone: str) -> _Entry:
         return dataclasses.replace(self, zone=zone)
 
-    def without(self, what: str, key: str) -> _Wish:
+    def without(self, what: str, key: str) -> _Entry:
         found = self.properties if what == "flavor" else self.image
         return self._with(what, {k: v for k, v in found.items() if k != key})
 
-    def having(self, what: str, key: str, value: str) -> _Wish:
+    def having(self, what: str, key: str, value: str) -> _Entry:
         found = self.properties if what == "flavor" else self.image
         return self._with(what, {**found, key: value})
 
-    def _with(self, what: str, properties: dict[str, Any]) -> _Wish:
+    def _with(self, what: str, properties: dict[str, Any]) -> _Entry:
         name = "properties" if what == "flavor" else "image"
         return dataclasses.replace(self, **{name: properties})
 
-    def flavor(self, name: str) -> _Wish:
+    def flavor(self, name: str) -> _Entry:
         properties, size = FLAVORS[name]
         return dataclasses.replace(self, properties=properties, size=size)
 
 
 _TEXTS = (
-    ("flavor", r"flavor (\S+) \(.*?\)(?:, with.*)?", _Wish.flavor),
-    ("size", r"a flavor with (\d+) (VCPU|MB of memory|GB of disk)", _Wish.sized),
-    ("format", r"an image in the format (\w+)", _Wish.in_format),
-    ("zone", r"ask for availability zone (\S+)", _Wish.in_zone),
-    ("property", r"(flavor|image) without (\S+)", _Wish.without),
-    ("property", r"(flavor|image) with (\S+)=(\S+)", _Wish.having),
+    ("flavor", r"flavor (\S+) \(.*?\)(?:, with.*)?", _Entry.flavor),
+    ("size", r"a flavor with (\d+) (VCPU|MB of memory|GB of disk)", _Entry.sized),
+    ("format", r"an image in the format (\w+)", _Entry.in_format),
+    ("zone", r"ask for availability zone (\S+)", _Entry.in_zone),
+    ("property", r"(flavor|image) without (\S+)", _Entry.without),
+    ("property", r"(flavor|image) with (\S+)=(\S+)", _Entry.having),
 )
 
 
@@ -64,19 +64,21 @@ _TEXTS = (
 def asked(scenario: Scenario, before: Asked, text: str) -> Iterator[Asked]:
     """Yield the request as a fix's text wants it; what it needs is there meanwhile."""
     properties, size = FLAVORS[before.flavor]
-    wish = _Wish(properties, size, IMAGES[before.image], before.zone)
+    entry = _Entry(properties, size, IMAGES[before.image], before.zone)
     for part in _parts(text):
         _, found, change = _meaning(part)
-        wish = change(wish, *found.groups())
+        entry = change(entry, *found.groups())
     flavor, image = before.flavor, before.image
     with factory(scenario.maker.admin) as make:
-        if (wish.properties, wish.size) != FLAVORS[before.flavor]:
+        if (entry.properties, entry.size) != FLAVORS[before.flavor]:
             flavor = "wished-for"
-            scenario.flavors[flavor] = make.flavor(flavor, wish.properties, **wish.size)
-        if wish.image != IMAGES[before.image]:
+            scenario.flavors[flavor] = make.flavor(
+                flavor, entry.properties, **entry.size
+            )
+        if entry.image != IMAGES[before.image]:
             image = "wished-for"
-            scenario.images[image] = make.image(image, **wish.image)
-        yield Asked(flavor, image, wish.zone, before.user)
+            scenario.images[image] = make.image(image, **entry.image)
+        yield Asked(flavor, image, entry.zone, before.user)
 
 
 def kinds(text: str) -> list[str]:

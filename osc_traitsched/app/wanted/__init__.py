@@ -1,1 +1,1 @@
-"""What files want of a cloud: read, compared, judged, waited for, and exported."""
+"""Wanted states of a cloud: read, compared, judged, waited for, exported."""

@@ -32,11 +32,9 @@ _NOBODY: Mapping[str, frozenset[str]] = {}
 def misplaced_servers(
     cloud: Cloud, found: FoundCloud, then: FoundCloud
 ) -> dict[str, MisplacedServers | CloudBroke]:
-    """Servers on the wrong side of what a plan closes, by the aggregates' names.
+    """Servers on the wrong side of what a plan closes, by aggregate name.
 
-    They are those of each aggregate that is closed, or closed further, and those on the
-    hosts that join one which is closed already. All traits count that isolate it then.
-    Servers are read once for each such aggregate.
+    Of aggregates that close, and of closed ones that hosts join.
 
     :param then: the cloud when the plan is carried out
     """
@@ -69,11 +67,9 @@ _MOVES = (Kind.AGGREGATE_HOSTS, Kind.PROVIDER_AGGREGATES)
 
 @uncollected()
 def judged(cloud: Cloud, todo: WantedPlan) -> WantedPlan:
-    """Plan with what it does to others, and what speaks against it.
+    """Plan with its effects on others, and what speaks against it.
 
-    Nothing is refused here.
-
-    :raises CloudBroke: when a service can't be read
+    :raises CloudBroke: if a service can't be read
     """
     found, plan = todo.found, todo.plan
     if not plan.has_changes:

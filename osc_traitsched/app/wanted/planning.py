@@ -26,13 +26,13 @@ from osc_traitsched.core.wanted.grouping import Inventory
 from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
 from osc_traitsched.core.wanted.model import Claim, Claims, Unit, Wanted, Wrong
 from osc_traitsched.core.wanted.planner import (
-    Step,
+    Row,
     ZoneRules,
     changing_zone,
     closed_to_all,
     draft,
     not_reviewed,
-    steps_of,
+    rows_of,
 )
 from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 
@@ -41,24 +41,18 @@ from osc_traitsched.core.wanted.refusals import NotReviewed, OtherCloud
 
 @dataclasses.dataclass(frozen=True)
 class WantedPlan:
-    """What is to be written, and what the operator should know of it.
+    """The plan of a wanted state, and its effects.
 
-    :ivar units: all that lines want
-    :ivar claims: each unit that differs, with the line that wants it
-    :ivar as_wanted: how many units are as wanted
-    :ivar held: how many are not, and belong to hosts that are left as they are
-    :ivar held_hosts: these hosts, as Nova's aggregates name them
-    :ivar assumptions: how the scheduler is set
-    :ivar missing: lines that take from an aggregate, or a project, that is not there
-    :ivar effects: of each flavor, as if the scheduler isolated aggregates
+    :ivar units: all that entries claim
+    :ivar claims: those that differ
+    :ivar as_wanted: number of units that need no change
+    :ivar held: number of units that differ, on hosts on hold
+    :ivar missing: entries that remove from an aggregate or project that does not exist
     :ivar refusals: what speaks against carrying it out
-    :ivar misplaced: for each aggregate that is closed, or that hosts join which it is
-        closed for, the servers that stay on the other side than new ones would go, or
-        why they can't be read
-    :ivar passed_over: images of other projects that require a trait which no host will
-        have
-    :ivar unclear: the servers of which it is not known what they require
-    :ivar has_private_flavors: the flavors are all that there are
+    :ivar misplaced: servers on the wrong side, or why they can't be read, by aggregate
+    :ivar passed_over: images of other projects that require a trait without a holder
+    :ivar unclear: servers whose requirements are not known
+    :ivar has_private_flavors: private flavors were read, too
     """
 
     found: FoundCloud
@@ -79,13 +73,13 @@ class WantedPlan:
     unclear: tuple[Server, ...] = ()
     has_private_flavors: bool = True
 
-    def steps(self, outcomes: Iterable[Outcome]) -> tuple[Step, ...]:
-        """Return the steps of what became of the plan, or will."""
-        return tuple(steps_of(outcomes, self.claims, self.found))
+    def rows(self, outcomes: Iterable[Outcome]) -> tuple[Row, ...]:
+        """Return the rows of what became of the plan, or will."""
+        return tuple(rows_of(outcomes, self.claims, self.found))
 
     @property
     def isolates(self) -> Setting:
-        """The option by which the scheduler isolates aggregates."""
+        """The option that lets the scheduler isolate aggregates."""
         return self.assumptions.setting(options.ISOLATION)
 
     @property
@@ -129,12 +123,11 @@ def when_there(
     seconds: float,
     told: Callable[[tuple[errors.TraitSchedError, ...]], object],
 ) -> WantedPlan:
-    """Return a plan once all its hosts are there, or after some seconds.
+    """A plan once all its hosts exist, or after some seconds.
 
-    :param plan: makes it of a cloud that is read again; it is not to be judged yet,
-        which takes far longer than to see what is missing
-    :param told: is told what is not there yet, before it is waited for
-    :raises Mistakes: as the plan is made at the end
+    :param plan: reads the cloud and makes a plan that is not judged
+    :param told: is told what is missing before each wait
+    :raises Mistakes: if lines are still wrong at the end
     """
     end = time.monotonic() + seconds
     missing: tuple[errors.TraitSchedError, ...]
@@ -154,7 +147,6 @@ def when_there(
 
 
 def _may_come(mistake: errors.TraitSchedError) -> bool:
-    """Tell whether a line names a host that is still being deployed."""
     error = mistake.error if isinstance(mistake, Wrong) else mistake
     hosts = isinstance(error, errors.NothingMatches) and error.selector in _COMING
     return hosts or isinstance(error, errors.EmptyAggregate)
@@ -170,12 +162,10 @@ def plan_wanted(
     assumptions: SchedulerSettings,
     inventory: Inventory | None = None,
 ) -> WantedPlan:
-    """Plan that a cloud is as files want it, and leave alone what they do not name.
+    """Plan the changes that files want; ``judging.py`` finds their effects.
 
-    What the plan does to others is not known yet: ``judging.py`` finds it out.
-
-    :raises Mistakes: all lines that name what is not there, or can't be wanted
-    :raises CloudBroke: when a service can't be read
+    :raises Mistakes: all wrong lines
+    :raises CloudBroke: if a service can't be read
     """
     found, claims = _read(cloud, wanted, assumptions, inventory)
     sketch = draft(claims, found)
@@ -207,11 +197,7 @@ def differing(
     assumptions: SchedulerSettings,
     inventory: Inventory | None = None,
 ) -> Mapping[Unit, Claim]:
-    """Return each unit that is not as files want it; nothing is planned.
-
-    :raises Mistakes: as :func:`plan_wanted`
-    :raises CloudBroke: when a service can't be read
-    """
+    """The units that differ from their claims; raises as :func:`plan_wanted`."""
     found, claims = _read(cloud, wanted, assumptions, inventory)
     return draft(claims, found).claims
 
@@ -230,27 +216,25 @@ def _read(
 def unreviewed(
     todo: WantedPlan, path: str, rows: Sequence[Mapping[str, Any]], here: str
 ) -> NotReviewed | OtherCloud | None:
-    """Return what a plan would do that is not in the plan that was reviewed.
+    """What a plan would do that the reviewed plan does not have.
 
-    :param path: where that was read
-    :param here: what names this cloud in the rows of its plans
+    :param here: the name of this cloud in the rows of its plans
     """
     others = {row["cloud"] for row in rows} - {here}
     if others:
         return OtherCloud(path, min(others), here)
-    steps = todo.steps(foresee(todo.plan).outcomes)
-    return not_reviewed(path, rows, steps)
+    planned = todo.rows(foresee(todo.plan).outcomes)
+    return not_reviewed(path, rows, planned)
 
 
 def is_begun(todo: WantedPlan, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether some steps of a plan that was reviewed are done by now."""
-    return len(todo.steps(foresee(todo.plan).outcomes)) < len(rows)
+    """Tell whether some rows of a plan that was reviewed are done by now."""
+    return len(todo.rows(foresee(todo.plan).outcomes)) < len(rows)
 
 
 def _servers_of_zones(
     cloud: Cloud, plan: Plan, found: FoundCloud
 ) -> Mapping[str, int] | errors.CloudBroke:
-    """Count the servers on hosts that change their zone."""
     try:
         return servers.counted(cloud, changing_zone(plan, found.aggregates))
     except errors.CloudBroke as exc:

@@ -25,12 +25,12 @@ from osc_traitsched.core.wanted.model import Part, Source, Wanted
 def read_wanted(
     cloud: Cloud, wanted: Wanted, assumptions: SchedulerSettings
 ) -> FoundCloud:
-    """Read all that wishes can be about; few requests, whatever the cloud's size.
+    """Read all that entries can be about, in few requests.
 
-    :raises CloudBroke: when a service can't be read
+    :raises CloudBroke: if a service can't be read
     """
     with_zones = any(group.source is Source.ZONE for group in wanted.groups)
-    isolated = {wish.of.text for wish in wanted.of_part(Part.ISOLATION)}
+    isolated = {entry.of.text for entry in wanted.of_part(Part.ISOLATION)}
     found = read_cloud(cloud, isolated, with_zones)
     return dataclasses.replace(
         found,
@@ -44,11 +44,11 @@ def read_wanted(
 def read_cloud(
     cloud: Cloud, mirrored: Container[str], with_zones: bool = False
 ) -> FoundCloud:
-    """Read all but images and projects, the generations before the traits.
+    """Read all but images and projects; generations before traits.
 
-    :param mirrored: the names of aggregates whose members Placement is asked for
-    :param with_zones: those of hosts that are in no zone's aggregate, too
-    :raises CloudBroke: when a service can't be read
+    :param mirrored: names of aggregates whose members in Placement are read
+    :param with_zones: also of hosts outside all zones' aggregates
+    :raises CloudBroke: if a service can't be read
     """
     placement = cloud.placement
     bodies = read.aggregates(cloud.compute)
@@ -70,10 +70,7 @@ def read_cloud(
 
 
 def with_mirror(cloud: Cloud, found: FoundCloud) -> FoundCloud:
-    """Return a cloud with the members that Placement has of all its aggregates.
-
-    :raises CloudBroke: when Placement can't be read
-    """
+    """The cloud with the members that Placement has of all aggregates."""
     inside = _mirrored(cloud, found.snapshot, found.aggregate_named)
     return dataclasses.replace(found, inside=inside)
 
@@ -92,8 +89,7 @@ def _mirrored(
 
 
 def _images(cloud: Cloud, wanted: Wanted) -> tuple[Body, ...]:
-    """Return the images that are public or the user's own, and those named by ID."""
-    names = {wish.of.text for wish in wanted.of_part(Part.IMAGE_REQUIRES)}
+    names = {entry.of.text for entry in wanted.of_part(Part.IMAGE_REQUIRES)}
     if not names:
         return ()
     listed = lookup.images(cloud, {})
@@ -105,16 +101,15 @@ def _images(cloud: Cloud, wanted: Wanted) -> tuple[Body, ...]:
 def _projects(
     cloud: Cloud, wanted: Wanted, aggregates: Iterable[Body]
 ) -> dict[str, str | errors.BadQuestion]:
-    """Return the IDs of projects by how they are named, or why there is none.
+    """IDs of projects by the names in entries, or why there is none.
 
-    An ID that an aggregate has is not looked up, and a project that is to be absent may
-    be gone. A name is looked up even if an aggregate has it, where Nova takes it for an
-    ID.
+    An ID that an aggregate has is not looked up; a name is, even if Nova takes it for
+    an ID.
     """
     named = {p for body in aggregates for p in projects_in(body["metadata"])}
     found: dict[str, str | errors.BadQuestion] = {}
-    for wish in wanted.of_part(Part.TENANTS):
-        name = wish.value.text
+    for entry in wanted.of_part(Part.TENANTS):
+        name = entry.value.text
         if name in found or (name in named and is_id(name)):
             continue
         try:
@@ -128,10 +123,9 @@ def _projects(
 
 
 def export_wanted(cloud: Cloud, collation: Collation) -> Export:
-    """Return what an operator could have wanted of a cloud.
+    """What an operator could have wanted of a cloud.
 
-    :param collation: how Nova's database compares the metadata of aggregates
-    :raises CloudBroke: when a service can't be read
+    :raises CloudBroke: if a service can't be read
     """
     images = public_or_own(lookup.images(cloud, {}), cloud.own_project)
     found = with_mirror(cloud, read_cloud(cloud, ()))

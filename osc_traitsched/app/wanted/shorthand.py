@@ -27,12 +27,11 @@ def isolate(
 ) -> tuple[Body, Shorthand]:
     """Isolate an aggregate by traits; return the aggregate, too.
 
-    :param aggregate: its name, ID or UUID
-    :param flavors: names or IDs of flavors to require the traits
-    :param images: names or IDs of images to require the traits
+    Aggregate by name, ID or UUID; flavors and images by names or IDs.
+
     :param create: custom traits may be created
     :raises BadQuestion: for what does not exist, is ambiguous, or forbids a trait
-    :raises CloudBroke: when a service can't be read
+    :raises CloudBroke: if a service can't be read
     """
     body = _aggregate(cloud, aggregate, read.aggregates(cloud.compute))
     trait.to_create(traits, read.known_traits(cloud.placement), create)
@@ -44,10 +43,7 @@ def isolate(
 
 @dataclasses.dataclass(frozen=True)
 class Opening:
-    """What opens an aggregate.
-
-    :ivar unknown: traits that the cloud does not know
-    """
+    """What opens an aggregate; ``unknown`` are traits that the cloud does not know."""
 
     aggregate: Body
     traits: tuple[str, ...]
@@ -66,12 +62,12 @@ def unisolate(
     """Open an aggregate again.
 
     :param aggregate: its name, ID or UUID
-    :param traits: all that isolate the aggregate, if empty
+    :param traits: if empty, all that isolate the aggregate
     :param remove_traits: hosts, flavors and images lose the traits, too
-    :param all_images: with ``remove_traits`` images of other projects, too
+    :param all_images: with ``remove_traits``, also other projects' images
     :raises NotIsolated: with ``remove_traits``, if no trait isolates the aggregate
-    :raises BadQuestion: for an aggregate that does not exist
-    :raises CloudBroke: when a service can't be read
+    :raises BadQuestion: if the aggregate does not exist
+    :raises CloudBroke: if a service can't be read
     """
     found = read_cloud(cloud, ())
     found = dataclasses.replace(found, collation=assumptions.collation)

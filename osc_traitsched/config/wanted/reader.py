@@ -1,4 +1,4 @@
-"""From a document to wishes; all mistakes of a document are found at once."""
+"""From a document to entries; all mistakes of a document are found at once."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.model import (
     GROUP,
     MOST_LETTERS,
+    Entry,
     Group,
     Only,
     Part,
@@ -20,7 +21,6 @@ from osc_traitsched.core.wanted.model import (
     Source,
     Text,
     Wanted,
-    Wish,
     is_trait,
     is_zone,
 )
@@ -224,25 +224,25 @@ class _Reader:
         parts = _PARTS[section]
         can_be_only = ("only",) if section in _ONLY else ()
         found = self.fields.known(branch, (*parts, *can_be_only, "absent"))
-        wishes = tuple(self._wishes(of, found, parts, absent=False))
+        entries = tuple(self._entries(of, found, parts, absent=False))
         if "absent" in found:
             lists = {key: part for key, part in parts.items() if part is not Part.ZONE}
             absent = self.fields.known(found["absent"], lists)
-            wishes += tuple(self._wishes(of, absent, lists, absent=True))
+            entries += tuple(self._entries(of, absent, lists, absent=True))
         is_only = "only" in found and self.fields.is_true(found["only"])
-        return Wanted(wishes, (Only(section, of),) if is_only else ())
+        return Wanted(entries, (Only(section, of),) if is_only else ())
 
-    def _wishes(
+    def _entries(
         self,
         of: Text,
         found: Mapping[str, Branch],
         parts: Mapping[str, Part],
         absent: bool,
-    ) -> Iterator[Wish]:
+    ) -> Iterator[Entry]:
         for key, part in parts.items():
             if key in found:
                 for value in self._values(part, found[key]):
-                    yield Wish(part, of, value, absent)
+                    yield Entry(part, of, value, absent)
 
     def _values(self, part: Part, branch: Branch) -> tuple[Text, ...]:
         if part is Part.ZONE:

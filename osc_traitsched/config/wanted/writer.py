@@ -12,7 +12,7 @@ import yaml
 
 from osc_traitsched.config import file
 from osc_traitsched.core.errors import BadConfiguration
-from osc_traitsched.core.wanted.model import Part, Wanted, Wish
+from osc_traitsched.core.wanted.model import Entry, Part, Wanted
 
 _SECTIONS = ("traits", "aggregates", "flavors", "images")
 _PARTS = tuple(Part)
@@ -38,20 +38,20 @@ def text(wanted: Wanted, comments: Iterable[str] = ()) -> str:
 
 def _section(wanted: Wanted, section: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    wishes = [wish for wish in wanted.wishes if wish.part.section == section]
-    for wish in sorted(wishes, key=_in_file):
-        entry = found.setdefault(wish.of.text, {})
-        if wish.part is Part.ZONE:
-            entry[wish.part.key] = wish.value.text
+    entries = [entry for entry in wanted.entries if entry.part.section == section]
+    for entry in sorted(entries, key=_in_file):
+        body = found.setdefault(entry.of.text, {})
+        if entry.part is Part.ZONE:
+            body[entry.part.key] = entry.value.text
             continue
-        if wish.absent:
-            entry = entry.setdefault("absent", {})
-        entry.setdefault(wish.part.key, []).append(wish.value.text)
+        if entry.absent:
+            body = body.setdefault("absent", {})
+        body.setdefault(entry.part.key, []).append(entry.value.text)
     return found
 
 
-def _in_file(wish: Wish) -> tuple[str, bool, int, str]:
-    return wish.of.text, wish.absent, _PARTS.index(wish.part), wish.value.text
+def _in_file(entry: Entry) -> tuple[str, bool, int, str]:
+    return entry.of.text, entry.absent, _PARTS.index(entry.part), entry.value.text
 
 
 def write_new(path: str, written: str) -> None:

@@ -1,1 +1,1 @@
-"""What is to be written, and what becomes of it."""
+"""Writes, their order, and their effects."""

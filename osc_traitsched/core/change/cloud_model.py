@@ -30,16 +30,14 @@ class CloudModel:
     """What decides which hosts flavors can use.
 
     :ivar snapshot: all providers, with Nova's view, as they were read
-    :ivar aggregates: the compute API's bodies of all, with their hosts
+    :ivar aggregates: the compute API's bodies, with hosts
     :ivar flavors: the compute API's bodies, private ones too
-    :ivar traits: all names that this Placement knows
-    :ivar classes: all resource classes that it knows
     :ivar images: :data:`ANY_IMAGE` first, then those that matter
-    :ivar inside: the providers that Placement had in aggregates when it was read, by
-        the aggregates' UUIDs; those that are not there were not read
-    :ivar changed: the traits that providers got or lost, by the providers' UUIDs
-    :ivar joined: for each aggregate's UUID the providers that have been put into it
-    :ivar left: those that have been taken out of it
+    :ivar inside: providers that Placement had in aggregates, by the aggregates' UUIDs;
+        only of aggregates that were read
+    :ivar changed: traits that providers got or lost, by the providers' UUIDs
+    :ivar joined: providers that were added, by the aggregates' UUIDs
+    :ivar left: providers that were removed
     """
 
     snapshot: Snapshot
@@ -87,7 +85,6 @@ class CloudModel:
         )
 
     def _with_hosts(self: _Model, changes: Iterable[Change]) -> _Model:
-        """Model when hosts have joined or left aggregates; Nova tells Placement."""
         moving: dict[str, dict[str, bool]] = {}
         for change in changes:
             hosts = moving.setdefault(change.object.id, {})
@@ -123,10 +120,7 @@ class CloudModel:
         )
 
     def seen(self, facts: Facts) -> Facts:
-        """Placement's facts as they are in this model.
-
-        :param facts: as they were read
-        """
+        """Placement's facts as they are in this model."""
         traits = {
             provider: frozenset(
                 name
@@ -145,7 +139,6 @@ class CloudModel:
         )
 
     def _members(self, found: frozenset[str], names: frozenset[str]) -> frozenset[str]:
-        """Providers in any of some aggregates, of which some were found there."""
         came, gone = _any(self.joined, names), _any(self.left, names)
         # A provider that left one may be in another.
         stayed = (_any(self.inside, [n]) - _any(self.left, [n]) for n in names)
@@ -167,12 +160,10 @@ class CloudModel:
 
 
 def _any(members: Members, names: Iterable[str]) -> frozenset[str]:
-    """Providers that are in any of some aggregates."""
     return _NONE.union(*(members.get(name, _NONE) for name in names))
 
 
 def _made(change: Change) -> Body:
-    """Body of a new aggregate, under the ID that the plan gave it."""
     identity, zone = change.object.id, change.after.get(ZONE_KEY)
     return {
         "id": identity,

@@ -38,13 +38,11 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-    """What Nova is told of a server besides its flavor and its image.
+    """The zone and the project that a flavor is asked for in.
 
-    :ivar zone: the availability zone; None for none
-    :ivar project: the ID of one that an aggregate names; None for one that none does
-    :ivar outside: for the default zone, the UUIDs of all other zones' aggregates
-    :ivar answer: which of the answers of AggregateMultiTenancyIsolation counts; 0 for
-        none
+    :ivar project: its ID; None for a project that no aggregate names
+    :ivar outside: for the default zone, UUIDs of all other zones' aggregates
+    :ivar answer: which answer of AggregateMultiTenancyIsolation counts; 0 for none
     """
 
     zone: str | None = None
@@ -59,10 +57,10 @@ ANYWHERE = Context()
 
 @dataclasses.dataclass(frozen=True)
 class Passed:
-    """The hosts that AggregateMultiTenancyIsolation passes, by their root providers.
+    """Root providers that AggregateMultiTenancyIsolation passes.
 
-    :ivar closed: those that it keeps some projects out of
-    :ivar named: of these, for each project those that it may use
+    :ivar closed: those that reject some projects
+    :ivar named: of these, those of each project
     """
 
     closed: frozenset[str] = frozenset()
@@ -75,14 +73,12 @@ class Passed:
 
 @dataclasses.dataclass(frozen=True)
 class Limits:
-    """What zones and projects are limited to in one cloud.
+    """What zones and projects limit servers to in one cloud.
 
-    :ivar zones: the UUIDs of zones' aggregates, by names as the database folds them
-    :ivar projects: the UUIDs of the aggregates that Placement is asked for, by projects
-        as the database folds them
-    :ivar passed: what the host filter passes: all, as if it were off, then what it
-        passes if it is on, in each release that the cloud can be of
-    :ivar is_required: Nova refuses servers of projects that no aggregate names
+    :ivar zones: UUIDs of aggregates, by folded zone names
+    :ivar projects: UUIDs of aggregates, by folded projects
+    :ivar passed: without the host filter, then with it, in each possible release
+    :ivar is_required: Nova refuses projects that no aggregate names
     """
 
     zones: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
@@ -164,10 +160,9 @@ def _roots(cloud: CloudModel) -> Mapping[str, frozenset[str]]:
 def _passed(
     aggregates: Iterable[Body], release: int, roots: Mapping[str, frozenset[str]]
 ) -> Passed:
-    """Read the keys that the filter of a release takes.
+    """A host takes all projects that any of its aggregates names.
 
-    nova/scheduler/filters/aggregate_multitenancy_isolation.py: a host takes all
-    projects that any of its aggregates names.
+    nova/scheduler/filters/aggregate_multitenancy_isolation.py
     """
     closed: set[str] = set()
     named: dict[str, set[str]] = {}
@@ -188,11 +183,10 @@ def _passed(
 def contexts(
     clouds: Sequence[CloudModel], limits: Sequence[Limits], settings: SchedulerSettings
 ) -> Iterator[Context]:
-    """Yield what servers can be asked for in, :data:`ANYWHERE` first.
+    """Yield the contexts of a plan, :data:`ANYWHERE` first.
 
-    Besides only zones and projects with hosts that a plan touches: a flavor that comes
-    to require a trait goes to the hosts that have it, and leaves other zones. Nobody
-    can ask for a zone with a colon.
+    Only zones and projects with hosts that the plan touches. A zone with a colon can't
+    be asked for.
     """
     touched = _touched(clouds)
     everywhere = _NONE.union(*_roots(clouds[0]).values())
@@ -253,7 +247,6 @@ def _touched(clouds: Sequence[CloudModel]) -> frozenset[str]:
 
 
 def _hosts_of_projects(cloud: CloudModel) -> dict[str, frozenset[str]]:
-    """Roots of the hosts of aggregates that name each project."""
     roots, found = _roots(cloud), dict[str, set[str]]()
     for body in cloud.aggregates:
         inside = _NONE.union(*(roots.get(host, _NONE) for host in body["hosts"]))
@@ -265,7 +258,6 @@ def _hosts_of_projects(cloud: CloudModel) -> dict[str, frozenset[str]]:
 def _zone_names(
     clouds: Sequence[CloudModel], settings: SchedulerSettings
 ) -> dict[str, frozenset[str]]:
-    """Zones as they are first written, with the roots of their hosts."""
     equal, fold = settings.collation.equal, Fold(settings)
     spelled: dict[str, str] = {}
     found: dict[str, set[str]] = {}
@@ -307,7 +299,6 @@ class Filters:
 
     @functools.cached_property
     def _alike(self) -> Mapping[Hashable, list[HostState]]:
-        """Hosts that are in the same aggregates."""
         computes = (self._cloud.snapshot.nova or Nova()).computes
         found: dict[Hashable, list[HostState]] = {}
         for host in host_states(computes, self._cloud.aggregates):

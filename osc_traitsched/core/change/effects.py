@@ -18,9 +18,9 @@ from osc_traitsched.text import count, listed, quoted, visible
 
 
 def losses(effects: Iterable[Effect]) -> list[str]:
-    """Return a line for the flavors of each kind that lose hosts.
+    """A line for the flavors of each kind that lose hosts.
 
-    Of a zone or a project only where none would be left.
+    Zones and projects only if they lose the last one.
     """
     found = tuple(effects)
     without_host = most_general([each for each in found if each.leaves_no_host])
@@ -40,7 +40,6 @@ def moments(effects: Iterable[Effect]) -> list[str]:
 
 
 def _hosts(effect: Effect) -> str:
-    """Return how many hosts have room, and how many would if none were in use."""
     room, ever = _arrow(effect.room), _arrow(effect.ever)
     said = f"hosts with room {room}"
     return said if room == ever else f"{said}, all suitable hosts {ever}"
@@ -52,7 +51,6 @@ def _arrow(hosts: HostSets) -> str:
 
 
 def _kinds(effects: Iterable[Effect]) -> list[list[Effect]]:
-    """Return those together of which the same is said but for the flavor."""
     kinds: dict[tuple[object, ...], list[Effect]] = {}
     for effect in effects:
         sets = (
@@ -89,7 +87,6 @@ def _each_circumstance(effect: Effect) -> Iterator[str]:
 
 
 def _left_without(effects: Sequence[Effect], will: str) -> str:
-    """Return which flavors have no host, when all is done or for a moment."""
     kinds = {
         f"no host {will} be left": [e for e in effects if e.is_for_good],
         f"no host that can take one now {will} be left": [
@@ -115,10 +112,7 @@ def _of_those(effect: Effect) -> str:
 
 
 class LeavesNoHost(errors.AnswerIsNo):
-    """Flavors that have a host now would lose their last one.
-
-    :ivar effects: without those that a more general one says, too
-    """
+    """Flavors that have a host now would lose their last one."""
 
     def __init__(self, effects: Iterable[Effect]) -> None:
         self.effects = most_general(tuple(effects))
@@ -137,10 +131,8 @@ class Server:
 
     :ivar host: the service host
     :ivar project: its ID
-    :ivar of_flavor: the traits that the server's own copy of its flavor requires; None
-        where the compute API's policy hides that
-    :ivar of_image: the traits that its image requires now; None if Glance has the
-        image no longer, or the server was booted from a volume
+    :ivar of_flavor: traits that its own flavor copy requires; None if a policy hides it
+    :ivar of_image: traits that its image requires now; None without an image
     """
 
     id: str
@@ -163,11 +155,9 @@ class Server:
 
 @dataclasses.dataclass(eq=False)
 class ServersNeedTraits(errors.AnswerIsNo):
-    """Servers would have no other place, or may have none.
+    """Servers require traits that no host would have.
 
-    :ivar traits: those that no host would have any more
-    :ivar servers: those that require one of them
-    :ivar unknown: those of which the compute API hides what they require
+    :ivar unknown: servers whose requirements a policy hides
     """
 
     traits: tuple[str, ...]
@@ -191,10 +181,7 @@ class ServersNeedTraits(errors.AnswerIsNo):
 
 
 class ComputesUnlisted(errors.CloudBroke):
-    """Nova does not list compute nodes that Placement has.
-
-    :ivar hosts: the names of their providers
-    """
+    """Placement has compute nodes that Nova does not list."""
 
     def __init__(self, hosts: tuple[str, ...]) -> None:
         super().__init__("compute", f"does not list {', '.join(hosts)}")
@@ -226,10 +213,10 @@ class ServersUnknown(errors.AnswerIsNo):
 def without_place(
     orphaned: Iterable[str], servers: Iterable[Server]
 ) -> ServersNeedTraits | None:
-    """Return which servers no host could take any more; None without any.
+    """The servers that no host could take; None without any.
 
-    :param orphaned: the traits that no provider has after a plan
-    :param servers: those on the hosts that lose them
+    :param orphaned: traits that no provider has after the plan
+    :param servers: on the hosts that lose them
     """
     traits, servers = tuple(orphaned), tuple(servers)
     stranded = tuple(s for s in servers if not s.required.isdisjoint(traits))
@@ -241,18 +228,18 @@ def without_place(
 
 
 def without_image(servers: Iterable[Server]) -> tuple[Server, ...]:
-    """Return the servers of which it can't be seen what their image requires."""
+    """The servers whose image may require traits that no API shows."""
     return tuple(s for s in servers if s.of_image is None)
 
 
 @dataclasses.dataclass(frozen=True)
 class MisplacedServers:
-    """Servers that are on the other side of an isolation than new ones would be.
+    """Servers on the other side of an isolation than new ones would be.
 
     :ivar inside: those in the aggregate that do not require all of the traits
-    :ivar outside: those on other hosts with the traits that do
-    :ivar unknown: those of which the compute API hides what their flavor requires
-    :ivar without_image: others of which it can't be seen what their image requires
+    :ivar outside: those that do, on other hosts with the traits
+    :ivar unknown: those whose flavor's requirements a policy hides
+    :ivar without_image: those whose image's requirements are not known
     :ivar traits: those that isolate
     """
 
@@ -269,11 +256,10 @@ NO_SERVERS = MisplacedServers()
 def misplaced(
     names: Iterable[str], inside: Iterable[Server], outside: Iterable[Server]
 ) -> MisplacedServers:
-    """Return the servers that stay where isolating would put no new one like them.
+    """Servers that stay on the other side of an isolation than new ones would be.
 
-    :param names: the traits that isolate
     :param inside: all servers in the aggregate
-    :param outside: those on the other hosts that have the traits
+    :param outside: those on the other hosts with the traits
     """
     names, inside, outside = tuple(names), tuple(inside), tuple(outside)
     wanted = frozenset(names)
@@ -294,7 +280,7 @@ def _servers(found: Sequence[Server]) -> str:
 
 
 def image_unseen(found: Sequence[Server]) -> str:
-    """Return a line on servers of which it can't be seen what their image requires."""
+    """A line on servers whose image may require traits that no API shows."""
     return (
         "what the image requires can't be seen, since it was deleted or the server "
         f"boots from a volume, of {_servers(found)}"

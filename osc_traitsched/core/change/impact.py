@@ -47,10 +47,7 @@ _NONE: frozenset[str] = frozenset()
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """A flavor with an image, in a context.
-
-    :ivar image: its name; None for an image that asks for nothing
-    """
+    """A flavor with an image, or None, in a context."""
 
     flavor: str
     image: str | None
@@ -102,11 +99,11 @@ class HostSets:
 
 @dataclasses.dataclass(frozen=True)
 class Effect:
-    """What becomes of the hosts of a flavor, as it is asked for.
+    """What becomes of the hosts of a flavor in a context.
 
-    :ivar room: the hosts that have room for one server now
-    :ivar ever: those that could take one if nothing were in use and no host disabled
-    :ivar others: more contexts in which all this is the same
+    :ivar room: hosts that have room for a server now
+    :ivar ever: hosts that could take one if they were empty and enabled
+    :ivar others: more contexts with the same effect
     :ivar for_a_moment: it has hosts at both ends, and may lack one in between
     """
 
@@ -123,7 +120,7 @@ class Effect:
 
     @property
     def contexts(self) -> tuple[Context, ...]:
-        """All contexts in which it is the same."""
+        """All contexts with the same effect."""
         return self.asked.context, *self.others
 
     def in_contexts(self, contexts: Sequence[Context]) -> Effect:
@@ -133,7 +130,7 @@ class Effect:
 
     @property
     def projects(self) -> tuple[str, ...]:
-        """The projects of which it is so, in the same zone; none if it is of all."""
+        """The projects with this effect, in the same zone; empty for all."""
         first = self.asked.context
         if first.project is None:
             return ()
@@ -147,11 +144,7 @@ class Effect:
 
     @property
     def leaves_no_host(self) -> bool:
-        """Whether it loses its last host.
-
-        The last with room, or the last that could have room some day: a cloud that is
-        full now must not be closed to it permanently.
-        """
+        """Whether it loses its last host, or the last that could ever have room."""
         return self.room.becomes_empty or self.ever.becomes_empty
 
     @property
@@ -161,10 +154,7 @@ class Effect:
 
 
 def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:
-    """Effects but for those that a broader one of the same flavor includes.
-
-    A flavor that has no host has none in any zone.
-    """
+    """Effects without those that a broader one of the same flavor includes."""
     known = {effect.asked: effect for effect in found}
 
     def is_included(effect: Effect) -> bool:
@@ -180,7 +170,7 @@ def most_general(found: Sequence[Effect]) -> tuple[Effect, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A flavor with an image, and what Nova would ask Placement in each cloud.
+    """A flavor with an image, and the request in each cloud.
 
     :ivar flavor: its number in the clouds
     :ivar image: its number
@@ -208,9 +198,8 @@ def _text(request: Request | None) -> Text:
 class Impact:
     """Compares the hosts of all flavors before and after a plan.
 
-    :ivar clouds: the cloud now, in between, and at the end
-    :ivar settings: how the scheduler is set
-    :ivar rows: the flavors, with each image, whose hosts the plan may change
+    :ivar clouds: now, in between, and at the end
+    :ivar rows: flavors and images whose hosts the plan may change
     """
 
     def __init__(
@@ -256,7 +245,6 @@ class Impact:
                 yield Row(Asked(flavor["name"], name), f, i, requests)
 
     def _isolating(self, cloud: CloudModel) -> tuple[Body, ...]:
-        """Aggregates whose metadata names traits."""
         collation = self.settings.collation
         return tuple(
             {**body, "hosts": []}
@@ -272,7 +260,6 @@ class Impact:
         aggregates: tuple[Body, ...],
         alike: int,
     ) -> Request | None:
-        """What Nova asks Placement, without zone and project; None if it is refused."""
         key = (read(flavor).key, repr(image), alike, cloud.traits)
         if key not in self._requests:
             settings = self.settings.changed(options.TENANT, False)
@@ -287,7 +274,6 @@ class Impact:
         return self._requests[key]
 
     def _may_change(self, row: Row) -> bool:
-        """Tell whether a plan may change the hosts of a flavor."""
         end = self.clouds[-1]
         if end.joined or end.left or len(set(row.texts)) > 1:
             return True
@@ -340,12 +326,11 @@ class Impact:
         return (ANYWHERE,) if could[0] and not could[-1] else self.contexts
 
     def effects(self, room: Hosts, most: Hosts, least: Hosts) -> Iterator[Effect]:
-        """Yield what becomes of flavors, in zones and for projects only any harm.
+        """Yield what becomes of flavors; in zones and for projects only losses.
 
-        :param room: of the facts as they are
-        :param most: of the facts if nothing were in use, and hosts that were not read
-            could take all
-        :param least: the same if they could take nothing; at the end only these count
+        :param room: facts now
+        :param most: facts if nothing were in use, and unread hosts could take all
+        :param least: the same if unread hosts could take nothing; counts at the end
         """
         for row in self.rows:
             found: dict[_Kind, list[Context]] = {}
@@ -400,7 +385,6 @@ def _left(most: Sequence[Bits], least: Sequence[Bits]) -> Bits:
 
 
 def _may_lack_one(sets: Sequence[Bits]) -> bool:
-    """Tell whether a flavor with hosts at both ends may have none in between."""
     if not (sets[0] and sets[-1]):
         return False
     return any(not one & other for one, other in zip(sets, sets[1:]))
@@ -435,10 +419,9 @@ class Hosts:
             self._matching.append({**known, **matching})
 
     def is_emptied(self, context: Context) -> bool:
-        """Tell whether what may be everybody's loss is one, whatever the flavor.
+        """Tell whether projects that no aggregate names lose all hosts.
 
-        Hosts that become a project's own are lost to all others: that is what it is
-        for. It is a loss if no host is left to projects that no aggregate names.
+        Hosts that become a project's own are lost to all others on purpose.
         """
         if not context.answer:
             return True
@@ -477,7 +460,6 @@ class Hosts:
         return self._of_row[key]
 
     def _mask(self, context: Context) -> tuple[Bits, ...]:
-        """Hosts that a zone and a project are limited to, in each cloud."""
         if context not in self._masks:
             numbers = range(len(self._impact.clouds))
             self._masks[context] = tuple(self._limit(context, n) for n in numbers)
@@ -499,7 +481,6 @@ class Hosts:
         return found & ~impact.bits(passed.kept_out(context.project))
 
     def _inside(self, number: int, aggregates: frozenset[str]) -> Bits:
-        """Hosts that Placement has in any of some aggregates of a cloud."""
         key = (number, aggregates)
         if key not in self._members:
             facts, found = self._facts[number], set[str]()
@@ -512,10 +493,9 @@ class Hosts:
 
 
 def _is_taken(request: Request, cloud: CloudModel) -> bool:
-    """Tell whether Placement takes such a query at all.
+    """Tell whether Placement accepts such a query.
 
-    placement/lib.py, ``RequestGroup.dict_from_request``, and
-    placement/handlers/allocation_candidate.py, ``list_allocation_candidates``.
+    placement/lib.py, ``RequestGroup.dict_from_request``
     """
     both = {False: set[tuple[object, str]](), True: set[tuple[object, str]]()}
     for clause in request.clauses:

@@ -58,11 +58,9 @@ class Object:
     """Something that a service keeps and that is written by itself.
 
     :ivar id: as its API takes it; empty if there is nothing to write to
-    :ivar name: for a person
-    :ivar host: of a provider the name of the host it belongs to
-    :ivar owner: of another project's image the ID of that project
-    :ivar is_new: of an aggregate that the same plan makes: its ID stands for the one
-        that it will get, and until then it is known by its name
+    :ivar host: of a provider the name of its host
+    :ivar owner: of another project's image the project's ID
+    :ivar is_new: an aggregate that the plan creates; its ID is a placeholder
     """
 
     kind: Kind
@@ -77,9 +75,8 @@ class Object:
 class State:
     """What was read of an object.
 
-    :ivar keys: those that it has, or at least those that a change is about
-    :ivar generation: a provider's, from before the keys were read; None if the API
-        has none, or where the keys are known by other means
+    :ivar keys: at least those that a change is about
+    :ivar generation: a provider's, read before the keys; None without one
     :ivar hosts: of an aggregate
     """
 
@@ -103,10 +100,7 @@ class Reason(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class Kept:
-    """A trait that stays, and why.
-
-    :ivar names: the other aggregates, or the providers outside
-    """
+    """A trait that stays, and why; with the aggregates or providers that need it."""
 
     trait: str
     reason: Reason
@@ -115,17 +109,17 @@ class Kept:
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """What must become of some keys of one object.
+    """New values for some keys of one object.
 
-    :ivar found: the object as it was read when the change was planned
-    :ivar after: each key with the value it must have; those that have it already are
-        among them, so that it is seen if somebody changes them first
+    :ivar found: the object as it was read
+    :ivar after: keys with new values; unchanged keys are in it, so that a change by
+        others is noticed
     :ivar kept: what could have been removed and stays
-    :ivar problem: why it can't be done at all
+    :ivar problem: why it can't be made
     :ivar blocked: an earlier one of the same aggregate or trait is known to fail
-    :ivar phase: the number of the phase in which it is written
-    :ivar unit: changes of one unit are carried out one at a time, and no more of
-        them after one that fails; empty for a unit of its own
+    :ivar phase: the number of its phase
+    :ivar moving_host: the host that changes its zone: its changes are made one at a
+        time, and none after one that fails
     """
 
     object: Object
@@ -135,7 +129,7 @@ class Change:
     problem: TraitSchedError | None = None
     blocked: bool = False
     phase: int = 0
-    unit: str = ""
+    moving_host: str = ""
 
     @property
     def before(self) -> Keys:
@@ -173,10 +167,9 @@ class Change:
         return {key: value for key, value in changed.items() if value is not None}
 
     def refusal(self, now: State) -> ChangedMeanwhile | None:
-        """Return why the object must not be written as it is now; None if it may.
+        """Why the object must not be written now; None if it may.
 
-        A key that has neither the value it was planned from nor the one it must have
-        is somebody else's wish.
+        A key with neither the old nor the new value was set by somebody else.
         """
         others = {
             key: now.keys.get(key)
@@ -192,9 +185,9 @@ def _differing(keys: Keys, after: Keys) -> frozenset[str]:
 
 @dataclasses.dataclass(eq=False)
 class ChangedMeanwhile(AnswerIsNo):
-    """Somebody set or removed a key since the change was planned.
+    """Somebody changed keys after the change was planned.
 
-    :ivar keys: those, with the values that they have now
+    :ivar keys: with their current values
     """
 
     object: Object
@@ -251,8 +244,8 @@ class Status(enum.Enum):
 class Outcome:
     """What became of a change.
 
-    :ivar problem: why it failed, or why it is not known whether it did
-    :ivar overwritten: what the object was right before it was written, or may have been
+    :ivar problem: why it failed or may have
+    :ivar overwritten: the object right before it was written
     """
 
     change: Change
@@ -262,7 +255,7 @@ class Outcome:
 
     @property
     def written(self) -> Change:
-        """The change as it was made of what there was, or would be made."""
+        """The change from the state that was overwritten, or would be."""
         if self.overwritten is None:
             return self.change
         return dataclasses.replace(self.change, found=self.overwritten)

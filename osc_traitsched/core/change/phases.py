@@ -28,7 +28,7 @@ from osc_traitsched.core.nova.question import Body
 
 
 class Phase(enum.IntEnum):
-    """The phases, in the order in which they are written."""
+    """The phases, in order of writes."""
 
     #: Traits and aggregates are made.
     CREATE = enum.auto()
@@ -80,8 +80,8 @@ def ordered(
     """Plan of all changes, phase by phase.
 
     :param changes: at most one for each object, and for each host of an aggregate
-    :param aggregates: the compute API's bodies of all aggregates, as they are now
-    :param collation: how Nova's database compares the metadata of aggregates
+    :param aggregates: the compute API's bodies of all aggregates
+    :param collation: how Nova's database compares metadata
     """
     order = _Order(tuple(changes), aggregates, collation)
     steps: dict[_Step, list[Change]] = {}
@@ -96,18 +96,20 @@ Judge = Callable[[Sequence[Change]], Optional[TraitSchedError]]
 
 
 def checked(plan: Plan, judge: Judge, collation: Collation) -> Plan:
-    """Plan with what is known to fail, and what must not follow it, marked.
+    """Plan with known failures marked.
 
-    A change that is known to fail blocks those of later stages that are about the same
-    aggregate or trait, and these block others in turn.
+    A change that is known to fail blocks later ones of the same aggregate or trait, and
+    these block others.
 
-    :param judge: asked about each unit that is not blocked, in order
+    :param judge: asked about changes that are carried out together, in order
     """
     failing: set[str] = set()
     stages = []
     for stage in plan.stages:
         marked: list[Change] = []
-        for _, unit in itertools.groupby(stage, lambda each: each.unit or id(each)):
+        for _, unit in itertools.groupby(
+            stage, lambda each: each.moving_host or id(each)
+        ):
             changes = list(unit)
             subjects = (s for each in changes for s in _subjects(each, collation))
             if not failing.isdisjoint(subjects):
@@ -134,7 +136,6 @@ def plan_of(changes: Iterable[Change], collation: Collation = _LOOSE) -> Plan:
 
 
 def _subjects(change: Change, collation: Collation) -> Iterator[str]:
-    """Yield the aggregate and the traits that a change is about."""
     kind, differing = change.object.kind, change.added | change.removed
     if kind in (Kind.AGGREGATE, Kind.NEW_AGGREGATE, Kind.AGGREGATE_HOSTS):
         yield f"aggregate {change.object.id}"
@@ -152,12 +153,10 @@ def _units(step: _Step, changes: Sequence[Change]) -> Sequence[Change]:
     if step[0] is not Phase.MOVE:
         return changes
     by_host = sorted(changes, key=lambda change: min(change.after))
-    return [dataclasses.replace(each, unit=min(each.after)) for each in by_host]
+    return [dataclasses.replace(each, moving_host=min(each.after)) for each in by_host]
 
 
 class _Order:
-    """Finds the phase of each part of a change."""
-
     def __init__(
         self,
         changes: tuple[Change, ...],
@@ -205,7 +204,6 @@ class _Order:
         return bool(change.added), self._is_closed_now(change)
 
     def _changing_zone(self, changes: Iterable[Change]) -> Iterator[tuple[str, str]]:
-        """Yield aggregates, each with a host that leaves or joins it for its zone."""
         left: dict[str, dict[str, str]] = {}
         joined: dict[str, dict[str, str]] = {}
         for change in changes:

@@ -58,10 +58,7 @@ def new_trait(name: str, exists: bool) -> Change:
 def trait_change(
     host: str, held: Holding, after: Keys, kept: tuple[Kept, ...] = ()
 ) -> Change:
-    """Return a change of a provider's traits.
-
-    :param host: the name of the host that the provider belongs to
-    """
+    """A change of a provider's traits; ``host`` is its host's name."""
     provider = held.provider
     named = Object(Kind.PROVIDER_TRAITS, provider.uuid, provider.name, host)
     return Change(named, traits_found(held), after, kept=kept)
@@ -75,10 +72,7 @@ def traits_found(held: Holding) -> State:
 def aggregate_change(
     provider: Provider, host: str, inside: Iterable[str], after: Keys
 ) -> Change:
-    """Return a change of the aggregates that a provider is in.
-
-    :param inside: UUIDs of those of the aggregates that it was read to be in
-    """
+    """A change of a provider's aggregates; ``inside`` are UUIDs that were read."""
     named = Object(Kind.PROVIDER_AGGREGATES, provider.uuid, provider.name, host)
     return Change(named, State(present(inside)), after)
 
@@ -93,14 +87,12 @@ def without_provider(host: str, after: Mapping[str, str | None]) -> Change:
 
 
 def repair_plan(snapshot: Snapshot, members: Members) -> Plan:
-    """Plan that Placement has every compute node in the aggregates of its host.
+    """Plan that puts every compute node into its host's aggregates in Placement.
 
-    Only nodes of Nova's, and only aggregates of Nova's: whatever else is in them or
-    is theirs stays.
+    Other members and other aggregates stay.
 
-    :param snapshot: with Nova's view, its aggregates read after the members. Nova
-        puts a host into its own aggregate first and into Placement's second, and
-        takes it out in the other order: so what changed in between is not undone.
+    :param snapshot: with Nova's view, aggregates read after the members: Nova adds a
+        host to its own aggregate first and removes it last
     """
     moves: dict[str, dict[str, str | None]] = {}
     unprovided: set[str] = set()
@@ -131,10 +123,9 @@ _LOOSE = Collation.CASE_INSENSITIVE
 def add_plan(
     names: Iterable[str], targets: Targets, creates: Iterable[str] = ()
 ) -> Plan:
-    """Plan that every target has the traits, whatever else it has.
+    """Plan that gives every target the traits.
 
-    :param creates: those of the traits that do not exist yet; without any provider to
-        give them to they are not made
+    :param creates: traits that do not exist yet; not created without a target
     """
     news = (new_trait(name, exists=False) for name in creates if targets.held)
     return plan_of([*news, *_changes(targets, present(names))])
@@ -155,10 +146,10 @@ def _changes(targets: Targets, after: Keys) -> Iterable[Change]:
 
 @dataclasses.dataclass(frozen=True)
 class RevertedByNova:
-    """nova-compute will not leave a change as it is.
+    """nova-compute will revert a change.
 
     :ivar ownership: what nova-compute does with the trait
-    :ivar hosts: on which hosts, where only some are meant; else empty
+    :ivar hosts: only on these; empty for all
     """
 
     name: str
@@ -167,10 +158,7 @@ class RevertedByNova:
 
 
 def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
-    """Return the changes of providers' traits that are not the operator's to make.
-
-    A trait that a change leaves as it is is not one of them.
-    """
+    """The changes of traits that nova-compute will revert."""
     changes = of_providers(changes)
     owned = [
         RevertedByNova(name, trait.ownership(name))
@@ -188,10 +176,7 @@ def reverted_by_nova(changes: Iterable[Change]) -> tuple[RevertedByNova, ...]:
 
 @dataclasses.dataclass(eq=False)
 class RoleChanged(errors.AnswerIsNo):
-    """Traits that would make something else of hosts.
-
-    :ivar traits: for each trait the names of the hosts that would get or lose it
-    """
+    """Roles that hosts would gain or lose; names of hosts by trait."""
 
     traits: Mapping[str, tuple[str, ...]]
 
@@ -204,9 +189,9 @@ class RoleChanged(errors.AnswerIsNo):
 
 
 def role_changed(changes: Iterable[Change], hosts: Set[str]) -> RoleChanged | None:
-    """Return what would make something else of hosts; None without any.
+    """The roles that hosts would gain or lose; None without any.
 
-    :param hosts: UUIDs of the roots that are hosts
+    :param hosts: root UUIDs of hosts
     """
     found: dict[str, list[str]] = {}
     for change in of_providers(changes):
@@ -225,8 +210,7 @@ def _touched(changes: Iterable[Change]) -> set[str]:
 class Requirer:
     """A flavor, image or aggregate whose key requires a trait.
 
-    :ivar id: as its API takes it
-    :ivar owner: of another project's image the ID of that project; else empty
+    :ivar owner: of another project's image the project's ID
     :ivar is_public: of such an image
     """
 
@@ -271,17 +255,14 @@ def not_released(requirers: Requirers, outcomes: Iterable[Outcome]) -> Requirers
 
 
 def coming_to_require(outcomes: Iterable[Outcome], names: Iterable[str]) -> Requirers:
-    """Return, trait by trait, what a plan has require it.
-
-    :param names: the traits
-    """
+    """The objects that require each trait only after a plan."""
     coming = [pair for outcome in outcomes for pair in _required_anew(outcome)]
     found = {name: tuple(r for which, r in coming if which == name) for name in names}
     return {name: each for name, each in found.items() if each}
 
 
 def _required_anew(outcome: Outcome) -> Iterator[tuple[str, Requirer]]:
-    """Yield traits, each with the key by which an object comes to require it."""
+    """Yield the traits that an object now requires, each with its key."""
     owner, after = outcome.change.object, outcome.change.after
     pairs = [(key, value) for key in outcome.added if (value := after[key])]
     for key, value in pairs if owner.kind in _REQUIRING else ():
@@ -294,7 +275,6 @@ def _required_anew(outcome: Outcome) -> Iterator[tuple[str, Requirer]]:
 
 
 def _is_required(kind: Kind, value: Value) -> bool:
-    """Tell whether a value of a key requires its trait, by any database."""
     if kind is Kind.AGGREGATE and value is not None:
         return _LOOSE.equal(value, REQUIRED)
     return value == REQUIRED
@@ -334,7 +314,7 @@ class RequirersUnknown(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class OwnedByNova(errors.AnswerIsNo):
-    """Traits that nova-compute puts back, and that scheduling needs meanwhile."""
+    """Traits that nova-compute restores, but that scheduling needs until then."""
 
     reverted: tuple[RevertedByNova, ...]
 
@@ -351,10 +331,9 @@ def of_providers(changes: Iterable[Change]) -> tuple[Change, ...]:
 def orphaned_traits(
     outcomes: Iterable[Outcome], holders: Mapping[str, frozenset[str]]
 ) -> dict[str, frozenset[str]]:
-    """Return the traits that no provider would have, with the UUIDs of who loses them.
+    """Traits that no provider would have, with UUIDs of their last holders.
 
-    :param outcomes: what will become of all changes of a plan
-    :param holders: for each trait, the UUIDs of all providers that have it now
+    :param holders: UUIDs of the current holders of each trait
     """
     taken: dict[str, set[str]] = {}
     given: set[str] = set()

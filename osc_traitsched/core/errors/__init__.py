@@ -45,7 +45,7 @@ class BadUsage(BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class NotInRelease(BadUsage):
-    """Something to be turned on whose option this release of Nova does not have.
+    """Nova does not have the option in this release.
 
     :ivar wanted: the name that it was asked for by
     :ivar option: ``section.option``
@@ -64,11 +64,7 @@ class NotInRelease(BadUsage):
 
 @dataclasses.dataclass(eq=False)
 class NoParameter(BadUsage):
-    """A value that no parameter of TripleO can say.
-
-    :ivar option: ``section.option``
-    :ivar value: empty for a list that TripleO would take for none
-    """
+    """No parameter of TripleO can say this value of a ``section.option``."""
 
     option: str
     value: object
@@ -102,9 +98,9 @@ class MalformedTrait(BadQuestion):
 class UnknownTrait(BadQuestion):
     """A well-formed name that this cloud's Placement does not know.
 
-    :ivar standard: os-traits knows the name, so a newer Placement would too
-    :ivar nearest: names like it that this cloud does know, best first
-    :ivar creatable: the command would create it if it was told to
+    :ivar standard: os-traits knows the name
+    :ivar nearest: existing names like it, best first
+    :ivar creatable: the command could create it
     """
 
     name: str
@@ -132,9 +128,9 @@ class UnknownTrait(BadQuestion):
 class NothingMatches(BadQuestion):
     """A selector that matches nothing.
 
-    :ivar selector: its kind: ``host``, ``provider``, ``aggregate`` or ``zone``
-    :ivar nearest: names like it that there are, best first
-    :ivar unasked: why Nova could not be asked for more names, or None
+    :ivar selector: ``host``, ``provider``, ``aggregate`` or ``zone``
+    :ivar nearest: existing names like it, best first
+    :ivar unasked: why Nova could not be asked for more names
     """
 
     selector: str
@@ -149,9 +145,9 @@ class NothingMatches(BadQuestion):
 
 
 class NoServer(NothingMatches):
-    """A name or an ID that no server has which this user may see.
+    """No server that this user sees has that name or ID.
 
-    :ivar own_only: servers of other projects are hidden from this user
+    :ivar own_only: servers of other projects are hidden
     """
 
     def __init__(self, value: str, own_only: bool) -> None:
@@ -214,11 +210,11 @@ class BadHostFile(BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class BadConfiguration(BadQuestion):
-    """A file that can't be read, or something in one that can't be.
+    """A file that can't be read, or a wrong value in one.
 
-    :ivar path: the file as the user named it, or the option that stands for it
-    :ivar line: where in it, counted from 1; None if that can't be said
-    :ivar value: what stands there and can't be, or None
+    :ivar path: the file as the user named it, or its option
+    :ivar line: from 1; None if not known
+    :ivar value: the wrong one
     """
 
     path: str
@@ -233,10 +229,7 @@ class BadConfiguration(BadQuestion):
 
 
 class Mistakes(BadQuestion):
-    """All that is wrong in files, in the order of files and lines.
-
-    :ivar mistakes: one or more
-    """
+    """All that is wrong in files, in the order of files and lines."""
 
     def __init__(self, mistakes: Iterable[BadQuestion]) -> None:
         self.mistakes = tuple(mistakes)
@@ -259,10 +252,7 @@ def _namesake(found: Namesake) -> str:
 
 @dataclasses.dataclass(eq=False)
 class OtherSettings(AnswerIsNo):
-    """A file to keep settings in says something else.
-
-    :ivar path: the file
-    """
+    """A file to keep settings in says something else."""
 
     path: str
 
@@ -289,10 +279,7 @@ class NotForProject(AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class PlacementRefuses(AnswerIsNo):
-    """Placement takes no such request: it names what Placement does not know.
-
-    :ivar reason: Placement's own words, one line
-    """
+    """Placement rejects the request, in its own words."""
 
     reason: str
 
@@ -308,9 +295,9 @@ class CloudBroke(TraitSchedError):
     """A service did not answer, or answered with an error.
 
     :ivar service: the service type, such as ``placement``
-    :ivar reason: one line, in the service's own words where it had any
-    :ivar status: the HTTP status, or None if no answer came
-    :ivar passing: the same request may succeed when it is sent again
+    :ivar reason: one line, in the service's words if it had any
+    :ivar status: the HTTP status; None without an answer
+    :ivar passing: a retry may succeed
     """
 
     service: str
@@ -326,9 +313,8 @@ class CloudBroke(TraitSchedError):
 class Forbidden(CloudBroke):
     """The service's policy does not let this user do it.
 
-    :ivar scope: what the user is logged in to: ``project``, ``domain`` or ``system``;
-        empty if it is nothing, or is not known
-    :ivar roles: the user's there; None if they are not known
+    :ivar scope: of the login: ``project``, ``domain``, ``system`` or empty
+    :ivar roles: None if they are not known
     """
 
     def __init__(
@@ -347,10 +333,7 @@ class Forbidden(CloudBroke):
 
 
 class ConcurrentUpdate(CloudBroke):
-    """A provider changed since its generation was read; nothing was written.
-
-    :ivar times: how many times in one change
-    """
+    """A provider changed several times since it was read; nothing was written."""
 
     def __init__(
         self, service: str, reason: str, status: int | None = None, times: int = 1
@@ -374,14 +357,14 @@ class TooOld(CloudBroke):
 
 
 class ExtraSpecsHidden(CloudBroke):
-    """Nova leaves the extra specs of flavors out for this user.
+    """Nova hides the extra specs of flavors from this user.
 
     nova/api/openstack/compute/flavors.py, ``detail``; the policy is
     ``os_compute_api:os-flavor-extra-specs:index``.
 
-    :ivar hidden: of how many flavors
-    :ivar total: of how many that were read
-    :ivar flavor: the name of the one that was asked for, if one was
+    :ivar hidden: number of flavors
+    :ivar total: number of flavors that were read
+    :ivar flavor: the one that was asked for
     """
 
     def __init__(self, hidden: int, total: int, flavor: str | None = None) -> None:
@@ -428,10 +411,7 @@ class NotInCatalog(CloudBroke):
 
 
 def _lacking(error: Forbidden) -> str:
-    """Return what a login lacks: a project, or roles.
-
-    Whoever is not an administrator would have to be one in the project, too.
-    """
+    """What a login lacks: a project, or roles."""
     if error.roles is None:
         return "this user's roles are not enough"
     is_elsewhere = error.scope != "project"

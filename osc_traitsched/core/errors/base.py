@@ -33,7 +33,7 @@ class AnswerIsNo(TraitSchedError):
 
 
 def internal(error: Exception) -> str:
-    """Return a line on an error that is nobody's but this project's own."""
+    """Return a line on an error of this project's own."""
     if isinstance(error, MemoryError):
         return "out of memory"
     text = ": ".join(filter(None, (type(error).__name__, str(error))))

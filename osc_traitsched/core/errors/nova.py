@@ -18,11 +18,7 @@ _MOST_VALUES = 10
 
 @dataclasses.dataclass(frozen=True)
 class _Rule:
-    """What a rule of Nova's says to whoever fails it.
-
-    :ivar wrong: what is wrong; ``{}`` stands for the keys
-    :ivar right: what to do; ``{}`` stands for the keys here, too
-    """
+    """What is wrong, and what to do; ``{}`` stands for the keys."""
 
     wrong: str
     right: str
@@ -265,17 +261,17 @@ _RULES = {
 
 
 class Refusal(AnswerIsNo):
-    """Nova refuses the flavor and the image together, before or instead of placing.
+    """Nova refuses flavor and image together, before or instead of placing.
 
     :ivar exception: the class of Nova's exception
-    :ivar reason: a short id of the rule that it fails; the views word it
-    :ivar keys: the flavor's keys and the image's properties that it is about
-    :ivar stage: ``api`` (refused at once), ``scheduler`` (the server goes to ERROR
-        with that exception) or ``no valid host`` (it goes to ERROR like one that no
-        host has room for); empty until the request is built
-    :ivar http: the status of the API's answer; None at the other stages
-    :ivar nearest: for a name that Nova does not know names like it, best first
-    :ivar allowed: the values that the keys can have, where those are few; else empty
+    :ivar reason: a short ID of the rule
+    :ivar keys: flavor keys and image properties
+    :ivar stage: ``api`` (refused at once), ``scheduler`` (the server goes to ERROR) or
+        ``no valid host`` (the same, as if no host had room); empty until the request is
+        built
+    :ivar http: the API's status; None at other stages
+    :ivar nearest: existing names like an unknown one, best first
+    :ivar allowed: possible values, if they are few
     """
 
     def __init__(
@@ -301,10 +297,8 @@ class Refusal(AnswerIsNo):
 
 
 class FiltersNotInRelease(Refusal):
-    """Host filters are on that the release does not have: nova-scheduler won't start.
+    """nova-scheduler won't start: the release lacks enabled host filters.
 
-    :ivar keys: the filters
-    :ivar release: Nova's major version
     :ivar source: where ``enabled_filters`` was read, in one line
     """
 
@@ -324,10 +318,9 @@ class FiltersNotInRelease(Refusal):
 
 
 class WeighersNotInRelease(Refusal):
-    """Weighers are on that the release does not have: nova-scheduler won't start.
+    """nova-scheduler won't start: the release lacks enabled weighers.
 
-    :ivar keys: the weighers, as ``weight_classes`` names them
-    :ivar release: Nova's major version
+    :ivar keys: as ``weight_classes`` names them
     :ivar source: where ``weight_classes`` was read, in one line
     """
 
@@ -361,11 +354,10 @@ def right(refusal: Refusal) -> str:
 
 
 def sentence(refusal: Refusal, is_moved: bool = False) -> str:
-    """Return who refuses a request, why, and what to do.
+    """Who refuses a request, why, and what to do.
 
-    :param is_moved: it is a move's. Whether the server goes to ERROR then hangs on the
-        kind: it does of a live migration and an evacuation, and not of a cold migration
-        (nova/conductor/manager.py)
+    :param is_moved: of a move, after which the server goes to ERROR only if it was a
+        live migration or an evacuation (nova/conductor/manager.py)
     """
     end = "" if is_moved else ", and the server goes to ERROR"
     stage = {

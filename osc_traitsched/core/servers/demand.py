@@ -71,7 +71,7 @@ class Refused:
 class NotKnown:
     """Something that decides about the server can't be read.
 
-    :ivar text: what it is, in a clause
+    :ivar text: a clause
     :ivar is_of_image: what the image requires is not known
     """
 
@@ -102,12 +102,11 @@ _NOT_SPELLED_OUT = (
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Demand:
-    """What servers were asked for alike, and what Nova makes of that now.
+    """What equal servers were asked for, and what Nova makes of that now.
 
-    :ivar request: what Placement would be asked; None if Nova would not ask
-    :ivar spec: what the host filters would be given; None with the request
-    :ivar refusal: why nova-scheduler would end it before it asks
-    :ivar doubts: what is not known of it
+    :ivar request: to Placement; None if Nova would send none
+    :ivar spec: for the host filters; None without a request
+    :ivar refusal: nova-scheduler's
     """
 
     question: Question
@@ -125,12 +124,11 @@ class Demand:
 
 
 class Demands:
-    """Makes the demands of servers, one for all that differ in nothing that decides.
+    """Makes the demands of servers: one for all servers that ask for the same.
 
     :param minor: of the compute API with which the servers were read
-    :param images: the image service's bodies, by ID; those that it has no more are not
-        among them
-    :ivar assumptions: those of the cloud, but for the zone that new servers get
+    :param images: the image service's bodies, by ID
+    :ivar assumptions: the cloud's, without the zone of new servers
     """
 
     def __init__(
@@ -151,10 +149,7 @@ class Demands:
         self._known: dict[object, Demand] = {}
 
     def demand(self, kind: Body, project: str) -> Demand:
-        """Return the demand of the servers of a kind and a project.
-
-        :param kind: as ``Fleet.kinds`` has it
-        """
+        """The demand of servers of one kind and project; see ``Fleet.kinds``."""
         image, gone = self._image(kind), tuple(self._gone(kind))
         project = self._alike(project)
         volume = self._without_rest(kind.get(VOLUME))
@@ -174,7 +169,6 @@ class Demands:
         return self._other
 
     def _image(self, kind: Body) -> Body | None:
-        """Return the image, without what leads Nova to nothing."""
         identity = parts.image_id(kind)
         return self._without_rest(
             parts.image(kind, self._images.get(identity or "")), identity
@@ -183,10 +177,7 @@ class Demands:
     def _without_rest(
         self, image: Body | None, identity: str | None = None
     ) -> Body | None:
-        """Return what of an image leads Nova to anything.
-
-        :param identity: None for what Cinder keeps of one
-        """
+        """What of an image decides; Cinder's copies have no ID of their own."""
         if image is None:
             return None
         identity = identity or image.get("image_id")
@@ -258,7 +249,6 @@ def _parts(volume: Body | None) -> Parts:
 
 
 def _named_projects(aggregates: Iterable[Body], collation: Collation) -> frozenset[str]:
-    """Return the projects that aggregates name, to a prefilter or to a filter."""
     named = (
         value
         for body in aggregates
@@ -272,7 +262,6 @@ def _named_projects(aggregates: Iterable[Body], collation: Collation) -> frozens
 def _hidden(
     minor: int, aggregates: Iterable[Body], assumptions: SchedulerSettings
 ) -> Iterator[NotKnown]:
-    """Yield the parts that this compute API does not show, and that would matter."""
     if minor < ZONE and _zones_matter(aggregates, assumptions):
         yield _not_shown("availability zone that it was asked for with is", ZONE)
     if minor < HINTS and any(has_filter(assumptions, f) for f in READING_HINTS):
@@ -284,7 +273,6 @@ def _not_shown(part: str, since: int) -> NotKnown:
 
 
 def _zones_matter(aggregates: Iterable[Body], assumptions: SchedulerSettings) -> bool:
-    """Tell whether anything looks at zones, and there is more than the default one."""
     collation = assumptions.collation
     is_on = az_is_on(assumptions) or has_filter(assumptions, AZ_FILTER)
     zones = (zone_in(body["metadata"], collation) for body in aggregates)

@@ -43,12 +43,10 @@ ZONE = "availability zone"
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class MoveRequest:
-    """What servers ask for that are alike, and where there is room for one now.
+    """What equal servers ask for, and the hosts with room for one of them now.
 
-    :ivar question: of one of them, with its move
-    :ivar allocations: by the UUID of the host's root, each of them enough by itself
-    :ivar elsewhere: the UUIDs of the hosts of other zones than the server's own, where
-        it is not known which one it was asked for with
+    :ivar allocations: by the UUID of the host's root; each is enough by itself
+    :ivar elsewhere: UUIDs of hosts in other zones, if the server's zone is not known
     """
 
     question: Question
@@ -57,17 +55,13 @@ class MoveRequest:
 
     @functools.cached_property
     def spec(self) -> RequestSpec:
-        """What filters and weighers are given, whichever of these servers it is.
-
-        None is on a host yet that it may go to, so that no filter looks for it there.
-        """
-        return dataclasses.replace(self.question.request_spec(), instance_uuid=None)
+        """What filters and weighers are given; no host has one of these servers yet."""
+        return dataclasses.replace(self.question.spec(), instance_uuid=None)
 
     def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
-        """Return what may keep hosts out, by their UUIDs; None if it does for sure.
+        """What may reject each host, by UUID; None if it is rejected for sure.
 
-        Those are host filters, what the move demands of hosts besides, and
-        :data:`ZONE`.
+        Host filters, rules of the move, and :data:`ZONE`.
         """
         move, settings = self.question.move, self.question.assumptions
         judgment = table.judge_all(hosts, self.spec, settings)
@@ -89,10 +83,7 @@ class MoveRequest:
 
     @functools.cached_property
     def need(self) -> Mapping[str, int]:
-        """The least that one of these servers takes of each resource class.
-
-        A class that a host may give another one for is not there.
-        """
+        """The least of each resource class that a server takes on every host."""
         found = [
             amounts_of(allocation)
             for each in self.allocations.values()
@@ -121,10 +112,10 @@ class Leaving:
 
 @dataclasses.dataclass(frozen=True)
 class Assignment:
-    """Where a server goes.
+    """The host for a server.
 
     :ivar root: the UUID of the host's provider
-    :ivar unknown: the filters of which it can't be known whether they pass the host
+    :ivar unknown: filters that may reject the host
     """
 
     server: Leaving
@@ -134,9 +125,9 @@ class Assignment:
 
 @dataclasses.dataclass(frozen=True)
 class Packing:
-    """Where servers go one at a time; each takes room from the next.
+    """Hosts for servers that move one at a time; each takes room from the next.
 
-    :ivar left: those for which no host was left
+    :ivar left: servers without a host
     """
 
     placed: tuple[Assignment, ...]
@@ -149,10 +140,7 @@ class Packing:
 
 
 def request_key(question: Question) -> str:
-    """Return what is equal for servers that ask for the same.
-
-    Whose server it is counts, and its group; which of several is moved does not.
-    """
+    """A key that is equal for servers that ask for the same."""
     group, move, parts = question.group, question.move, question.parts
     ports = [dataclasses.replace(each, id="", name="") for each in parts.ports]
     volume = parts.root_volume
@@ -176,9 +164,9 @@ def request_key(question: Question) -> str:
 def elsewhere(
     host: str, computes: Iterable[Compute], aggregates: Iterable[Body]
 ) -> frozenset[str]:
-    """Return the UUIDs of the nodes that are in another zone than a service host.
+    """UUIDs of the nodes in other zones than a service host.
 
-    :param aggregates: the compute API's bodies of all host aggregates
+    :param aggregates: the compute API's bodies
     """
     zones = {
         member: zone
@@ -193,14 +181,13 @@ def elsewhere(
 def allocations(
     answer: Mapping[str, Any], snapshot: Snapshot, roots: Iterable[str]
 ) -> dict[str, tuple[Allocation, ...]]:
-    """Return what each host would give that Placement has room on.
+    """What Placement could allocate on each host, by the root's UUID.
 
-    Where a host is named Nova asks for its tree alone, and Placement then takes nothing
-    that others share with it (placement/objects/rp_candidates.py). Such a claim is not
-    there.
+    For a named host Nova asks for its tree alone, so allocations from sharing providers
+    are left out (placement/objects/rp_candidates.py).
 
     :param answer: the body of ``GET /allocation_candidates``
-    :param roots: the UUIDs of those that count
+    :param roots: UUIDs of the hosts that count
     """
     wanted = frozenset(roots)
     found: dict[str, list[Allocation]] = {}
@@ -231,9 +218,7 @@ Memory = dict[MoveRequest, dict[str, tuple[HostState, "tuple[str, ...] | None"]]
 
 
 class State:
-    """What is free, and what filters and weighers are given of each host.
-
-    It changes with each move. What several trials find out again is remembered.
+    """Free amounts and hosts after each move; filter answers are remembered.
 
     :param hosts: by the UUID of the root
     """
@@ -296,7 +281,6 @@ class State:
 
 
 def _with(host: HostState, server: Leaving) -> HostState:
-    """Return a host as it is once its nova-compute counts one more server."""
     flavor, report = server.move_request.spec.server.flavor, host.compute.report
     is_volume = server.move_request.spec.server.root_disk_is_a_volume
     disk = flavor.ephemeral + (0 if is_volume else flavor.disk)
@@ -317,12 +301,9 @@ Choice = Callable[[State, Leaving, Sequence[str]], str]
 
 
 def as_nova(state: State, server: Leaving, roots: Sequence[str]) -> str:
-    """Return the host that nova-scheduler would try first, after the moves before.
+    """The host that nova-scheduler would try first; of equal ones the first by name.
 
-    Of equal ones the first by name. Weights are of the hosts that are certain, or of
-    the others where there are none.
-
-    :raises WeighersNotInRelease: where nova-scheduler does not start with its weighers
+    :raises WeighersNotInRelease: if nova-scheduler does not start with its weighers
     """
     hosts = [state.hosts[root] for root in roots]
     order = ranking(
@@ -332,10 +313,7 @@ def as_nova(state: State, server: Leaving, roots: Sequence[str]) -> str:
 
 
 def tightest(state: State, server: Leaving, roots: Sequence[str]) -> str:
-    """Return the host that has the least left once it has the server.
-
-    Left are parts of what was free before, so that large hosts do not count for more.
-    """
+    """The host with the smallest part of its free room left after the move."""
 
     def left(root: str) -> tuple[float, str]:
         allocation = state.allocation(server.move_request, root) or ()
@@ -359,13 +337,13 @@ _MORE_ORDERS = 2
 
 
 def pack(servers: Sequence[Leaving], state: State) -> Packing:
-    """Return where servers could go, if they were moved one at a time.
+    """Find hosts for servers that are moved one at a time.
 
-    The first way spreads them as nova-scheduler would. If it leaves servers over, or
-    needs a host that a filter may keep out, tighter ones are tried. What is best of
-    these may not be the best there is: to find that is not possible in bearable time.
+    First as nova-scheduler would spread them. If that leaves servers over, or needs a
+    host that a filter may reject, tighter orders are tried. The best one may not be the
+    best that exists.
 
-    :param servers: that each have a host, if they are moved alone
+    :param servers: each has a host if it is moved alone
     :param state: before the first move
     """
     best: Packing | None = None
@@ -394,10 +372,7 @@ def _tries(servers: Sequence[Leaving], state: State) -> Iterator[Packing]:
 
 
 def largest_first(servers: Iterable[Leaving], free: Free) -> list[Leaving]:
-    """Return servers by size: by what each needs most of, of all that is free of it.
-
-    So what is scarce decides: memory in most clouds, GPUs where a few have them.
-    """
+    """Servers by size: the largest part that each needs of anything that is free."""
     total: dict[str, int] = {}
     for (_, name), amount in free.items():
         total[name] = total.get(name, 0) + amount
@@ -445,10 +420,8 @@ class StuckReason(enum.Enum):
 class ServerMove:
     """A server of the host, and the move that takes it away.
 
-    :ivar question: what that move asks for
-    :ivar move_request: with where there is room; None if Nova refuses it
-    :ivar parts: where each part of its request is from
-    :ivar refusals: of the move, whatever hosts there are
+    :ivar move_request: with the hosts that have room; None if Nova refuses it
+    :ivar refusals: of the move
     :ivar refusal: of the request that the move makes
     """
 
@@ -468,9 +441,9 @@ class ServerMove:
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """A server, and where it goes.
+    """A server and its new host.
 
-    :ivar unknown: the filters of which it can't be known whether they pass that host
+    :ivar unknown: filters that may reject the host
     """
 
     server_move: ServerMove
@@ -482,7 +455,7 @@ class Step:
 class Stuck:
     """A server that stays.
 
-    :ivar explanation: why no host could take it; None if it was not looked into
+    :ivar explanation: why no host could take it; None if that was not explained
     """
 
     server_move: ServerMove
@@ -492,14 +465,12 @@ class Stuck:
 
 @dataclasses.dataclass(frozen=True)
 class Drain:
-    """The plan to empty a host.
+    """The plan to empty a service host.
 
-    :ivar host: the service host
-    :ivar nodes: its compute nodes
     :ivar minor: of the compute API with which its servers were read
-    :ivar steps: in the order in which they are to be made
-    :ivar unconfirmed: the IDs of servers that left it and may come back; None if
-        this user may not see them
+    :ivar steps: in the order of the moves
+    :ivar unconfirmed: IDs of servers that left it and may come back; None if this user
+        may not see them
     """
 
     host: str
@@ -522,10 +493,10 @@ class Drain:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether new servers may come meanwhile."""
+        """Whether new servers may still come."""
         return any(node.is_enabled for node in self.nodes)
 
     @property
     def uncertain(self) -> tuple[Step, ...]:
-        """The steps of which it can't be known whether a filter prevents them."""
+        """The steps that a filter may prevent."""
         return tuple(each for each in self.steps if each.unknown)

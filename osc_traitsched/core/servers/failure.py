@@ -32,10 +32,7 @@ _FRACTION = re.compile(r"\.\d+")
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
-    """The last fault of a server.
-
-    :ivar details: the traceback; empty if it is not shown to this user
-    """
+    """The last fault of a server; details are empty if this user may not see them."""
 
     message: str
     code: int
@@ -45,11 +42,7 @@ class Fault:
 
 @dataclasses.dataclass(frozen=True)
 class Event:
-    """One step of an action.
-
-    :ivar host: of the service that took it; empty if it is not shown
-    :ivar details: what a failed step raised; None if it is not shown
-    """
+    """One step of an action; the host is empty, and details None, if not shown."""
 
     name: str
     host: str
@@ -60,11 +53,9 @@ class Event:
 
 @dataclasses.dataclass(frozen=True)
 class Action:
-    """Something that was done with a server.
+    """Something that was done with a server, such as ``live-migration``.
 
-    :ivar name: ``create``, ``live-migration`` and so on
-    :ivar failed: a step of it failed
-    :ivar events: in the order in which they began; empty if they were not read
+    :ivar events: by start; empty if they were not read
     """
 
     name: str
@@ -76,10 +67,7 @@ class Action:
 
 @dataclasses.dataclass(frozen=True)
 class Migration:
-    """A move of a server, as it was written down.
-
-    :ivar destination: empty if none was chosen
-    """
+    """A move of a server; without a destination if none was chosen."""
 
     kind: str
     status: str
@@ -89,14 +77,12 @@ class Migration:
 
 @dataclasses.dataclass(frozen=True)
 class ServerState:
-    """A server as it is now.
+    """A server now; what the API does not show is empty or None.
 
-    :ivar host: the service host that it is on; empty for none, or if it is not shown
-    :ivar node: and the compute node
-    :ivar launched: whether it has ever run
-    :ivar vm_state: Nova's own, as in ``shelved_offloaded``; empty if it is not shown
-    :ivar task_state: what is being done with it; empty for nothing
-    :ivar power_state: a number of nova/compute/power_state.py; None if it is not shown
+    :ivar host: the service host
+    :ivar launched: it has run at least once
+    :ivar vm_state: Nova's own, as in ``shelved_offloaded``
+    :ivar power_state: a number of nova/compute/power_state.py
     :ivar is_locked: only an administrator may change it
     """
 
@@ -115,7 +101,7 @@ class ServerState:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it never came to be: all that helps is a new one like it."""
+        """Whether it never ran and is on no host: only a new server helps."""
         return self.status == ERROR and not self.launched and not self.host
 
 
@@ -183,13 +169,12 @@ def moment(text: str | None) -> datetime.datetime | None:
 
 
 def failed_action(server: ServerState, actions: Iterable[Action]) -> Action | None:
-    """Return the action in which a server failed, if any did and it is listed.
+    """The failed action of a server; None if none is listed.
 
-    Of a server in ERROR that is the last one before its fault; an attempt at a build
-    that is tried again elsewhere leaves no failed step, so that a failed build may have
-    none at all. Of another one it is the last that asked for a host, if a step failed.
+    Of a server in ERROR the last one before its fault: a failed build may have no
+    failed event. Of another server the last one that asked for a host, if it failed.
 
-    :param actions: in whatever order
+    :param actions: in any order
     """
     found = sorted(
         (each for each in actions if each.started is not None),
@@ -215,17 +200,17 @@ _ENDED = frozenset(["completed", "confirmed", "done", "finished", "reverted"])
 
 @dataclasses.dataclass(frozen=True)
 class Changes:
-    """What happened since a moment.
+    """What happened in the cloud since a moment.
 
-    nova-compute says every few seconds that it is there, and Nova keeps the last time
-    only: so of one that is up it can't be told when it came.
+    Nova keeps only the last sign of life of a nova-compute, so a host that came up is
+    not seen.
 
-    :ivar went_down: hosts whose nova-compute was last heard of since then
-    :ivar was_down: hosts whose nova-compute was down then already
-    :ivar made: the host of each server that was made since then and is on one
-    :ivar deleted: and of each that was deleted since then
-    :ivar moves: source and destination of each move that ended since then
-    :ivar is_cut: there may be more servers and moves than were read
+    :ivar went_down: hosts that went down since then
+    :ivar was_down: hosts that were down before
+    :ivar made: the host of each new server
+    :ivar deleted: the host of each deleted server
+    :ivar moves: source and destination of each move that ended
+    :ivar is_cut: there may be more servers and moves
     :ivar unread: what this user may not read
     """
 
@@ -246,10 +231,7 @@ class Changes:
 def down(
     services: Iterable[Any], since: datetime.datetime
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the hosts whose nova-compute went down since then, and those before.
-
-    :param services: bodies of the compute API
-    """
+    """Hosts whose nova-compute went down since a moment, and those down before."""
     after: list[str] = []
     before: list[str] = []
     for each in services:
@@ -262,10 +244,10 @@ def down(
 def servers(
     bodies: Iterable[Any], since: datetime.datetime, but: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the hosts of the servers that were made since then, and were deleted.
+    """Hosts of the servers that were made since a moment, and of those deleted.
 
-    :param bodies: of the compute API, those that changed since then
-    :param but: the ID of the server that is asked about
+    :param bodies: of servers that changed since then
+    :param but: the ID of a server to leave out
     """
     made: list[str] = []
     deleted: list[str] = []
@@ -282,10 +264,9 @@ def servers(
 
 
 def moves(bodies: Iterable[Any], but: str) -> tuple[tuple[str, str], ...]:
-    """Return from where to where servers were moved.
+    """Source and destination of each move that ended.
 
-    :param bodies: migrations of the compute API, those that changed since then
-    :param but: as for :func:`servers`
+    :param but: the ID of a server to leave out
     """
     return tuple(
         (each["source_compute"], each["dest_compute"])
@@ -362,15 +343,13 @@ _ON_COMPUTE = "compute_"
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """How a server failed.
+    """How a server failed; what is not known is empty or None.
 
-    :ivar action: what was done with it; empty if that is not known
-    :ivar request: the compute API's ID of that
-    :ivar when: None if that is not known
-    :ivar text: Nova's own words; empty if they are not shown
-    :ivar is_fault: they are the server's fault's
-    :ivar attempts: the service hosts that were tried, in their order
-    :ivar steps: the steps that failed, each with the host of its last attempt
+    :ivar request: the compute API's request ID
+    :ivar text: Nova's own words
+    :ivar is_fault: the words are those of the server's fault
+    :ivar attempts: the service hosts that were tried, in order
+    :ivar steps: the failed events, each with the host of its last attempt
     """
 
     stage: Stage
@@ -397,13 +376,12 @@ class Failure:
 
 
 def failure(server: ServerState, action: Action | None) -> Failure | None:
-    """Return how a server failed; None for one that did not.
+    """How a server failed; None for one that did not.
 
-    Each text is the same from Nova 20 to 34 (nova/exception.py, ``NoValidHost``,
-    ``MaxRetriesExceeded`` and ``UnsupportedPolicyException``, formatted by
-    nova/compute/utils.py, ``exception_to_dict``).
+    The texts are the same from Nova 20 to 34 (nova/exception.py, ``NoValidHost``,
+    ``MaxRetriesExceeded``, ``UnsupportedPolicyException``).
 
-    :param action: what :func:`history.failed_action` returns, with its events
+    :param action: the result of :func:`failed_action`, with its events
     """
     fault = server.fault
     if fault is None and action is None:
@@ -430,10 +408,10 @@ def _has_live_checks(steps: tuple[Event, ...]) -> bool:
 
 
 def _of_last(step: Event, events: tuple[Event, ...]) -> Event:
-    """Return a failed step with the host of the last one of its name.
+    """A failed event with the host of the last one of its name.
 
-    Of several of one name Nova writes every end into the same one
-    (nova/db/main/api.py, ``action_event_finish``), and the last end is what is left.
+    Nova writes each end into the first event of that name
+    (nova/db/main/api.py, ``action_event_finish``).
     """
     hosts = [each.host for each in events if each.name == step.name]
     return dataclasses.replace(step, host=hosts[-1])
@@ -444,10 +422,7 @@ def _is_on_compute(step: Event) -> bool:
 
 
 def _told(steps: tuple[Event, ...]) -> str:
-    """Return what the outermost of the failed steps raised, as far as it is shown.
-
-    The conductor's step holds those of computes, and begins before them.
-    """
+    """What the outermost failed event raised: the conductor's holds the others."""
     outer = [each for each in steps if not _is_on_compute(each)]
     told = (each.details for each in (*outer, *steps))
     return next(filter(None, told), "")
@@ -502,14 +477,11 @@ class ServerAnswer:
     """Why a server failed, and whether hosts could take it now.
 
     :ivar minor: of the compute API with which it was read
-    :ivar failure: None for one that did not fail
-    :ivar moves: of the server, the last first; empty if it failed in none
-    :ivar changes: in the cloud since then; None if it is not known when that was
-    :ivar parts: where each part of its request is from
-    :ivar is_flavor_changed: whether the flavor of that name is another one now, or
-        there is none; None if that was not found out
-    :ivar explanation: of the same request now; None if it can't be explained
-    :ivar problem: why it can't
+    :ivar moves: the last one first
+    :ivar changes: None if the time of the failure is not known
+    :ivar is_flavor_changed: the flavor of that name is another one now, or gone; None
+        if that was not read
+    :ivar explanation: of the same request now; None if there is a problem
     """
 
     state: ServerState

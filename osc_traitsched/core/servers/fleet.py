@@ -17,11 +17,11 @@ from osc_traitsched.core.servers import parts
 
 @dataclasses.dataclass(frozen=True)
 class ServerGroupPeers:
-    """The others of one server.
+    """The servers that groups and hints relate to one server.
 
-    :ivar group: its server group without itself; None for none
-    :ivar places: the service hosts of those that are on one, by ID
-    :ivar is_complete: it is known of each of them where it is
+    :ivar group: its server group without the server itself
+    :ivar places: service hosts by server ID
+    :ivar is_complete: the host of each peer is known
     """
 
     group: ServerGroup | None
@@ -39,11 +39,9 @@ class ServerGroupPeers:
         )
 
     def with_itself(self, host: str) -> ServerGroupPeers:
-        """Return the company of a server that is moved: its group counts it, too.
+        """The peers of a server that is moved: its group counts its own host, too.
 
         nova/scheduler/utils.py, ``setup_instance_group``
-
-        :param host: the service host that it is on
         """
         if self.group is None:
             return self
@@ -54,10 +52,10 @@ class ServerGroupPeers:
 
 
 class PeerIndex:
-    """Knows of which servers groups and hints speak, and where they are.
+    """Finds the group peers of servers, and their hosts.
 
-    :param groups: those of all projects
-    :ivar unplaced: the IDs of the servers that they speak of and that were not read
+    :param groups: of all projects
+    :ivar unplaced: IDs of peers that were not read
     """
 
     def __init__(self, groups: Iterable[ServerGroup], fleet: Fleet) -> None:
@@ -76,10 +74,10 @@ class PeerIndex:
         self.unplaced = spoken_of - self._places.keys()
 
     def add_hosts(self, hosts: Mapping[str, str], left: Iterable[str]) -> None:
-        """Take where servers are that were not read with the others.
+        """Add hosts of peers that were not read with the fleet.
 
-        :param hosts: their service hosts, by ID; those that are on none are not there
-        :param left: the IDs of those that were not looked for
+        :param hosts: service hosts by server ID
+        :param left: IDs of servers that were not looked for
         """
         self._places.update(hosts)
         self.unplaced = frozenset(left)
@@ -122,9 +120,8 @@ class Resident(NamedTuple):
     """A server that is on a host.
 
     :ivar project: its ID
-    :ivar host: the service host
-    :ivar node: the hypervisor; empty if Nova does not say it
-    :ivar kind: the place of its kind in :attr:`Fleet.kinds`
+    :ivar node: the hypervisor; empty if it is not shown
+    :ivar kind: its index in :attr:`Fleet.kinds`
     """
 
     id: str
@@ -136,14 +133,13 @@ class Resident(NamedTuple):
 
 
 class Fleet:
-    """Takes the servers of one page after the other.
+    """Takes servers page by page.
 
     :param minor: of the compute API with which they are read
-    :ivar kinds: for each kind what the compute API shows of what it was asked for, in
-        the form of a server's body
-    :ivar homeless: how many are on no host: shelved, failed, or being built
-    :ivar roots: the name of the root device of each that boots from a volume, by ID
-    :ivar hidden: how many have no extra specs, which a policy can hide
+    :ivar kinds: what equal servers were asked for, in the form of a server's body
+    :ivar homeless: number of servers without a host
+    :ivar roots: root device names of servers that boot from a volume, by ID
+    :ivar hidden: number of servers whose extra specs a policy hides
     """
 
     def __init__(self, minor: int) -> None:
@@ -167,10 +163,7 @@ class Fleet:
                 self.residents.append(self._resident(body))
 
     def with_volumes(self, images: Mapping[str, Body]) -> None:
-        """Take the metadata of the images that root volumes are made of.
-
-        :param images: by the IDs of servers
-        """
+        """Add the image metadata of root volumes, by server ID."""
         for place, server in enumerate(self.residents):
             image = images.get(server.id)
             if image is not None:
@@ -206,7 +199,6 @@ class Fleet:
 
 
 def _request_of(body: Any) -> Body:
-    """Return what a body has of the server's request, as the body has it."""
     image, hints = body["image"], body.get("scheduler_hints") or {}
     found = {
         "flavor": body["flavor"],

@@ -38,9 +38,9 @@ from osc_traitsched.core.servers.moves import Can
 
 
 class JudgedServer(NamedTuple):
-    """A server that is not known to be where it could be.
+    """A server that is, or may be, misplaced.
 
-    :ivar destination: whether there is another host; None if it was not asked
+    :ivar destination: whether another host could take it; None if not asked
     """
 
     server: Resident
@@ -50,15 +50,12 @@ class JudgedServer(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Placements:
-    """Where servers are, and which of them could not be there.
+    """Misplaced servers, and those that may be, by host and name.
 
-    :ivar looked_at: how many servers that are on a host
-    :ivar homeless: how many others were read, which are on none
-    :ivar misplaced: by host and name
-    :ivar unknown: by host and name
-    :ivar aggregates: the names of host aggregates by their UUIDs
-    :ivar silent_hosts: those whose cell does not answer, so that their servers were
-        not read
+    :ivar looked_at: number of servers on a host
+    :ivar homeless: number of servers that were read and are on none
+    :ivar aggregates: names by UUID
+    :ivar silent_hosts: hosts whose cell does not answer
     """
 
     settings: SchedulerSettings
@@ -88,10 +85,7 @@ class Placements:
 
 @dataclasses.dataclass
 class _HostSearch:
-    """The hosts for one demand, found as far as they were wanted.
-
-    :ivar left: yields those that were not looked at yet
-    """
+    """The hosts for one demand; ``left`` yields those that were not tried yet."""
 
     left: Iterator[tuple[str, bool]]
     roots: list[tuple[str, bool]] = dataclasses.field(default_factory=list)
@@ -105,9 +99,9 @@ class _HostSearch:
 
 
 class OtherHosts:
-    """Looks for other hosts; each demand looks no further than its servers need.
+    """Looks for other hosts, no further than the servers of a demand need.
 
-    :param facts: with what providers can give now, of all amounts that are asked for
+    :param facts: with what providers can give now
     :param states: the compute nodes, by the UUIDs of their providers
     """
 
@@ -128,13 +122,11 @@ class OtherHosts:
     def destination(
         self, demand: Demand, own: str | None, peers: ServerGroupPeers | None
     ) -> Can:
-        """Tell whether a host other than its own could be given to a server.
+        """Whether another host meets the request, has room, and passes all filters.
 
-        It meets the whole request, has room, and all filters pass it. What one kind of
-        move alone takes is not looked at.
+        What only one kind of move demands does not count.
 
-        :param own: the UUID of the provider of the server's own host; None for none
-        :param peers: of a server that is moved
+        :param own: the root UUID of the server's own host
         """
         if demand.request is None or demand.spec is None:
             is_refused = demand.refusal is not None
@@ -155,7 +147,6 @@ class OtherHosts:
         return Can.NO
 
     def _hosts(self, request: Request, spec: RequestSpec) -> Iterator[tuple[str, bool]]:
-        """Yield the hosts that are not kept out for sure, and if that is sure."""
         matchers = [
             Matcher(each.clauses, each.group_policy, self._facts, each.same_subtree)
             for each in filter(None, (request, request.fallback))
@@ -180,9 +171,9 @@ class OtherHosts:
 
 
 class FleetJudge:
-    """Knows of each server of a fleet its demand, its host, and its company.
+    """Joins servers with their demand, host and group peers.
 
-    :param computes: Nova's compute nodes, of those that have a provider
+    :param computes: Nova's compute nodes that have a provider
     """
 
     def __init__(
@@ -213,7 +204,7 @@ class FleetJudge:
         return self._roots.get((server.host, server.node))
 
     def not_fine(self, own: OwnHosts) -> Iterator[JudgedServer]:
-        """Yield the servers that are misplaced, or of which that is not known."""
+        """Yield the servers that are, or may be, misplaced."""
         for server in self._fleet.residents:
             verdict = self._verdict(server, own)
             if verdict.answer is not Fit.FINE:
@@ -246,7 +237,6 @@ class FleetJudge:
 
 
 def _roots(computes: Iterable[Compute]) -> Mapping[tuple[str, str], str]:
-    """Return the UUIDs of nodes by their hosts and names; by hosts alone, too."""
     computes = tuple(computes)
     alone = {(each.service_host, ""): each.uuid for each in computes}
     return {**alone, **{(e.service_host, e.node): e.uuid for e in computes}}

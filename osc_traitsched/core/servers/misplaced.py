@@ -81,11 +81,9 @@ OF_IMAGES = frozenset(
 def filter_objections(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Iterator[Objection]:
-    """Yield what the filters that are on have against a server's own host.
+    """Yield what enabled filters have against a server's own host.
 
-    Those that look at other servers are left to :func:`peer_objections`.
-
-    :raises FiltersNotInRelease: as ``judging.enabled``
+    Filters that look at other servers are left to :func:`peer_objections`.
     """
     left_out = _NOT_ASKED.union(OF_SERVERS)
     for name in enabled(settings):
@@ -96,9 +94,9 @@ def filter_objections(
 def peer_objections(
     host: HostState, spec: RequestSpec, settings: SchedulerSettings
 ) -> Iterator[Objection]:
-    """Yield what the filters that look at other servers have against a host.
+    """Yield what filters that look at other servers have against a host.
 
-    :param host: with the servers that matter, but for the one that is asked about
+    :param host: with all servers that matter but the one itself
     """
     on = enabled(settings)
     for name in OF_SERVERS:
@@ -124,7 +122,6 @@ def _answer(
 
 
 def _without_use(spec: RequestSpec) -> RequestSpec:
-    """Return the request without the capabilities that servers of a host change."""
     flavor, release = spec.server.flavor, spec.server.release
     wanted = capabilities.wanted_of(flavor.specs, release)
     of_use = {each.key for each in wanted if supported.is_of_use(each.path)}
@@ -137,7 +134,6 @@ def _without_use(spec: RequestSpec) -> RequestSpec:
 
 
 def _asks_for_use(spec: RequestSpec) -> bool:
-    """Tell whether the query of a hint reads what servers of a host change."""
     texts = spec.hints.get(values.QUERY, ())
     try:
         return any(map(_reads_use, map(json.loads, filter(None, texts))))
@@ -216,9 +212,9 @@ def host_not_listed(host: str) -> NotKnown:
 
 
 class OwnHosts:
-    """Says of servers whether their own hosts could be given to them.
+    """Judges servers against their own hosts.
 
-    :param facts: with the traits, members and figures that the demands' clauses need
+    :param facts: with the traits, members and figures of the demands' clauses
     :param classes: all resource classes that the demands ask for
     :param states: the compute nodes, by the UUIDs of their providers
     """
@@ -239,11 +235,7 @@ class OwnHosts:
     def verdict(
         self, demand: Demand, root: str, peers: ServerGroupPeers | None = None
     ) -> Verdict:
-        """Return what can be said of a server on a host.
-
-        :param root: the UUID of the host's provider
-        :param peers: the other servers that it is to be with, or apart from
-        """
+        """The verdict about a server on a host, by the UUID of the host's root."""
         if root not in self._facts.snapshot.host_trees:
             return Verdict((host_not_listed(self._states[root].host),))
         if (demand, root) not in self._known:
@@ -280,7 +272,6 @@ class OwnHosts:
         return start.joined(_certain(found, demand))
 
     def _unmet(self, request: Request, root: str) -> Iterator[Objection]:
-        """Yield the clauses that a host does not meet, by each of Nova's queries."""
         failing: list[Objection] = []
         for each in filter(None, (request, request.fallback)):
             found = self._failing(each, root)
@@ -328,10 +319,7 @@ class OwnHosts:
         return clauses, self._matchers[key]
 
     def _is_unread(self, request: Request, root: str) -> bool:
-        """Tell whether traits have to be where amounts are given, and that is unknown.
-
-        What a root has by itself is enough for the unsuffixed group.
-        """
+        """Tell whether a required trait may be on a provider that was not read."""
         facts = self._facts
         others = facts.reachable(root)
         if len(others) == 1 or all(uuid in facts.stock for uuid in others):
@@ -345,10 +333,7 @@ class OwnHosts:
 
 
 def _without_amounts(facts: Facts, classes: Iterable[str]) -> Facts:
-    """Return the facts as if each provider gave any amount of what it has at all.
-
-    One that was not read may have everything.
-    """
+    """Facts as if each provider gave any amount of each class that it may have."""
     every, stock = facts.snapshot.by_uuid, facts.stock
     offers = {
         (name, _SOME): frozenset(
@@ -371,7 +356,7 @@ def _of(clauses: Collection[Clause], mask: Mask) -> Iterator[Clause]:
 
 
 def _certain(found: Iterable[Objection], demand: Demand) -> Iterator[Objection]:
-    """Leave out what an image that is not known could make otherwise."""
+    """Leave out objections that may not hold with an unknown image."""
     for each in found:
         if demand.is_image_known or _holds_with_any_image(each):
             yield each

@@ -43,9 +43,9 @@ SHELVED, OFFLOADED = "shelved", "shelved_offloaded"
 
 
 def due(state: ServerState, is_up: bool | None) -> tuple[Kind, Because]:
-    """Return the move that takes a server off its host, or back to one, and why.
+    """The move that takes a server off its host, or back to one, and why.
 
-    :param is_up: nova-compute is up on its host; None if that is not known
+    :param is_up: of the nova-compute on its host; None if not known
     """
     if state.vm_state == OFFLOADED:
         return Kind.UNSHELVE, Because.OFFLOADED
@@ -71,12 +71,10 @@ class Can(enum.Enum):
 class Rebuild:
     """What Nova makes of another image for a server where it is.
 
-    :ivar host: the compute node that it is on
-    :ivar is_asked: nova-scheduler is, as it is for another image alone
-    :ivar filtering: what the filters say of the host that judge a rebuild
+    :ivar is_asked: nova-scheduler is asked: only about another image
     :ivar forbidden: traits of the image that the flavor forbids
-    :ivar missing: those that no provider has which the server uses
-    :ivar refusal: nova-api's or nova-scheduler's, of flavor and image; None for none
+    :ivar missing: traits of the image that no provider of the server has
+    :ivar refusal: of flavor and image
     """
 
     host: Compute
@@ -100,16 +98,15 @@ class Rebuild:
 def rebuild(
     question: Question, host: Compute, traits: Iterable[str], has_image: bool
 ) -> Rebuild:
-    """Return what Nova makes of an image for a server where it is.
+    """Judge another image for a server where it is.
 
-    Placement is not asked, and no prefilter runs: of the filters only those that judge
-    a rebuild do (nova/scheduler/filters/__init__.py, ``RUN_ON_REBUILD``), and the
-    image's traits are compared with those of the providers that the server uses
-    (nova/conductor/manager.py, ``_validate_image_traits_for_rebuild``).
+    Only some filters judge a rebuild (nova/scheduler/filters/__init__.py,
+    ``RUN_ON_REBUILD``). Placement is not asked: the conductor compares the image's
+    traits (nova/conductor/manager.py, ``_validate_image_traits_for_rebuild``).
 
     :param question: with the new image
-    :param traits: of all providers that the server has something of
-    :param has_image: the image is the one that it has, and nova-scheduler is not asked
+    :param traits: of all providers that the server uses
+    :param has_image: the server has that image already
     """
     try:
         found = filtering(question, [host])
@@ -129,7 +126,6 @@ def rebuild(
 
 
 def _forbidden(specs: Mapping[str, Any]) -> frozenset[str]:
-    """Return the traits that a flavor forbids, in whichever group."""
     return frozenset(
         key.partition(":")[2]
         for key, value in specs.items()
@@ -145,13 +141,12 @@ class Destinations:
     """Where a server could go, and what stands against it.
 
     :ivar minor: of the compute API with which the server was read
-    :ivar parts: where each part of its request is from
-    :ivar refusals: of the move as things are, whatever hosts there are
-    :ivar ignored: the service host that Nova takes out first; empty for none
-    :ivar has_refused_image: its last rebuild failed, and its request has the image of
-        that: nova-api keeps it before it asks (nova/compute/api.py, ``rebuild``)
-    :ivar explanation: of the request that the move makes; None for a rebuild
-    :ivar rebuild: whether the server's own host takes it; None for all other moves
+    :ivar refusals: of the move, whatever hosts exist
+    :ivar ignored: the service host that Nova leaves out; empty for none
+    :ivar has_refused_image: its last rebuild failed, and nova-api keeps that image in
+        its request (nova/compute/api.py, ``rebuild``)
+    :ivar explanation: None for a rebuild
+    :ivar rebuild: None for all other moves
     """
 
     state: ServerState
@@ -167,10 +162,7 @@ class Destinations:
 
     @property
     def can_be_rebuilt(self) -> Can:
-        """Whether the server's own host takes a rebuild, if that is what is asked.
-
-        It is not known of a host that Nova does not list.
-        """
+        """Whether the own host takes the image; unknown if Nova does not list it."""
         return self.rebuild.can if self.rebuild else Can.UNKNOWN
 
     @property

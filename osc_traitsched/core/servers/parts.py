@@ -21,7 +21,7 @@ class Source(enum.Enum):
     """Nova keeps it with the server."""
 
     NOW = "image now"
-    """Glance, which has the image as it is now."""
+    """Glance, which has the current image."""
 
     BOUND = "bound now"
     """Neutron or Cinder, which has it bound to the server now."""
@@ -59,10 +59,9 @@ class Name(enum.Enum):
 class Part:
     """One part of the request of a server.
 
-    :ivar value: in the words of the API; None if there is none, or none is known
-    :ivar since: the first minor version of the compute API that shows it; None if
-        all do, or none does
-    :ivar problem: why it could not be read; None if nothing went wrong
+    :ivar value: in the API's words; None if it has none or it is not known
+    :ivar since: the first minor version of the compute API that shows it
+    :ivar problem: why it could not be read
     """
 
     name: Name
@@ -76,6 +75,36 @@ class Part:
         """Whether it is what the request had, for all that is known."""
         unknown = (Source.NOT_SHOWN, Source.GONE, Source.NOT_READ)
         return self.source not in unknown
+
+
+@dataclasses.dataclass(frozen=True)
+class Given:
+    """What the user says of the request; it goes before what Nova shows.
+
+    :ivar zone: as for Nova, ``zone:host`` included
+    :ivar flavor_properties: extra specs; an empty value removes a key
+    :ivar image_properties: the same
+    :ivar device_profiles: a file that says what they ask for
+    :ivar on_host: a service host
+    """
+
+    zone: str | None = None
+    hints: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    group: str | None = None
+    flavor_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    image_properties: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    ports: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
+    volume: str | None = None
+    device_profiles: str | None = None
+    on_host: str | None = None
+    on_node: str | None = None
+
+    @property
+    def names_host(self) -> bool:
+        """Whether a host or a node may be named, with the zone or beside it."""
+        with_zone = (self.zone or "").partition(":")[2].strip(":")
+        return bool(self.on_host or self.on_node or with_zone)
 
 
 #: What Nova itself adds to what a server keeps of its image when it starts it
@@ -104,9 +133,9 @@ _OF_GLANCE = frozenset(["os_hash_algo", "os_hash_value", "os_hidden"])
 
 
 def flavor(body: Any) -> Body:
-    """Return the server's own copy of its flavor, as the API gives flavors.
+    """The server's own copy of its flavor, as the API gives flavors.
 
-    :raises KeyError: where it has no extra specs, which a policy can hide
+    :raises KeyError: if a policy hides the extra specs
     """
     own = body["flavor"]
     return {**own, "name": own["original_name"], "extra_specs": own["extra_specs"]}
@@ -119,12 +148,12 @@ def image_id(body: Any) -> str | None:
 
 
 def image(body: Any, now: Body | None) -> Body | None:
-    """Return the image that the server was asked for with; None for a volume.
+    """The image that the server was asked for with; None for a volume.
 
-    Nova shows standard properties only, so that required traits are not among them
+    Nova shows standard properties only, so no required traits
     (nova/api/openstack/compute/views/servers.py, ``_get_image``).
 
-    :param now: the image service's body; None if it has the image no more
+    :param now: the image service's body; None if the image is deleted
     """
     if not body["image"]:
         return None
@@ -142,7 +171,7 @@ def image(body: Any, now: Body | None) -> Body | None:
 
 
 def kept(image: Body | None) -> Body | None:
-    """Return an image as Nova looks at it again: not whether it is ready, nor its size.
+    """An image as Nova checks it again: without its status and size.
 
     nova/utils.py, ``get_system_metadata_from_image``; nova/compute/api.py, ``resize``
     """
@@ -154,11 +183,10 @@ def _is_shown(key: str) -> bool:
 
 
 def zone(body: Any, minor: int, never_placed: bool) -> str | None:
-    """Return the zone that was asked for, as far as it is shown.
+    """The zone that was asked for, if it is shown.
 
-    A server that was on no host has in ``OS-EXT-AZ`` what it was asked for with, and
-    any other one its host's zone (nova/availability_zones.py,
-    ``get_instance_availability_zone``).
+    Until a server is on a host, ``OS-EXT-AZ`` has it
+    (nova/availability_zones.py, ``get_instance_availability_zone``).
 
     :param minor: of the compute API with which the body was read
     """
@@ -192,14 +220,12 @@ def parts(
     ports: Sequence[str] | None = None,
     volume: str | None = None,
 ) -> tuple[Part, ...]:
-    """Return where each part of the request is from.
+    """The source of each part of the request.
 
-    :param body: the server's, of the compute API
-    :param minor: of the compute API with which it was read
-    :param now: the image's, of the image service
-    :param given: what the user says, which goes before what Nova shows
-    :param ports: the names of those that are bound to it; None if they were not read
-    :param volume: the name of the one that it boots from; None if it was not read
+    :param minor: of the compute API with which the body was read
+    :param now: the image service's body
+    :param ports: their names; None if they were not read
+    :param volume: the name of the root volume; None if it was not read
     """
     knows_zone = minor >= ZONE or never_placed
     return (

@@ -19,11 +19,11 @@ from osc_traitsched.core.servers.failure import ServerState
 
 @dataclasses.dataclass(frozen=True)
 class Planned:
-    """A move, with all that is looked at before nova-scheduler is asked.
+    """A move with all that is checked before nova-scheduler is asked.
 
-    :ivar is_up: nova-compute is up on the server's host; None if it is not known
-    :ivar before: the question with the flavor and the image that the server has
-    :ivar question: with those that it is to have
+    :ivar is_up: of the nova-compute on the server's host; None if not known
+    :ivar before: with the server's current flavor and image
+    :ivar question: with the new ones
     """
 
     kind: Kind
@@ -44,10 +44,7 @@ class Planned:
 
     @property
     def has_image(self) -> bool:
-        """Whether the server has the image that it is to have.
-
-        One of a volume has that which the volume is made of.
-        """
+        """Whether the new image is the one that it, or its root volume, was made of."""
         root = self.before.parts.root_volume
         made_of = root.image_metadata.get("image_id") if root else None
         had = self.before.image["id"] if self.before.image else made_of
@@ -75,8 +72,7 @@ class MoveRefusal:
 
     :ivar reason: a word for programs
     :ivar exception: the class of Nova's exception
-    :ivar text: what is wrong, in a clause
-    :ivar by: the service that refuses it
+    :ivar text: a clause
     """
 
     reason: str
@@ -159,7 +155,7 @@ def _tpm(planned: Planned) -> MoveRefusal | None:
 
 
 def _legacy_tpm(planned: Planned) -> MoveRefusal | None:
-    """Refuse a TPM whose secret is its user's, which it is unless a flavor says so.
+    """Unless the flavor says that the host keeps the secret.
 
     nova/compute/api.py, ``reject_legacy_vtpm_live_migration``
     """
@@ -236,10 +232,7 @@ def _power_state(planned: Planned) -> MoveRefusal | None:
 
 
 def _pci_device(planned: Planned) -> MoveRefusal | None:
-    """Refuse devices of the flavor; from 31 on their alias may allow it.
-
-    nova/conductor/tasks/live_migrate.py, ``_check_can_migrate_pci``
-    """
+    """nova/conductor/tasks/live_migrate.py, ``_check_can_migrate_pci``."""
     alias = _specs(planned.old_flavor).get(_ALIAS)
     if not alias:
         return None
@@ -249,11 +242,7 @@ def _pci_device(planned: Planned) -> MoveRefusal | None:
 
 
 def _same_host(planned: Planned) -> MoveRefusal | None:
-    """Refuse to migrate or evacuate it to where it is; a resize names no host.
-
-    nova/compute/api.py, ``_validate_host_for_cold_migrate``;
-    nova/api/openstack/compute/evacuate.py
-    """
+    """nova/compute/api.py, ``_validate_host_for_cold_migrate``; api's evacuate.py."""
     host = planned.state.host
     if not host or planned.question.spec.on_host != host:
         return None
@@ -282,11 +271,8 @@ def _disabled_flavor(planned: Planned) -> MoveRefusal | None:
 
 
 def _image_of_volume(planned: Planned) -> MoveRefusal | None:
-    """Refuse another image for the volume that a server boots from, until 25.
-
-    From 26 on the compute API's 2.93 admits it (``reimage_boot_volume``).
-    """
-    if planned.has_image or not planned.before.spec.boot_from_volume:
+    """Until 25; from 26 on the compute API's 2.93 allows it."""
+    if planned.has_image or not planned.before.boot_from_volume:
         return None
     return MoveRefusal(
         "volume", "ImageUnacceptable", "it boots from a volume, which keeps its image"
@@ -294,10 +280,7 @@ def _image_of_volume(planned: Planned) -> MoveRefusal | None:
 
 
 def _other_nodes(planned: Planned) -> MoveRefusal | None:
-    """Refuse an image that takes NUMA nodes from a server, or gives it some.
-
-    nova/compute/api.py, ``_validate_numa_rebuild``
-    """
+    """nova/compute/api.py, ``_validate_numa_rebuild``."""
     try:
         servers = (
             planned.before.request_spec().server,
@@ -316,10 +299,7 @@ def _other_nodes(planned: Planned) -> MoveRefusal | None:
 
 
 def _same_flavor(planned: Planned) -> MoveRefusal | None:
-    """Refuse the flavor that it has, as far as name and size tell: Nova goes by an ID.
-
-    A flavor is never given another size, but made again by the same name.
-    """
+    """By name and size: Nova compares IDs, which no API shows of the old flavor."""
     new, old = planned.question.flavor, planned.old_flavor
     if any(new[key] != old[key] for key in ("name", "vcpus", "ram", "disk")):
         return None
@@ -329,11 +309,7 @@ def _same_flavor(planned: Planned) -> MoveRefusal | None:
 
 @dataclasses.dataclass(frozen=True)
 class _Check:
-    """One check, for some moves.
-
-    :ivar since: the first release that has it
-    :ivar until: the first one that does not any more
-    """
+    """One check of some moves, in releases from ``since`` to before ``until``."""
 
     function: Callable[[Planned], MoveRefusal | None]
     kinds: frozenset[Kind]

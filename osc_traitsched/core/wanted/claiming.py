@@ -23,11 +23,11 @@ from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
 from osc_traitsched.core.wanted.model import (
     Claim,
     Claims,
+    Entry,
     Only,
     Part,
     Text,
     Wanted,
-    Wish,
     Wrong,
 )
 from osc_traitsched.core.wanted.refusals import NotToTake, SaysWhatItIs
@@ -38,9 +38,9 @@ _NEW = uuid.UUID("6c0d1c5e-93a4-4c0f-9d5b-6f1f5a9f5d0e")
 
 
 def claims_of(wanted: Wanted, found: FoundCloud, hosts: Hosts) -> Claims:
-    """Return what the lines want of the cloud.
+    """What the lines claim of the cloud.
 
-    :raises Mistakes: all lines that name what is not there, or can't be wanted
+    :raises Mistakes: all wrong lines
     """
     claiming = _Claiming(wanted, found, hosts)
     claiming.traits()
@@ -75,10 +75,10 @@ class _Claiming:
     def __post_init__(self) -> None:
         self.claims = Claims()
         self.mistakes: list[Wrong] = []
-        self._lines: dict[str, list[Wish]] = {}
-        for wish in self.wanted.wishes:
-            if wish.part.section == "aggregates":
-                self._lines.setdefault(wish.of.text, []).append(wish)
+        self._lines: dict[str, list[Entry]] = {}
+        for entry in self.wanted.entries:
+            if entry.part.section == "aggregates":
+                self._lines.setdefault(entry.of.text, []).append(entry)
         self._only: dict[str, list[Only]] = {}
         for only in self.wanted.only:
             if only.section == "aggregates":
@@ -86,7 +86,6 @@ class _Claiming:
         self._hold()
 
     def _hold(self) -> None:
-        """Find the hosts that are left as they are."""
         held = [self.hosts.providers(text) for text in self.wanted.hold]
         self._held_roots = {p.uuid for each in held for p in each.providers}
         names = {host for each in held for host in each.without_provider}
@@ -105,18 +104,17 @@ class _Claiming:
 
     def traits(self) -> None:
         """Claim traits of hosts and of providers."""
-        for wish in self.wanted.of_part(Part.TRAIT_HOSTS, Part.TRAIT_PROVIDERS):
-            self._check_trait(wish.of, wish.absent)
-            is_nested = wish.part is Part.TRAIT_PROVIDERS
+        for entry in self.wanted.of_part(Part.TRAIT_HOSTS, Part.TRAIT_PROVIDERS):
+            self._check_trait(entry.of, entry.absent)
+            is_nested = entry.part is Part.TRAIT_PROVIDERS
             find = self.hosts.nested if is_nested else self.hosts.providers
-            selected = find(wish.value)
+            selected = find(entry.value)
             for provider in selected.providers:
-                self._trait(provider, wish.of.text, Claim.of(wish))
-            for host in selected.without_provider if not wish.absent else ():
-                self._without(host, wish.of.text, wish.value)
+                self._trait(provider, entry.of.text, Claim.of(entry))
+            for host in selected.without_provider if not entry.absent else ():
+                self._without(host, entry.of.text, entry.value)
 
     def _check_trait(self, name: Text, absent: bool) -> None:
-        """Refuse what no file may give or take."""
         if name.text in trait.ROLES:
             self.mistakes.append(Wrong(name.place, SaysWhatItIs(name.text)))
         elif absent and trait.ownership(name.text) is not trait.Ownership.OPERATOR:
@@ -132,7 +130,7 @@ class _Claiming:
         self.claims.add(unit, Claim(PRESENT, text.place), host in self._held_hosts)
 
     def rest_of_traits(self) -> None:
-        """Claim that nobody else has the traits of which that is said."""
+        """Claim that no other provider has the traits with ``only``."""
         kind = Kind.PROVIDER_TRAITS
         given = {key for target, key in self.claims.wanted() if target.kind is kind}
         # No line can name a host that Nova does not list for now.
@@ -151,10 +149,10 @@ class _Claiming:
     def existing(self) -> None:
         """Claim that all traits exist which something must have or name."""
         named = [
-            (wish.of if wish.part.section == "traits" else wish.value)
-            for wish in self.wanted.wishes
-            if not wish.absent
-            and (wish.part.section == "traits" or wish.part.names_traits)
+            (entry.of if entry.part.section == "traits" else entry.value)
+            for entry in self.wanted.entries
+            if not entry.absent
+            and (entry.part.section == "traits" or entry.part.names_traits)
         ]
         known = self.found.traits
         for name in {text.text: text for text in reversed(named)}.values():
@@ -197,12 +195,9 @@ class _Claiming:
             return Object(kind, str(uuid.uuid5(_NEW, name)), name, is_new=True)
         return Object(kind, str(body["id"]), name)
 
-    def _make(self, name: str, lines: Sequence[Wish]) -> bool:
-        """Claim an aggregate that is not there; what is to be absent makes none.
-
-        That is as wanted: an undo file leads back from a plan that failed before.
-        """
-        wanting = [wish for wish in lines if not wish.absent]
+    def _make(self, name: str, lines: Sequence[Entry]) -> bool:
+        """Claim a missing aggregate; entries that are absent do not create it."""
+        wanting = [entry for entry in lines if not entry.absent]
         if not wanting:
             near = near_names(name, self.found.aggregate_named)
             error = errors.NothingMatches("aggregate", name, near)
@@ -214,62 +209,61 @@ class _Claiming:
         self.claims.add(unit, Claim(name, wanting[0].of.place))
         return True
 
-    def _zone(self, name: str, lines: Iterable[Wish]) -> None:
+    def _zone(self, name: str, lines: Iterable[Entry]) -> None:
         kind = Kind.NEW_AGGREGATE if self._body(name) is None else Kind.AGGREGATE
-        for wish in lines:
-            if wish.part is Part.ZONE:
+        for entry in lines:
+            if entry.part is Part.ZONE:
                 unit = self._object(kind, name), ZONE_KEY
-                self.claims.add(unit, Claim(wish.value.text, wish.value.place))
+                self.claims.add(unit, Claim(entry.value.text, entry.value.place))
 
     # Isolation
 
     def isolations(self) -> None:
         """Claim what isolates aggregates: the key, the hosts' traits, the mirror."""
-        for wish in self.wanted.of_part(Part.ISOLATION):
-            if self._body(wish.of.text) is None and wish.absent:
+        for entry in self.wanted.of_part(Part.ISOLATION):
+            if self._body(entry.of.text) is None and entry.absent:
                 continue
-            self._isolating_key(wish)
-            self._check_trait(wish.value, absent=False)
-            if wish.absent:
+            self._isolating_key(entry)
+            self._check_trait(entry.value, absent=False)
+            if entry.absent:
                 continue
-            for host in self._hosts_after(wish.of.text):
-                self._isolated_host(wish, host)
+            for host in self._hosts_after(entry.of.text):
+                self._isolated_host(entry, host)
 
-    def _isolating_key(self, wish: Wish) -> None:
+    def _isolating_key(self, entry: Entry) -> None:
         """Claim the key; to the database one in other letters may be the same."""
-        body = self._body(wish.of.text)
+        body = self._body(entry.of.text)
         metadata = body["metadata"] if body else {}
-        key, collation = key_of(wish.value.text), self.found.collation
+        key, collation = key_of(entry.value.text), self.found.collation
         own = {collation.folded(each): each for each in metadata}
-        isolating = isolated_by(metadata, collation).get(wish.value.text)
-        if wish.absent and isolating is None:
+        isolating = isolated_by(metadata, collation).get(entry.value.text)
+        if entry.absent and isolating is None:
             # A key of another value isolates nothing, and is somebody else's.
             return
         unit = (
-            self._object(Kind.AGGREGATE, wish.of.text),
+            self._object(Kind.AGGREGATE, entry.of.text),
             isolating or own.get(collation.folded(key), key),
         )
-        is_right = isolating is not None and not wish.absent
+        is_right = isolating is not None and not entry.absent
         value = metadata[isolating] if is_right and isolating else REQUIRED
-        self.claims.add(unit, Claim(None if wish.absent else value, wish.value.place))
+        self.claims.add(unit, Claim(None if entry.absent else value, entry.value.place))
 
     def _hosts_after(self, name: str) -> list[str]:
-        """Return the hosts that an aggregate will have."""
         body, target = self._body(name), self._object(Kind.AGGREGATE_HOSTS, name)
         inside = set(body["hosts"]) if body else set()
         for host, claim in self.claims.of(target).items():
             (inside.discard if claim.value is None else inside.add)(host)
         return sorted(inside)
 
-    def _isolated_host(self, wish: Wish, host: str) -> None:
-        claim = Claim(PRESENT, wish.value.place)
+    def _isolated_host(self, entry: Entry, host: str) -> None:
+        claim = Claim(PRESENT, entry.value.place)
         nodes = self._nova.by_service_host.get(host, ())
         roots = [self._root(node) for node in nodes]
         if not roots or None in roots:
-            self._without(host, wish.value.text, wish.value)
+            self._without(host, entry.value.text, entry.value)
         for root in filter(None, roots):
-            self._trait(root, wish.value.text, claim)
-            self._mirror(wish.of.text, root, host, claim)
+            self._trait(root, entry.value.text, claim)
+            self._mirror(entry.of.text, root, host, claim)
 
     def _root(self, node: Compute) -> Provider | None:
         return self.found.snapshot.by_uuid.get(node.uuid)

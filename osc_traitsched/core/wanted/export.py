@@ -24,12 +24,12 @@ from osc_traitsched.core.wanted.grouping import grouped
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import (
     Claim,
+    Entry,
     Part,
     Place,
     Text,
     Unit,
     Wanted,
-    Wish,
     is_trait,
     is_zone,
 )
@@ -37,7 +37,7 @@ from osc_traitsched.core.wanted.planner import States
 from osc_traitsched.core.wanted.units import FORBIDDEN
 from osc_traitsched.text import listed, quoted, visible
 
-# What leads back from a plan, as wishes for its units alone.
+# What leads back from a plan, as entries for its units alone.
 
 
 _HERE = Place("", 0)
@@ -45,34 +45,27 @@ _HERE = Place("", 0)
 
 @dataclasses.dataclass(frozen=True)
 class Undo:
-    """The way back.
-
-    :ivar left: the units that no file brings back
-    """
+    """The way back, and the units that no file can restore."""
 
     wanted: Wanted
     left: tuple[Unit, ...]
 
 
 def undo_of(claims: Mapping[Unit, Claim], found: FoundCloud) -> Undo:
-    """Return what brings back what is there now, by exact names.
-
-    :param claims: the units that a plan changes
-    """
+    """What restores the current state of the units that a plan changes."""
     going_back = _GoingBack(claims, States(found))
-    wishes = tuple(wish for unit in claims for wish in going_back.wishes(unit))
+    entries = tuple(entry for unit in claims for entry in going_back.entries(unit))
     # Several keys of an aggregate may be about one project.
-    each = {(w.part, w.of.text, w.value.text, w.absent): w for w in wishes}
+    each = {(w.part, w.of.text, w.value.text, w.absent): w for w in entries}
     return Undo(Wanted(tuple(each.values())), tuple(going_back.left))
 
 
-def wish(part: Part, of: str, value: str, absent: bool = False) -> Wish:
-    """Return a wish that nobody has written yet."""
-    return Wish(part, Text(of, _HERE), Text(value, _HERE), absent)
+def entry(part: Part, of: str, value: str, absent: bool = False) -> Entry:
+    """Return an entry that no file has yet."""
+    return Entry(part, Text(of, _HERE), Text(value, _HERE), absent)
 
 
 def _stays(name: str) -> bool:
-    """Tell whether a trait is one that no file takes away again."""
     return trait.ownership(name) is not trait.Ownership.OPERATOR
 
 
@@ -82,7 +75,7 @@ class _GoingBack:
         self._states = states
         self.left: list[Unit] = []
 
-    def wishes(self, unit: Unit) -> Iterator[Wish]:
+    def entries(self, unit: Unit) -> Iterator[Entry]:
         """Yield what a unit was."""
         target, key = unit
         before = self._states.value(unit)
@@ -94,9 +87,9 @@ class _GoingBack:
             snapshot = self._states.found.snapshot
             is_host = snapshot.is_host(snapshot.by_uuid[target.id])
             part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
-            yield wish(part, key, target.name, is_gone)
+            yield entry(part, key, target.name, is_gone)
         elif target.kind is Kind.AGGREGATE_HOSTS and self._is_listed(key):
-            yield wish(Part.MEMBERS, target.name, key, is_gone)
+            yield entry(Part.MEMBERS, target.name, key, is_gone)
         elif target.kind in (Kind.FLAVOR, Kind.IMAGE):
             yield from self._requirement(unit, before)
         elif target.kind is Kind.AGGREGATE:
@@ -108,16 +101,16 @@ class _GoingBack:
         """Tell whether Nova has a host; only then an aggregate can get it back."""
         return host in (self._states.found.snapshot.nova or Nova()).by_service_host
 
-    def _requirement(self, unit: Unit, before: Value) -> Iterator[Wish]:
+    def _requirement(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit
         name = key.partition(":")[2]
         says = self._claims[unit].value if before is None else before
         if target.kind is Kind.IMAGE and says == REQUIRED:
-            yield wish(Part.IMAGE_REQUIRES, target.id, name, before is None)
+            yield entry(Part.IMAGE_REQUIRES, target.id, name, before is None)
         elif target.kind is Kind.FLAVOR and says in (REQUIRED, FORBIDDEN):
             is_required = says == REQUIRED
             part = Part.FLAVOR_REQUIRES if is_required else Part.FLAVOR_FORBIDS
-            yield wish(part, self._flavor(target), name, before is None)
+            yield entry(part, self._flavor(target), name, before is None)
         else:
             self.left.append(unit)
 
@@ -126,11 +119,11 @@ class _GoingBack:
         ids = {body["id"] for body in self._states.found.flavors}
         return target.id if target.name in ids else target.name
 
-    def _metadata(self, unit: Unit, before: Value) -> Iterator[Wish]:
+    def _metadata(self, unit: Unit, before: Value) -> Iterator[Entry]:
         target, key = unit
         collation = self._states.found.collation
         if key == ZONE_KEY and before is not None and is_zone(before):
-            yield wish(Part.ZONE, target.name, before)
+            yield entry(Part.ZONE, target.name, before)
         elif key.startswith(TENANT_KEY):
             if not all(map(is_id, projects_of(before or ""))):
                 self.left.append(unit)
@@ -140,7 +133,7 @@ class _GoingBack:
         else:
             self.left.append(unit)
 
-    def _isolation(self, unit: Unit, before: Value) -> Iterator[Wish]:
+    def _isolation(self, unit: Unit, before: Value) -> Iterator[Entry]:
         """Yield what isolated an aggregate; by halves it can't be again."""
         target, key = unit
         found = self._states.found
@@ -151,10 +144,10 @@ class _GoingBack:
             if not is_isolated or found.lacking(body, name):
                 self.left.append(unit)
                 return
-        yield wish(Part.ISOLATION, target.name, name, before is None)
+        yield entry(Part.ISOLATION, target.name, name, before is None)
 
-    def _projects(self, target: Object) -> Iterator[Wish]:
-        """Yield the projects of an aggregate; what is no ID may be taken for a name."""
+    def _projects(self, target: Object) -> Iterator[Entry]:
+        """Yield the projects of an aggregate; a value may be taken for a name."""
         now = self._states.of(target).keys
         every = projects_in({k: str(v) for k, v in now.items()})
         changed = {
@@ -164,35 +157,32 @@ class _GoingBack:
         left = {k: v for k, v in changed.items() if v is not None}
         then = projects_in({k: str(v) for k, v in left.items()})
         for project in sorted(then - every):
-            yield wish(Part.TENANTS, target.name, project, absent=True)
+            yield entry(Part.TENANTS, target.name, project, absent=True)
         for project in sorted(filter(is_id, every - then)):
-            yield wish(Part.TENANTS, target.name, project)
+            yield entry(Part.TENANTS, target.name, project)
 
 
-# What a cloud is like, as wishes that it fulfils.
+# What a cloud is like, as entries that it fulfils.
 
 
 @dataclasses.dataclass(frozen=True)
 class Export:
-    """The wishes, and lines on what they leave out."""
+    """The entries, and lines on what they leave out."""
 
     wanted: Wanted
     unsaid: tuple[str, ...]
 
 
 def export_of(found: FoundCloud) -> Export:
-    """Return what an operator could have wanted of a cloud, by exact names.
-
-    A plan made of it has nothing to write.
-    """
+    """What an operator could have wanted; a plan of it writes nothing."""
     exporting = _Exporting(found)
-    wishes = (
+    entries = (
         *exporting.traits(),
         *exporting.aggregates(),
         *exporting.flavors(),
         *exporting.images(),
     )
-    return Export(grouped(wishes), tuple(exporting.unsaid))
+    return Export(grouped(entries), tuple(exporting.unsaid))
 
 
 class _Exporting:
@@ -201,7 +191,7 @@ class _Exporting:
         self._nova = found.snapshot.nova or Nova()
         self.unsaid: list[str] = []
 
-    def traits(self) -> Iterator[Wish]:
+    def traits(self) -> Iterator[Entry]:
         """Yield the operator's own traits of hosts and of nested providers."""
         snapshot = self._found.snapshot
         for holding in self._found.holdings.values():
@@ -216,28 +206,28 @@ class _Exporting:
             is_host = snapshot.is_host(provider)
             part = Part.TRAIT_HOSTS if is_host else Part.TRAIT_PROVIDERS
             for name in names:
-                yield wish(part, name, provider.name)
+                yield entry(part, name, provider.name)
 
-    def aggregates(self) -> Iterator[Wish]:
+    def aggregates(self) -> Iterator[Entry]:
         """Yield zones, hosts, projects and isolation of aggregates."""
         for body in sorted(self._found.aggregates, key=lambda each: each["name"]):
             name, metadata = body["name"], body["metadata"]
             this = f"aggregate {quoted(name)}"
             zone = metadata.get(ZONE_KEY, "")
             if is_zone(zone):
-                yield wish(Part.ZONE, name, zone)
+                yield entry(Part.ZONE, name, zone)
             elif zone:
                 odd = f"zone {quoted(zone)}, which nobody can ask for"
                 self.unsaid.append(f"{this} has the {odd}")
             for host in sorted(body["hosts"]):
                 if host in self._nova.by_service_host:
-                    yield wish(Part.MEMBERS, name, host)
+                    yield entry(Part.MEMBERS, name, host)
                 else:
                     gone = f"{visible(host)}, a host that Nova does not list"
                     self.unsaid.append(f"{this} has {gone}")
             for project in sorted(projects_in(metadata)):
                 if is_id(project):
-                    yield wish(Part.TENANTS, name, project)
+                    yield entry(Part.TENANTS, name, project)
                 else:
                     self.unsaid.append(
                         f"{this} is for project {quoted(project)}, which is no ID as "
@@ -246,7 +236,7 @@ class _Exporting:
             for isolating in sorted(isolated_by(metadata, self._found.collation)):
                 yield from self._isolation(body, isolating)
 
-    def _isolation(self, body: Body, isolating: str) -> Iterator[Wish]:
+    def _isolation(self, body: Body, isolating: str) -> Iterator[Entry]:
         if isolating not in self._found.traits or not is_trait(isolating):
             self._unknown("aggregate", body["name"], isolating)
         elif lacking := self._found.lacking(body, isolating):
@@ -255,9 +245,9 @@ class _Exporting:
                 f"Placement does not have that of all its hosts: {listed(lacking)}"
             )
         else:
-            yield wish(Part.ISOLATION, body["name"], isolating)
+            yield entry(Part.ISOLATION, body["name"], isolating)
 
-    def flavors(self) -> Iterator[Wish]:
+    def flavors(self) -> Iterator[Entry]:
         """Yield the traits that flavors require and forbid."""
         parts = {REQUIRED: Part.FLAVOR_REQUIRES, FORBIDDEN: Part.FLAVOR_FORBIDS}
         ids = {body["id"] for body in self._found.flavors}
@@ -272,7 +262,7 @@ class _Exporting:
                     "numbered or named group, of which no file says anything"
                 )
 
-    def images(self) -> Iterator[Wish]:
+    def images(self) -> Iterator[Entry]:
         """Yield the traits that images require; those of one name go by their IDs."""
         names = Counter(body["name"] for body in self._found.images)
         for body in self._found.images:
@@ -282,7 +272,7 @@ class _Exporting:
 
     def _keys(
         self, kind: str, name: str, pairs: Body, parts: Mapping[str, Part]
-    ) -> Iterator[Wish]:
+    ) -> Iterator[Entry]:
         for key, value in sorted(pairs.items()):
             named = key.partition(":")[2]
             if key != key_of(named):
@@ -293,7 +283,7 @@ class _Exporting:
                 ignored = f"has {pair}, a value that Nova ignores"
                 self.unsaid.append(f"{kind} {quoted(name)} {ignored}")
             elif named in self._found.traits and is_trait(named):
-                yield wish(part, name, named)
+                yield entry(part, name, named)
             else:
                 self._unknown(kind, name, named)
 
@@ -307,6 +297,5 @@ def _text(value: Value) -> str:
 
 
 def _is_operators(name: str) -> bool:
-    """Tell whether only an operator gives a trait to a host."""
     is_own = trait.ownership(name) is trait.Ownership.OPERATOR
     return is_own and name not in trait.ROLES and is_trait(name)

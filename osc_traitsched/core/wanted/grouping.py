@@ -11,12 +11,12 @@ from osc_traitsched.core.errors import BadConfiguration, NothingMatches
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.model import (
     GROUP,
+    Entry,
     Group,
     Part,
     Source,
     Text,
     Wanted,
-    Wish,
 )
 from osc_traitsched.core.wanted.refusals import NoVariable
 
@@ -25,23 +25,18 @@ from osc_traitsched.core.wanted.refusals import NoVariable
 
 @dataclasses.dataclass(frozen=True)
 class Inventory:
-    """What ``ansible-inventory --list`` prints.
-
-    :ivar hosts: of each group, its own ones alone
-    :ivar children: of each group
-    :ivar variables: of each host
-    """
+    """What ``ansible-inventory --list`` prints: hosts and children by group."""
 
     hosts: Mapping[str, tuple[str, ...]]
     children: Mapping[str, tuple[str, ...]]
     variables: Mapping[str, Mapping[str, str]]
 
     def of_group(self, group: str, variable: str | None = None) -> tuple[str, ...]:
-        """Return the names of a group's hosts, and of the groups below it.
+        """Names of the hosts of a group and its children.
 
-        :param variable: what the names are in; None if hosts go by their own
-        :raises NothingMatches: for a group that is not there
-        :raises NoVariable: for a variable that one of the hosts does not have
+        :param variable: has the names; None for the hosts' own
+        :raises NothingMatches: if the group does not exist
+        :raises NoVariable: if a host does not have the variable
         """
         known = self.hosts.keys() | self.children.keys()
         if group not in known:
@@ -72,13 +67,13 @@ _NO_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
 _FEWEST = 2
 
 
-def grouped(wishes: Iterable[Wish]) -> Wanted:
-    """Return wishes in which lists of hosts that several things have are groups."""
-    lists: dict[tuple[Part, Text], list[Wish]] = {}
-    for wish in wishes:
-        lists.setdefault((wish.part, wish.of), []).append(wish)
+def grouped(entries: Iterable[Entry]) -> Wanted:
+    """Return entries with groups for equal lists of hosts."""
+    lists: dict[tuple[Part, Text], list[Entry]] = {}
+    for entry in entries:
+        lists.setdefault((entry.part, entry.of), []).append(entry)
     sets = {
-        what: frozenset(wish.value.text for wish in each)
+        what: frozenset(entry.value.text for entry in each)
         for what, each in lists.items()
         if what[0].names_hosts
     }
@@ -104,17 +99,17 @@ def _group(named: Text, hosts: Iterable[str], others: Iterable[Group]) -> Group:
 
 
 def _with_groups(
-    lists: dict[tuple[Part, Text], list[Wish]],
+    lists: dict[tuple[Part, Text], list[Entry]],
     sets: dict[tuple[Part, Text], frozenset[str]],
     groups: dict[frozenset[str], Group],
-) -> Iterator[Wish]:
-    for what, wishes in lists.items():
+) -> Iterator[Entry]:
+    for what, entries in lists.items():
         group = groups.get(sets[what]) if what in sets else None
         if group is None:
-            yield from wishes
+            yield from entries
         else:
-            value = Text(f"{GROUP}{group.name.text}", wishes[0].value.place)
-            yield dataclasses.replace(wishes[0], value=value)
+            value = Text(f"{GROUP}{group.name.text}", entries[0].value.place)
+            yield dataclasses.replace(entries[0], value=value)
 
 
 # What files can't want together, seen without a cloud.
@@ -136,7 +131,7 @@ def mistakes(wanted: Wanted) -> Iterator[BadConfiguration]:
     yield from _groups(wanted)
     yield from _unknown_groups(wanted)
     yield from _zones(wanted)
-    yield from _wishes(wanted)
+    yield from _entries(wanted)
     yield from _only(wanted)
 
 
@@ -151,7 +146,7 @@ def _groups(wanted: Wanted) -> Iterator[BadConfiguration]:
 
 def _unknown_groups(wanted: Wanted) -> Iterator[BadConfiguration]:
     known = {group.name.text for group in wanted.groups}
-    hosts = (wish.value for wish in wanted.wishes if wish.part.names_hosts)
+    hosts = (entry.value for entry in wanted.entries if entry.part.names_hosts)
     for text in (*hosts, *wanted.hold):
         name = text.text[len(GROUP) :]
         if text.text.startswith(GROUP) and name not in known:
@@ -163,36 +158,36 @@ def _unknown_groups(wanted: Wanted) -> Iterator[BadConfiguration]:
 
 def _zones(wanted: Wanted) -> Iterator[BadConfiguration]:
     first: dict[str, Text] = {}
-    for wish in wanted.of_part(Part.ZONE):
-        other = first.setdefault(wish.of.text, wish.value)
-        if other != wish.value:
-            given = f"{wish.of.text} has the zone {wish.value.text}"
-            where = _where(wish.value, other)
-            yield _wrong(wish.value, f"{given}, and {other.text} {where}")
+    for entry in wanted.of_part(Part.ZONE):
+        other = first.setdefault(entry.of.text, entry.value)
+        if other != entry.value:
+            given = f"{entry.of.text} has the zone {entry.value.text}"
+            where = _where(entry.value, other)
+            yield _wrong(entry.value, f"{given}, and {other.text} {where}")
 
 
-def _wishes(wanted: Wanted) -> Iterator[BadConfiguration]:
-    first: dict[tuple[Part | None, bool, str, str], Wish] = {}
-    for wish in wanted.wishes:
-        of, value, key = wish.of.text, wish.value.text, wish.part.key
-        if other := first.get((wish.part, not wish.absent, of, value)):
+def _entries(wanted: Wanted) -> Iterator[BadConfiguration]:
+    first: dict[tuple[Part | None, bool, str, str], Entry] = {}
+    for entry in wanted.entries:
+        of, value, key = entry.of.text, entry.value.text, entry.part.key
+        if other := first.get((entry.part, not entry.absent, of, value)):
             states = "wanted", "absent"
-            both = f"{states[wish.absent]}, and {states[other.absent]}"
-            where = _where(wish.value, other.value)
-            yield _wrong(wish.value, f"{value} in {key} of {of} is {both} {where}")
-        opposite = first.get((_OPPOSITE.get(wish.part), False, of, value))
-        if opposite and not wish.absent:
+            both = f"{states[entry.absent]}, and {states[other.absent]}"
+            where = _where(entry.value, other.value)
+            yield _wrong(entry.value, f"{value} in {key} of {of} is {both} {where}")
+        opposite = first.get((_OPPOSITE.get(entry.part), False, of, value))
+        if opposite and not entry.absent:
             both = f"{of} {key} {value}, and {opposite.part.key} it"
-            where = _where(wish.value, opposite.value)
-            yield _wrong(wish.value, f"{both} {where}")
-        first.setdefault((wish.part, wish.absent, of, value), wish)
+            where = _where(entry.value, opposite.value)
+            yield _wrong(entry.value, f"{both} {where}")
+        first.setdefault((entry.part, entry.absent, of, value), entry)
 
 
 def _only(wanted: Wanted) -> Iterator[BadConfiguration]:
     named = {
-        (wish.part.section, wish.of.text)
-        for wish in wanted.wishes
-        if wish.part in _OWNED and not wish.absent
+        (entry.part.section, entry.of.text)
+        for entry in wanted.entries
+        if entry.part in _OWNED and not entry.absent
     }
     for only in wanted.only:
         if (only.section, only.of.text) not in named:

@@ -24,15 +24,14 @@ from osc_traitsched.core.wanted.refusals import NoCompute, NoInventory, NoNewNam
 
 @dataclasses.dataclass(frozen=True)
 class FoundCloud(CloudModel):
-    """All that wishes can be about.
+    """All that entries can be about.
 
-    :ivar holdings: the traits of all providers, by UUID
+    :ivar holdings: traits of all providers, by UUID
     :ivar images: those that lines may name
-    :ivar projects: the IDs of those that wishes name, by how they are named, or why
-        there is none
-    :ivar collation: how Nova's database compares the metadata of aggregates
+    :ivar projects: IDs by the names in entries, or why there is none
+    :ivar collation: how Nova's database compares metadata
     :ivar reads_suffixes: AggregateMultiTenancyIsolation takes keys with a suffix, in
-        any release that the cloud can be of
+        every possible release
     """
 
     holdings: Mapping[str, Holding] = dataclasses.field(default_factory=dict)
@@ -53,10 +52,9 @@ class FoundCloud(CloudModel):
         return {name: frozenset(uuids) for name, uuids in found.items()}
 
     def no_new_aggregate(self, name: str) -> NoNewName | None:
-        """Return why no aggregate is made with a name that none has; None if one is.
+        """Why no aggregate of a name is created; None if one is.
 
-        It may be meant as the UUID of others or as a pattern, which names none here,
-        whether it matches some or not.
+        It may be meant as a UUID or a pattern.
         """
         meant = sorted(
             body["name"]
@@ -67,10 +65,7 @@ class FoundCloud(CloudModel):
         return NoNewName(name, tuple(meant)) if is_wrong else None
 
     def lacking(self, aggregate: Body, trait: str) -> tuple[str, ...]:
-        """Return the hosts of an aggregate that a trait isolates by halves.
-
-        Those that lack it, or that Placement does not have in the aggregate.
-        """
+        """Hosts of an aggregate that lack a trait, or are not in it in Placement."""
         nodes = (self.snapshot.nova or Nova()).by_service_host
         having = self.holders.get(trait, frozenset())
         inside = having & self.inside.get(aggregate["uuid"], frozenset())
@@ -94,10 +89,7 @@ _MOST_NEAR = 3
 
 
 class Hosts:
-    """Finds what is named; what is not there is kept as a mistake.
-
-    :ivar mistakes: each line once, whatever asks for it
-    """
+    """Finds the hosts that lines name; collects lines that name none as mistakes."""
 
     def __init__(
         self,
@@ -132,10 +124,7 @@ class Hosts:
     def service_hosts(
         self, text: Text, among: Set[str] = frozenset()
     ) -> frozenset[str]:
-        """Return hosts as Nova's aggregates name them.
-
-        :param among: hosts that Nova may no longer have, and that count as well
-        """
+        """Hosts as Nova's aggregates name them; Nova may lack those of ``among``."""
         there = self.named(text, among)
         if there and not self._is_known(text):
             return there
@@ -147,16 +136,12 @@ class Hosts:
         return found if there <= found else found | there
 
     def named(self, text: Text, among: Set[str]) -> frozenset[str]:
-        """Return those of some hosts that are named as they are, or by a glob.
-
-        Nova may have them no more.
-        """
+        """Those of some hosts that a text names exactly or by a glob."""
         names, globs = self._once_written(text.text)
         matching = (h for glob in globs for h in among if fnmatch.fnmatchcase(h, glob))
         return names.intersection(among).union(matching)
 
     def _of_nova(self, selected: Selected) -> tuple[frozenset[str], list[str]]:
-        """Return the service hosts of providers, and the names of those without."""
         hosts, known = set(selected.without_provider), self._service_hosts
         hosts.update(known[p.uuid] for p in selected.providers if p.uuid in known)
         without = [p.name for p in selected.providers if p.uuid not in known]
@@ -168,7 +153,6 @@ class Hosts:
         return self._patterns[text]
 
     def _written(self, text: str) -> tuple[frozenset[str], list[str]]:
-        """Return what a line or its group of names has, and those that are globs."""
         names = [text]
         if text.startswith(GROUP):
             group = self._groups[text[len(GROUP) :]]
@@ -209,7 +193,6 @@ class Hosts:
         return Selected(tuple(labelled))
 
     def _is_known(self, text: Text) -> bool:
-        """Tell whether Placement or Nova has any host that is named so."""
         if text.text not in self._known:
             try:
                 self._host(text)

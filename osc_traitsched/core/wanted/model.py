@@ -1,4 +1,4 @@
-"""What files want of a cloud, as values: entries, and what they claim."""
+"""The entries of files, as values, and the values that they claim."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from osc_traitsched.core.errors import BadQuestion, TraitSchedError
 from osc_traitsched.core.inventory.trait import is_wellformed
 from osc_traitsched.text import quoted, visible
 
-# What files want of a cloud, as values: one wish a unit, each with its line.
+# What files want of a cloud, as values: one entry a unit, each with its line.
 
 
 #: All names of os-traits have an underscore, and so has every custom one. What YAML
@@ -37,7 +37,7 @@ _BEYOND_NAMES = "\uffff"
 
 
 def is_name(name: str) -> bool:
-    """Tell whether Nova lets an aggregate be made with such a name.
+    """Tell whether Nova creates an aggregate with such a name.
 
     nova/api/validation/parameter_types.py, ``name``
     """
@@ -46,21 +46,16 @@ def is_name(name: str) -> bool:
 
 
 def is_zone(name: str) -> bool:
-    """Tell whether Nova lets an aggregate be made with such a zone.
+    """Tell whether Nova creates an aggregate with such a zone.
 
-    nova/api/validation/parameter_types.py, ``az_name``. Later it takes others as well,
-    and nobody can ask for those.
+    nova/api/validation/parameter_types.py, ``az_name``
     """
     return is_name(name) and ":" not in name
 
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """Where something stands.
-
-    :ivar path: the file as the user named it, ``-`` for standard input
-    :ivar line: from 1
-    """
+    """A line, from 1, of a file as the user named it, ``-`` for standard input."""
 
     path: str
     line: int
@@ -78,7 +73,7 @@ class Text:
 
 
 class Part(enum.Enum):
-    """What a wish is about: a section of a file, and a key of an object in it."""
+    """What an entry is about: a section of a file, and a key of an object in it."""
 
     TRAIT_HOSTS = ("traits", "hosts")
     TRAIT_PROVIDERS = ("traits", "providers")
@@ -112,12 +107,11 @@ class Part(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
-    """One line that wants something.
+class Entry:
+    """One line of a file: what an object must have, or must not.
 
     :ivar of: the trait, the aggregate, or the pattern of flavors or images
-    :ivar value: what it must have: a pattern of hosts, a trait, a zone, a project
-    :ivar absent: it shall not
+    :ivar value: a pattern of hosts, a trait, a zone, a project
     """
 
     part: Part
@@ -128,10 +122,9 @@ class Wish:
 
 @dataclasses.dataclass(frozen=True)
 class Only:
-    """Whoever is not named shall not have it.
+    """All others lose the trait or leave the aggregate.
 
     :ivar section: ``traits`` or ``aggregates``
-    :ivar of: the trait or the aggregate
     """
 
     section: str
@@ -151,9 +144,8 @@ class Source(enum.Enum):
 class Group:
     """A name for hosts.
 
-    :ivar values: patterns of hosts, or the one inventory group, aggregate or zone
-    :ivar variable: of the inventory's hosts, what their names are in; None if they
-        go by their own
+    :ivar values: patterns of hosts, or an inventory group, aggregate or zone
+    :ivar variable: of the inventory's hosts, has their names
     """
 
     name: Text
@@ -164,12 +156,9 @@ class Group:
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """What one or several files want.
+    """The entries of files; ``hold`` are patterns of hosts to leave alone."""
 
-    :ivar hold: patterns of hosts that are left as they are
-    """
-
-    wishes: tuple[Wish, ...] = ()
+    entries: tuple[Entry, ...] = ()
     only: tuple[Only, ...] = ()
     groups: tuple[Group, ...] = ()
     hold: tuple[Text, ...] = ()
@@ -179,24 +168,20 @@ class Wanted:
         """Return what several want together."""
         parts = tuple(parts)
         return cls(
-            tuple(wish for each in parts for wish in each.wishes),
+            tuple(entry for each in parts for entry in each.entries),
             tuple(only for each in parts for only in each.only),
             tuple(group for each in parts for group in each.groups),
             tuple(text for each in parts for text in each.hold),
         )
 
-    def of_part(self, *parts: Part) -> tuple[Wish, ...]:
-        """Return the wishes about some parts."""
-        return tuple(wish for wish in self.wishes if wish.part in parts)
+    def of_part(self, *parts: Part) -> tuple[Entry, ...]:
+        """Return the entries about some parts."""
+        return tuple(entry for entry in self.entries if entry.part in parts)
 
 
 @dataclasses.dataclass(eq=False)
 class Wrong(BadQuestion):
-    """What a line names is not there, or can't be wanted.
-
-    :ivar place: the line
-    :ivar error: why
-    """
+    """An error of a line."""
 
     place: Place
     error: TraitSchedError
@@ -217,10 +202,9 @@ Unit = tuple[Object, str]
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """What one unit must be.
+    """The value that a unit must have, and the line that says so.
 
-    :ivar place: the line that says so
-    :ivar is_rest: no line names it, and ``only`` takes what is not named
+    :ivar is_rest: no line names the unit, and ``only`` takes it away
     """
 
     value: Value
@@ -228,17 +212,17 @@ class Claim:
     is_rest: bool = False
 
     @classmethod
-    def of(cls, wish: Wish) -> Claim:
-        """Return what a line wants of what is there or is not."""
-        return cls(None if wish.absent else PRESENT, wish.value.place)
+    def of(cls, entry: Entry) -> Claim:
+        """Claim that something is present or absent."""
+        return cls(None if entry.absent else PRESENT, entry.value.place)
 
 
 @dataclasses.dataclass(eq=False)
 class ConflictingEntries(BadQuestion):
-    """A line wants a unit to be something else than another line, or itself.
+    """Two lines want different values, or one contradicts itself.
 
-    :ivar name: of what the unit is of
-    :ivar other: the other line; None if it is the same one
+    :ivar name: of the unit's object
+    :ivar other: the other line; None if it is the same
     """
 
     name: str
@@ -255,11 +239,11 @@ class ConflictingEntries(BadQuestion):
 class Claims:
     """What all lines together claim.
 
-    :ivar units: each unit with what it must be
-    :ivar held: those of hosts that are left as they are
-    :ivar held_hosts: these hosts, as Nova's aggregates name them
-    :ivar mistakes: units that two lines want to be different
-    :ivar missing: lines that take from an aggregate, or a project, that is not there
+    :ivar units: each unit with its claim
+    :ivar held: the same of hosts on hold
+    :ivar held_hosts: as Nova's aggregates name them
+    :ivar mistakes: lines that contradict each other
+    :ivar missing: lines that remove from an aggregate or project that does not exist
     """
 
     def __init__(self) -> None:

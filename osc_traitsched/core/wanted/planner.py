@@ -67,11 +67,11 @@ def _problem(change: Change, found: FoundCloud) -> TraitSchedError | None:
 
 @dataclasses.dataclass(frozen=True)
 class Draft:
-    """What differs from what is wanted, in no order yet.
+    """Changes without an order.
 
-    :ivar claims: each unit that differs, with the line that wants it
-    :ivar as_wanted: how many units are as wanted
-    :ivar held: how many are not, and belong to hosts that are left as they are
+    :ivar claims: the units that differ
+    :ivar as_wanted: number of units that need no change
+    :ivar held: number of units that differ, on hosts on hold
     """
 
     changes: tuple[Change, ...]
@@ -144,7 +144,7 @@ class States:
         return State(present(hosts) if is_hosts else body["metadata"], hosts=hosts)
 
 
-# The steps of a plan, one a unit, as they are shown and reviewed.
+# The rows of a plan, one a unit, as they are shown and reviewed.
 
 
 _STEPS = {
@@ -159,15 +159,13 @@ _STEPS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Step:
-    """What becomes of one unit.
+class Row:
+    """What becomes of one unit: one row of a printed plan.
 
     :ivar change: ``add``, ``remove`` or ``set``
-    :ivar step: what kind of object it is of
-    :ivar object: its name
-    :ivar id: as its API takes it; None for what is not there yet
-    :ivar key: an aggregate goes by its name
-    :ivar outcome: of the change that the unit is part of
+    :ivar step: the kind of object
+    :ivar id: as its API takes it; None if the object does not exist yet
+    :ivar key: of an aggregate its name
     """
 
     change: str
@@ -182,28 +180,25 @@ class Step:
 
     @property
     def identity(self) -> tuple[Value, ...]:
-        """What makes it the same step in another plan."""
+        """What makes it the same row in another plan."""
         return tuple(getattr(self, name) for name in IDENTITY)
 
 
-#: The columns by which a step of one plan is found in another.
+#: The columns by which a row of one plan is found in another.
 IDENTITY = ("change", "step", "object", "id", "key", "before", "after")
 
 
-def steps_of(
+def rows_of(
     outcomes: Iterable[Outcome], claims: Mapping[Unit, Claim], found: FoundCloud
-) -> Iterator[Step]:
-    """Yield the steps in the order of the plan.
-
-    :param claims: each unit that differs, with the line that wants it
-    """
+) -> Iterator[Row]:
+    """Yield the rows in the order of the plan."""
     names = {body["uuid"]: body["name"] for body in found.aggregates}
     for outcome in outcomes:
         change = outcome.change
         differing = change.added | change.removed
         for key in sorted(differing, key=lambda key: (key != "name", key)):
             claim, before = claims[change.object, key], change.found.keys.get(key)
-            yield Step(
+            yield Row(
                 _what(before, claim.value),
                 _step(change, found),
                 change.object.name,
@@ -232,10 +227,10 @@ def _step(change: Change, found: FoundCloud) -> str:
     return "host" if is_host else "provider"
 
 
-# Which steps of a plan are in the plan that was reviewed.
+# Which rows of a plan are in the plan that was reviewed.
 
 
-Row = Mapping[str, Any]
+ReviewedRow = Mapping[str, Any]
 
 #: Rows that the reviewed plan itself does not write.
 _NOT_AGREED = (Status.FAILED.value, Status.NOT_DONE.value)
@@ -243,34 +238,34 @@ _OF_AGGREGATES = ("aggregate", "member")
 
 
 def not_reviewed(
-    path: str, rows: Sequence[Row], steps: Iterable[Step]
+    path: str, reviewed: Sequence[ReviewedRow], rows: Iterable[Row]
 ) -> NotReviewed | None:
-    """Find the steps that a reviewed plan does not have; None if it has all.
+    """Find the rows that a reviewed plan does not have; None if it has all.
 
-    Steps that are known to fail, or that depend on one, are never written and need no
-    review. An aggregate that the reviewed plan creates has no ID there and is known by
-    its name, so that a run that was killed can go on with its plan.
+    Rows that are never written need no review. A new aggregate is known by its name, so
+    a killed run can go on with its plan.
 
     :param path: of the reviewed plan
-    :param rows: those of the reviewed plan
     """
-    agreed = {_identity(row) for row in rows if row.get("status") not in _NOT_AGREED}
+    agreed = {
+        _identity(each) for each in reviewed if each.get("status") not in _NOT_AGREED
+    }
     missing = [
-        f"{step.change} {step.step} {step.object} {step.key}"
-        for step in steps
-        if not step.outcome.is_off
-        and step.identity not in agreed
-        and not (step.step in _OF_AGGREGATES and _without_id(step) in agreed)
+        f"{row.change} {row.step} {row.object} {row.key}"
+        for row in rows
+        if not row.outcome.is_off
+        and row.identity not in agreed
+        and not (row.step in _OF_AGGREGATES and _without_id(row) in agreed)
     ]
     return NotReviewed(path, missing) if missing else None
 
 
-def _identity(row: Row) -> tuple[Value, ...]:
+def _identity(row: ReviewedRow) -> tuple[Value, ...]:
     return tuple(row.get(name) for name in IDENTITY)
 
 
-def _without_id(step: Step) -> tuple[Value, ...]:
-    return tuple(None if name == "id" else getattr(step, name) for name in IDENTITY)
+def _without_id(row: Row) -> tuple[Value, ...]:
+    return tuple(None if name == "id" else getattr(row, name) for name in IDENTITY)
 
 
 # What Nova does not take of zones, and aggregates that no flavor gets into.
@@ -294,11 +289,10 @@ def changing_zone(plan: Plan, aggregates: Iterable[Body]) -> frozenset[str]:
 
 
 class ZoneRules:
-    """Judges changes one at a time, each as the ones before it leave the zones.
+    """Judges changes of zones one by one.
 
-    :param servers: how many there are on each host that changes its zone, or why that
-        is not known
-    :param held: hosts that are left as they are
+    :param servers: number on each host that changes its zone, or why it is not known
+    :param held: hosts on hold
     """
 
     def __init__(
@@ -312,13 +306,13 @@ class ZoneRules:
 
     def problem(self, changes: Sequence[Change]) -> TraitSchedError | None:
         """Why Nova does not take changes that belong together; None if it does."""
-        is_move = bool(changes[0].unit)
-        zones = self._zones.of_host(changes[0].unit) if is_move else self._zones
+        host = changes[0].moving_host
+        zones = self._zones.of_host(host) if host else self._zones
         for change in changes:
             if problem := self._problem(zones, change):
                 return problem
             zones.make(change)
-        for change in changes if is_move else ():
+        for change in changes if host else ():
             self._zones.make(change)
         return None
 
@@ -408,7 +402,6 @@ class Zones:
         return {host: others for host, others in found.items() if others}
 
     def _concerned(self, change: Change) -> list[tuple[str, bool]]:
-        """List the hosts that a change may move, and whether they are inside then."""
         identity, kind = change.object.id, change.object.kind
         if kind is Kind.AGGREGATE and ZONE_KEY in change.after:
             return [(host, True) for host in sorted(self._inside(identity))]
@@ -425,7 +418,6 @@ class Zones:
         return self._hosts.get(identity, set())
 
     def _others(self, host: str, besides: str) -> Iterator[tuple[str, str]]:
-        """Yield the other aggregates of a host that make a zone, and that zone."""
         for identity in sorted(self._around.get(host, set()) - {besides}):
             zone = self._zones.get(identity)
             if zone is not None:
@@ -438,11 +430,9 @@ class Zones:
 def closed_to_all(
     now: FoundCloud, then: FoundCloud, settings: SchedulerSettings
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield the aggregates that no flavor gets into once a plan isolates them.
+    """Yield aggregates that no flavor gets into after a plan, with their traits.
 
-    An image may require the traits instead: that is not looked at.
-
-    :returns: the name of each, with all traits that isolate it then
+    Images that require the traits do not count.
     """
     isolated = {}
     for identity, body in then.aggregate_of_id.items():

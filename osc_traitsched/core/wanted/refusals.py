@@ -52,10 +52,9 @@ class NoCompute(errors.BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class NoNewName(errors.BadQuestion):
-    """An aggregate that is not there, and can't be made or is not meant to be.
+    """No aggregate is created with this name.
 
-    :ivar meant: the names of aggregates that are there and may be meant, by a UUID or a
-        pattern; none if Nova takes no such name
+    :ivar meant: names of existing aggregates that may be meant; empty for a bad name
     """
 
     name: str
@@ -98,10 +97,7 @@ class NoVariable(errors.BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class OnlyNobody(errors.BadQuestion):
-    """``only`` where what is named has no host: everybody would lose it.
-
-    :ivar name: the trait or the aggregate
-    """
+    """``only`` of a trait or aggregate without a host: all would lose it."""
 
     name: str
 
@@ -114,10 +110,7 @@ class OnlyNobody(errors.BadQuestion):
 
 @dataclasses.dataclass(eq=False)
 class IronicNode(errors.AnswerIsNo):
-    """Ironic replaces the traits of its nodes' providers by those of the nodes.
-
-    :ivar node: its name, which Ironic has as its UUID
-    """
+    """Ironic replaces the traits of its nodes' providers; a node is named by UUID."""
 
     node: str
     trait: str
@@ -131,10 +124,7 @@ class IronicNode(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class OthersProvider(errors.AnswerIsNo):
-    """A provider that Nova or Neutron makes, and gives its traits to.
-
-    :ivar owner: ``nova-compute`` or ``Neutron``
-    """
+    """A provider that nova-compute or Neutron makes, with its traits."""
 
     provider: str
     owner: str
@@ -145,12 +135,7 @@ class OthersProvider(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class ServersWouldMove(errors.AnswerIsNo):
-    """Nova lets no host with servers into another zone, or out of one.
-
-    :ivar before: the zone of the hosts now; None for the default one
-    :ivar after: the zone that they would be in
-    :ivar servers: how many there are, by host
-    """
+    """Nova lets no host with servers change its zone; None is the default zone."""
 
     before: str | None
     after: str | None
@@ -182,11 +167,7 @@ class ServersUncounted(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class TwoZones(errors.AnswerIsNo):
-    """Nova lets no host be in aggregates of two zones.
-
-    :ivar hosts: those
-    :ivar others: the other aggregates that they are in, each with its zone
-    """
+    """Nova lets no host be in two zones; ``others`` are aggregates with their zones."""
 
     hosts: Sequence[str]
     others: Sequence[tuple[str, str]]
@@ -201,11 +182,7 @@ class TwoZones(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class HeldHosts(errors.AnswerIsNo):
-    """Hosts that are left as they are would get into another zone.
-
-    :ivar before: the zone of the hosts now; None for the default one
-    :ivar after: the zone that they would be in
-    """
+    """Hosts on hold would change their zone; None is the default zone."""
 
     hosts: Sequence[str]
     before: str | None
@@ -220,10 +197,7 @@ class HeldHosts(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class GoneProject(errors.AnswerIsNo):
-    """An aggregate would name a project that Keystone does not have.
-
-    :ivar project: its ID
-    """
+    """An aggregate would name a project ID that Keystone does not have."""
 
     place: Place
     aggregate: str
@@ -239,11 +213,7 @@ class GoneProject(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class OtherCloud(errors.AnswerIsNo):
-    """A plan that was reviewed is of another cloud.
-
-    :ivar reviewed: what names that one
-    :ivar here: what names this one
-    """
+    """A reviewed plan is of another cloud."""
 
     path: str
     reviewed: str
@@ -259,11 +229,7 @@ class OtherCloud(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class TakesMost(errors.AnswerIsNo):
-    """``only`` would take something from more than half of those that have it.
-
-    :ivar what: the kind of what would change
-    :ivar name: the trait, or the aggregate that hosts or projects would leave
-    """
+    """``only`` would remove more than half of the current holders."""
 
     place: Place
     what: Kind
@@ -280,10 +246,7 @@ class TakesMost(errors.AnswerIsNo):
 
 @dataclasses.dataclass(eq=False)
 class NotReviewed(errors.AnswerIsNo):
-    """Steps that the reviewed plan does not have.
-
-    :ivar steps: one line each
-    """
+    """Rows that the reviewed plan does not have, one line each."""
 
     path: str
     steps: Sequence[str]

@@ -21,7 +21,7 @@ from osc_traitsched.core.inventory.metadata import REQUIRED, isolated_by, key_of
 from osc_traitsched.core.inventory.snapshot import Nova
 from osc_traitsched.core.nova.question import Body
 from osc_traitsched.core.wanted.claiming import provider_object
-from osc_traitsched.core.wanted.export import wish
+from osc_traitsched.core.wanted.export import entry
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import Part, Unit, Wanted
 from osc_traitsched.core.wanted.units import FORBIDDEN, pairs_of
@@ -76,9 +76,8 @@ class NotIsolated(errors.BadQuestion):
 class Shorthand:
     """What a command wants.
 
-    :ivar order: the kinds of objects in the order of the rows
-    :ivar named: objects that get a row even if nothing is wanted of them, with the
-        traits that they keep
+    :ivar order: kinds of objects in the order of the rows
+    :ivar named: objects that always get a row, with the traits that they keep
     """
 
     wanted: Wanted
@@ -88,11 +87,7 @@ class Shorthand:
     def rows(
         self, outcomes: Iterable[Outcome], units: Iterable[Unit]
     ) -> tuple[Outcome, ...]:
-        """One outcome an object, unchanged ones too.
-
-        :param outcomes: of the plan
-        :param units: all that the lines want
-        """
+        """One outcome for each object, unchanged ones too."""
         found = {_mark(outcome.change.object): outcome for outcome in outcomes}
         for target, _ in units:
             found.setdefault(_mark(target), _unchanged(Change(target, State({}), {})))
@@ -126,28 +121,27 @@ def isolate(
 ) -> Shorthand:
     """Isolate an aggregate by traits, and let flavors and images require them.
 
-    :param aggregate: its name
-    :raises Contradiction: for a flavor that forbids one of the traits
+    :raises Contradiction: if a flavor forbids one of the traits
     """
-    wishes = [wish(Part.ISOLATION, aggregate, name) for name in traits]
+    entries = [entry(Part.ISOLATION, aggregate, name) for name in traits]
     for body in flavors:
         specs = body.get("extra_specs") or {}
         forbidden = tuple(n for n in traits if specs.get(key_of(n)) == FORBIDDEN)
         if forbidden:
             raise Contradiction(body["name"], forbidden)
-        wishes += (wish(Part.FLAVOR_REQUIRES, body["id"], name) for name in traits)
+        entries += (entry(Part.FLAVOR_REQUIRES, body["id"], name) for name in traits)
     for body in images:
-        wishes += (wish(Part.IMAGE_REQUIRES, body["id"], name) for name in traits)
-    return Shorthand(Wanted(tuple(wishes)), CLOSING)
+        entries += (entry(Part.IMAGE_REQUIRES, body["id"], name) for name in traits)
+    return Shorthand(Wanted(tuple(entries)), CLOSING)
 
 
 def unisolate(aggregate: Body, traits: Iterable[str]) -> Shorthand:
     """Let traits no longer isolate an aggregate, and change nothing else."""
     target = Object(Kind.AGGREGATE, str(aggregate["id"]), aggregate["name"])
-    wishes = (
-        wish(Part.ISOLATION, aggregate["name"], name, absent=True) for name in traits
+    entries = (
+        entry(Part.ISOLATION, aggregate["name"], name, absent=True) for name in traits
     )
-    return Shorthand(Wanted(tuple(wishes)), OPENING, (Change(target, State({}), {}),))
+    return Shorthand(Wanted(tuple(entries)), OPENING, (Change(target, State({}), {}),))
 
 
 def with_removal(
@@ -158,11 +152,11 @@ def with_removal(
     owners: Mapping[str, str],
     all_images: bool = False,
 ) -> Shorthand:
-    """Also take the traits from flavors, images and hosts, unless they are needed.
+    """Also remove the traits from flavors, images and hosts, unless needed.
 
     :param images: those that require one of the traits
-    :param owners: of other projects' images the projects, by the images' IDs
-    :param all_images: these images lose the traits, too
+    :param owners: projects of other projects' images, by image ID
+    :param all_images: remove the traits from these, too
     """
     kept: Mapping[str, Kept] = held.needed_elsewhere(traits)
     others = {name: Kept(name, Reason.OTHER_PROJECT) for name in traits}
@@ -176,7 +170,7 @@ def with_removal(
         target = Object(Kind.IMAGE, body["id"], name, owner=owner)
         stay = {**others, **kept} if owner and not all_images else kept
         losing.append((target, _required(pairs_of(body), traits), stay))
-    wishes = list(opening.wanted.wishes)
+    entries = list(opening.wanted.entries)
     named = list(opening.named)
     for target, names, staying in losing:
         part = _RELEASED[target.kind]
@@ -184,14 +178,14 @@ def with_removal(
         for name in names:
             pair = (name, target.id) if is_provider else (target.id, name)
             if name not in staying:
-                wishes.append(wish(part, *pair, absent=True))
+                entries.append(entry(part, *pair, absent=True))
         # Hosts get a row even if they have none of the traits.
         if names or is_provider:
             there = held.traits_of(target) if is_provider else names
             keeping = tuple(staying[n] for n in names if n in staying and n in there)
             named.append(Change(target, State({}), {}, kept=keeping))
     return dataclasses.replace(
-        opening, wanted=Wanted(tuple(wishes)), named=tuple(named)
+        opening, wanted=Wanted(tuple(entries)), named=tuple(named)
     )
 
 
@@ -205,7 +199,7 @@ _Losing = tuple[Object, Sequence[str], Mapping[str, Kept]]
 
 @dataclasses.dataclass(frozen=True)
 class Holders:
-    """The hosts of an aggregate, and what else needs their traits."""
+    """The hosts of an aggregate, and the other users of their traits."""
 
     found: FoundCloud
     aggregate: Body
@@ -217,7 +211,7 @@ class Holders:
         return tuple(sorted(isolated_by(metadata, self.found.collation)))
 
     def to_remove(self) -> tuple[str, ...]:
-        """Return the traits that isolate the aggregate, to remove them everywhere.
+        """The traits that isolate the aggregate, to remove them everywhere.
 
         :raises NotIsolated: if no trait does, and the hosts have custom traits
         """
@@ -251,7 +245,6 @@ class Holders:
         return kept
 
     def _kept(self, name: str, host: str = "") -> Kept | None:
-        """Return why a trait stays, on a host or anywhere; None if it goes."""
         if not trait.is_custom(name):
             return Kept(name, Reason.STANDARD)
         others = sorted(

@@ -1,4 +1,4 @@
-"""What lines say of members, projects and requirements."""
+"""Lines about members, projects and requirements."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
 from osc_traitsched.core.wanted.model import (
     Claim,
     Claims,
+    Entry,
     Only,
     Part,
     Place,
     Unit,
     Wanted,
-    Wish,
     Wrong,
 )
 from osc_traitsched.core.wanted.refusals import GoneProject, OnlyNobody, TakesMost
@@ -45,19 +45,13 @@ _TAKEN = (Kind.PROVIDER_TRAITS, Kind.AGGREGATE_HOSTS)
 
 
 def leaving_nobody(only: Only, names_any: bool, hosts: Hosts) -> Iterator[Wrong]:
-    """Yield an ``only`` that leaves nobody because a group is empty.
-
-    :param names_any: a line names somebody of this cloud
-    """
+    """Yield an ``only`` that removes all because a group is empty."""
     if not names_any and not hosts.mistakes:
         yield Wrong(only.of.place, OnlyNobody(only.of.text))
 
 
 def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[TakesMost]:
-    """Yield each ``only`` that would take something from most of those that have it.
-
-    :param claims: the units that differ
-    """
+    """Yield each ``only`` that would remove more than half of the holders."""
     rest: dict[tuple[_What, Place], set[str]] = {}
     for (target, key), claim in claims.items():
         is_trait = target.kind is Kind.PROVIDER_TRAITS
@@ -74,7 +68,6 @@ def takes_most(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[Take
 def _losing(
     target: Object, key: str, claim: Claim, found: FoundCloud
 ) -> frozenset[str]:
-    """Return who loses something by a unit: providers, hosts, or projects."""
     if target.kind is Kind.AGGREGATE and key.startswith(TENANT_KEY):
         # Several keys may name one project.
         body = found.aggregate_named.get(target.name, {})
@@ -85,7 +78,6 @@ def _losing(
 
 
 def _having(what: _What, found: FoundCloud) -> frozenset[str]:
-    """Return who has it now."""
     kind, name = what
     if kind is Kind.PROVIDER_TRAITS:
         return found.holders[name]
@@ -101,32 +93,34 @@ def claim_members(
     claims: Claims,
     target: Object,
     inside: Set[str],
-    wishes: Sequence[Wish],
+    entries: Sequence[Entry],
     only: Sequence[Only],
     hosts: Hosts,
 ) -> Iterator[Wrong]:
-    """Claim the hosts that an aggregate must have, and those that it shall not.
+    """Claim the hosts that an aggregate must have, and those that it must not.
 
-    No claim is about those that lines take and that are not in it, nor put into it by
-    others: it would be hosts times aggregates. Yield each ``only`` that leaves nobody.
+    Hosts that lines remove and that are not inside need no claim. Yield each ``only``
+    that leaves nobody.
 
     :param target: the aggregate's hosts
-    :param inside: those that it has now
-    :param wishes: the lines about the aggregate
-    :param only: those that say it of the aggregate
+    :param inside: its current hosts
+    :param entries: about the aggregate
+    :param only: about the aggregate
     """
     lines = [
-        (wish, hosts.service_hosts(wish.value, inside))
-        for wish in wishes
-        if wish.part is Part.MEMBERS
+        (entry, hosts.service_hosts(entry.value, inside))
+        for entry in entries
+        if entry.part is Part.MEMBERS
     ]
-    given = frozenset[str]().union(*(found for wish, found in lines if not wish.absent))
+    given = frozenset[str]().union(
+        *(found for entry, found in lines if not entry.absent)
+    )
     concerned = given | inside
-    for wish, found in lines:
+    for entry, found in lines:
         for host in sorted(found & concerned):
             is_held = host in claims.held_hosts
-            claims.add((target, host), Claim.of(wish), is_held)
-    is_about_hosts = any(not wish.absent for wish, _ in lines)
+            claims.add((target, host), Claim.of(entry), is_held)
+    is_about_hosts = any(not entry.absent for entry, _ in lines)
     for each in only if is_about_hosts else ():
         yield from leaving_nobody(each, bool(given), hosts)
         for host in sorted(inside):
@@ -156,16 +150,16 @@ def keys_of(
     outside: Collection[str],
     reads_suffixes: bool,
 ) -> dict[str, str | None]:
-    """Return the keys that change, so that projects are named and others are not.
+    """Keys that change, so that projects are named and others are not.
 
-    Who is named by any key is named. The key without a suffix goes only with the last
-    project: without it the filter of before 30 lets everybody in.
+    The key without a suffix goes only with the last project: without it the filter of
+    releases before 30 passes all projects.
 
-    :param metadata: as it is now
-    :param inside: the projects that must be named
-    :param outside: those that shall not
-    :param reads_suffixes: the filter takes keys with a suffix, in any release that it
-        can be of
+    :param metadata: current
+    :param inside: projects that must be named
+    :param outside: projects that must not
+    :param reads_suffixes: the filter takes keys with a suffix, in every possible
+        release
     """
     changed = _without(metadata, outside)
     missing = sorted(inside - projects_in(metadata))
@@ -186,7 +180,6 @@ def keys_of(
 def _without(
     metadata: Mapping[str, str], outside: Collection[str]
 ) -> dict[str, str | None]:
-    """Return the keys that no longer name some projects; None for those that go."""
     changed: dict[str, str | None] = {}
     for key, value in metadata.items():
         listed = projects_of(value) if key.startswith(TENANT_KEY) else ()
@@ -213,37 +206,35 @@ def claim_projects(
     claims: Claims,
     target: Object,
     metadata: Mapping[str, str],
-    wishes: Sequence[Wish],
+    entries: Sequence[Entry],
     only: Sequence[Only],
     found: FoundCloud,
 ) -> Iterator[Wrong]:
-    """Claim the keys by which an aggregate names projects, and no longer names others.
-
-    Yield the lines that name projects which are not there.
+    """Claim the keys that name projects; yield lines with missing projects.
 
     :param target: the aggregate's metadata
-    :param metadata: as it is now
-    :param wishes: the lines about the aggregate
-    :param only: those that say it of the aggregate
+    :param metadata: current
+    :param entries: about the aggregate
+    :param only: about the aggregate
     """
-    wishes = [wish for wish in wishes if wish.part is Part.TENANTS]
+    entries = [entry for entry in entries if entry.part is Part.TENANTS]
     ids = {}
-    for wish in wishes:
-        known = found.projects.get(wish.value.text, wish.value.text)
+    for entry in entries:
+        known = found.projects.get(entry.value.text, entry.value.text)
         is_gone = isinstance(known, NothingMatches) and (
-            wish.absent or is_id(wish.value.text)
+            entry.absent or is_id(entry.value.text)
         )
         if not isinstance(known, str) and not is_gone:
-            yield Wrong(wish.value.place, known)
-        elif not isinstance(known, str) and _takes_nothing(wish.value.text, metadata):
-            claims.missing.append(Wrong(wish.value.place, known))
+            yield Wrong(entry.value.place, known)
+        elif not isinstance(known, str) and _takes_nothing(entry.value.text, metadata):
+            claims.missing.append(Wrong(entry.value.place, known))
         # A project that Keystone no longer has goes by the ID that is written.
-        ids[wish.value.text] = known if isinstance(known, str) else wish.value.text
-    inside = {ids[w.value.text]: w.value.place for w in wishes if not w.absent}
+        ids[entry.value.text] = known if isinstance(known, str) else entry.value.text
+    inside = {ids[w.value.text]: w.value.place for w in entries if not w.absent}
     # Someone may have written the name itself, which Nova takes for an ID.
     outside = {
         each: w.value.place
-        for w in wishes
+        for w in entries
         if w.absent
         for each in (ids[w.value.text], w.value.text)
     }
@@ -259,12 +250,10 @@ def claim_projects(
 
 
 def gone(claims: Mapping[Unit, Claim], found: FoundCloud) -> Iterator[GoneProject]:
-    """Yield the projects that an aggregate would name and that Keystone does not have.
+    """Yield projects that an aggregate would name and that Keystone does not have.
 
-    An undo file names by its ID one that was deleted meanwhile. Without it the
-    aggregate could be open to everybody.
-
-    :param claims: the units that differ
+    An undo file may name a deleted project by ID; without the name the aggregate could
+    be open to everybody.
     """
     said: dict[tuple[Object, str], GoneProject] = {}
     for (target, key), claim in claims.items():
@@ -322,17 +311,17 @@ def claim_requirements(
     claims: Claims, wanted: Wanted, found: FoundCloud
 ) -> Iterator[Wrong]:
     """Claim the keys of flavors and images; yield the lines that name none."""
-    wishes = wanted.of_part(*_FLAVORS, Part.IMAGE_REQUIRES)
+    entries = wanted.of_part(*_FLAVORS, Part.IMAGE_REQUIRES)
     # Images of one name go by their IDs, so that rows tell them apart.
     names = collections.Counter(body["name"] for body in found.images)
-    for wish in sorted(wishes, key=lambda each: each.absent):
-        is_flavor = wish.part in _FLAVORS
+    for entry in sorted(entries, key=lambda each: each.absent):
+        is_flavor = entry.part in _FLAVORS
         try:
             bodies = _named(
-                wish, found.flavors if is_flavor else found.images, is_flavor
+                entry, found.flavors if is_flavor else found.images, is_flavor
             )
         except errors.BadQuestion as exc:
-            yield Wrong(wish.of.place, exc)
+            yield Wrong(entry.of.place, exc)
             continue
         for body in bodies:
             pairs = body.get("extra_specs") or {} if is_flavor else body
@@ -340,23 +329,23 @@ def claim_requirements(
             several = not is_flavor and names[body["name"]] > 1
             name = body["id"] if several else body["name"] or body["id"]
             target = Object(kind, body["id"], name)
-            _key(claims, wish, target, pairs)
+            _key(claims, entry, target, pairs)
 
 
-def _key(claims: Claims, wish: Wish, target: Object, pairs: Body) -> None:
-    name, key = wish.value.text, key_of(wish.value.text)
-    says = FORBIDDEN if wish.part is Part.FLAVOR_FORBIDS else REQUIRED
+def _key(claims: Claims, entry: Entry, target: Object, pairs: Body) -> None:
+    name, key = entry.value.text, key_of(entry.value.text)
+    says = FORBIDDEN if entry.part is Part.FLAVOR_FORBIDS else REQUIRED
     now: Value = pairs.get(key)
-    if wish.absent:
+    if entry.absent:
         # What forbids a trait does not require it, and the other way round.
         other = claims.units.get((target, key))
         if (now if other is None else other.value) == says:
-            claims.add((target, key), Claim(None, wish.value.place))
+            claims.add((target, key), Claim(None, entry.value.place))
         return
     # A numbered group that requires the trait lets the flavor in as well.
     in_group = says == REQUIRED and now is None and name in required_by(pairs_of(pairs))
     wanted = None if in_group else says
-    claims.add((target, key), Claim(wanted, wish.value.place))
+    claims.add((target, key), Claim(wanted, entry.value.place))
 
 
 def pairs_of(body: Body) -> dict[str, str]:
@@ -364,13 +353,13 @@ def pairs_of(body: Body) -> dict[str, str]:
     return {key: value for key, value in body.items() if isinstance(value, str)}
 
 
-def _named(wish: Wish, bodies: Iterable[Body], is_flavor: bool) -> list[Body]:
-    """Return the flavors or images of a name, an ID, or a glob.
+def _named(entry: Entry, bodies: Iterable[Body], is_flavor: bool) -> list[Body]:
+    """The flavors or images of a name, an ID, or a glob.
 
-    :raises NothingMatches: when there is none
-    :raises AmbiguousName: for a name that several images have
+    :raises NothingMatches: if none has it
+    :raises AmbiguousName: if several images have the name
     """
-    name, bodies = wish.of.text, tuple(bodies)
+    name, bodies = entry.of.text, tuple(bodies)
     found = [body for body in bodies if body["id"] == name]
     found = found or [body for body in bodies if body["name"] == name]
     if len(found) > 1:

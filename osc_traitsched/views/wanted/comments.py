@@ -1,4 +1,4 @@
-"""The comments at the top of undo files."""
+"""Comments on top of files, about what no line can say."""
 
 from __future__ import annotations
 

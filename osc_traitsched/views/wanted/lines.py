@@ -11,7 +11,7 @@ from osc_traitsched.core.change.model import PRESENT, Status
 from osc_traitsched.core.inventory import trait
 from osc_traitsched.core.names import near_names
 from osc_traitsched.core.wanted.hosts import FoundCloud
-from osc_traitsched.core.wanted.planner import Step
+from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.core.wanted.units import without
 from osc_traitsched.text import did_you_mean, folded, listed, visible
 from osc_traitsched.views.columns import Cell
@@ -46,52 +46,52 @@ class Sign(Cell):
 
 
 class Shown(Cell):
-    """A value; a person does not see a mere ``present``."""
+    """A value; a person sees none of a key that has no value of its own."""
 
     def lines(self) -> Iterable[str]:
         """The value, unless it is None or ``present``."""
         return [] if self._value in (None, PRESENT) else [str(self._value)]
 
 
-def rows(steps: Sequence[Step], found: FoundCloud) -> Table:
+def rows(plan_rows: Sequence[Row], found: FoundCloud) -> Table:
     """One row a unit that differs, in the order of the plan, for a person."""
     table: list[tuple[Any, ...]] = [
         (
-            Sign(step.change),
-            step.step,
-            step.object,
-            step.key,
-            Shown(step.before),
-            Shown(step.after),
-            str(step.claim.place),
-            step.outcome.status.value,
-            detail(step, found),
+            Sign(row.change),
+            row.step,
+            row.object,
+            row.key,
+            Shown(row.before),
+            Shown(row.after),
+            str(row.claim.place),
+            row.outcome.status.value,
+            detail(row, found),
         )
-        for step in steps
+        for row in plan_rows
     ]
     return COLUMNS, table
 
 
-def rows_for_programs(steps: Sequence[Step], found: FoundCloud, cloud: str) -> Table:
-    """The same rows for programs, with the IDs of the object and of the cloud."""
-    columns, table = rows(steps, found)
-    more = [(*row, step.id, cloud) for row, step in zip(table, steps)]
+def rows_for_programs(plan_rows: Sequence[Row], found: FoundCloud, cloud: str) -> Table:
+    """Return the same rows, each with the IDs of its object and of its cloud."""
+    columns, table = rows(plan_rows, found)
+    more = [(*cells, row.id, cloud) for cells, row in zip(table, plan_rows)]
     return (*columns, "id", "cloud"), more
 
 
-def detail(step: Step, found: FoundCloud) -> str:
-    """Details of a step: why it fails, what is new, what stays."""
-    if step.outcome.problem is not None:
-        return str(step.outcome.problem)
-    if step.outcome.status is Status.NOT_DONE and step.outcome.change.blocked:
+def detail(row: Row, found: FoundCloud) -> str:
+    """Return the details of a row: why it fails, what is new or left."""
+    if row.outcome.problem is not None:
+        return str(row.outcome.problem)
+    if row.outcome.status is Status.NOT_DONE and row.outcome.change.blocked:
         return "an earlier row of the same aggregate or trait fails"
     new = (Status.WOULD_CHANGE, Status.CHANGED)
-    if step.step == "trait" and step.outcome.status in new:
-        return f"new{did_you_mean(trait.nearest(step.key, found.traits))}"
-    if (step.step, step.key) == ("aggregate", "name") and step.outcome.status in new:
-        near = did_you_mean(_near_aggregates(step.object, found))
+    if row.step == "trait" and row.outcome.status in new:
+        return f"new{did_you_mean(trait.nearest(row.key, found.traits))}"
+    if (row.step, row.key) == ("aggregate", "name") and row.outcome.status in new:
+        near = did_you_mean(_near_aggregates(row.object, found))
         return f"new{near}" if near else ""
-    return _rest(step) if step.claim.is_rest else ""
+    return _rest(row) if row.claim.is_rest else ""
 
 
 def _near_aggregates(name: str, found: FoundCloud) -> list[str]:
@@ -104,9 +104,9 @@ def _unnumbered(name: str) -> str:
     return re.sub(r"\d+", "", name)
 
 
-def _rest(step: Step) -> str:
-    """What ``only`` removes; of a key that stays, the removed projects."""
-    gone = without(step.before, step.after) if step.change == "set" else ()
+def _rest(row: Row) -> str:
+    """Return what ``only`` takes away; of a key that stays, some of its projects."""
+    gone = without(row.before, row.after) if row.change == "set" else ()
     return f"only: no line names {listed(map(visible, sorted(gone))) or 'it'}"
 
 
@@ -156,9 +156,9 @@ class _Run:
         return f"{self.line.after}  ({visible(self.line.path)}:{self.first}{to})"
 
 
-def lines(steps: Iterable[Step], found: FoundCloud) -> Iterator[str]:
-    """Lines in the order of the writes; names with the same change share one."""
-    for run in _runs(steps, found):
+def lines(plan_rows: Iterable[Row], found: FoundCloud) -> Iterator[str]:
+    """Yield lines in the order of writing; one for names with the same change."""
+    for run in _runs(plan_rows, found):
         line, after = run.line, run.after
         is_reason = bool(line.status and line.note)
         note = ": ".join(filter(None, (line.status, line.note)))
@@ -171,12 +171,12 @@ def lines(steps: Iterable[Step], found: FoundCloud) -> Iterator[str]:
                 yield f"{text}  {note}".rstrip()
 
 
-def _runs(steps: Iterable[Step], found: FoundCloud) -> list[_Run]:
+def _runs(plan_rows: Iterable[Row], found: FoundCloud) -> list[_Run]:
     runs: list[_Run] = []
     of: dict[_Line, list[_Run]] = {}
-    for step in steps:
-        line, name = _line(step, found)
-        number = step.claim.place.line
+    for row in plan_rows:
+        line, name = _line(row, found)
+        number = row.claim.place.line
         near = (
             run
             for run in of.setdefault(line, [])
@@ -192,36 +192,36 @@ def _runs(steps: Iterable[Step], found: FoundCloud) -> list[_Run]:
     return runs
 
 
-def _line(step: Step, found: FoundCloud) -> tuple[_Line, str]:
-    start = f"{SIGNS[step.change]} {_object(step)} "
-    path = step.claim.place.path
-    is_fine = step.outcome.status in _FINE
-    note = detail(step, found)
+def _line(row: Row, found: FoundCloud) -> tuple[_Line, str]:
+    start = f"{SIGNS[row.change]} {_object(row)} "
+    path = row.claim.place.path
+    is_fine = row.outcome.status in _FINE
+    note = detail(row, found)
     if is_fine:
         # A line says by itself that something is new.
         note = note.removeprefix("new").removeprefix("; ")
-    status = "" if is_fine else step.outcome.status.value
-    if step.outcome.change.problem is not None:
+    status = "" if is_fine else row.outcome.status.value
+    if row.outcome.change.problem is not None:
         status = IMPOSSIBLE
-    phase = step.outcome.change.phase
-    if step.step == "member":
-        before = f"{start}{visible(step.object)}  host "
-        return _Line(phase, before, "", path, note, status), step.key
-    after = f"  {visible(_what(step))}"
-    return _Line(phase, start, after, path, note, status), step.object
+    phase = row.outcome.change.phase
+    if row.step == "member":
+        before = f"{start}{visible(row.object)}  host "
+        return _Line(phase, before, "", path, note, status), row.key
+    after = f"  {visible(_what(row))}"
+    return _Line(phase, start, after, path, note, status), row.object
 
 
-def _object(step: Step) -> str:
-    return {"member": "aggregate", "mirror": "host"}.get(step.step, step.step)
+def _object(row: Row) -> str:
+    return {"member": "aggregate", "mirror": "host"}.get(row.step, row.step)
 
 
-def _what(step: Step) -> str:
-    if step.step in _NOUNS:
-        return f"{_NOUNS[step.step]}{step.key}"
-    if step.step == "trait" or (step.step, step.key) == ("aggregate", "name"):
+def _what(row: Row) -> str:
+    if row.step in _NOUNS:
+        return f"{_NOUNS[row.step]}{row.key}"
+    if row.step == "trait" or (row.step, row.key) == ("aggregate", "name"):
         return "new"
-    values = (each for each in (step.before, step.after) if each not in (None, PRESENT))
-    return f"{step.key} {' -> '.join(map(str, values))}"
+    values = (each for each in (row.before, row.after) if each not in (None, PRESENT))
+    return f"{row.key} {' -> '.join(map(str, values))}"
 
 
 def _packed(names: Iterable[str], room: int) -> Iterator[str]:

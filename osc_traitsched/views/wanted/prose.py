@@ -11,7 +11,7 @@ from osc_traitsched.core.change.impact import Effect
 from osc_traitsched.core.change.model import Kind, Object, Outcome, Status
 from osc_traitsched.core.errors import CloudBroke, NoProvider, TraitSchedError
 from osc_traitsched.core.wanted.model import Claim, Unit
-from osc_traitsched.core.wanted.planner import Step
+from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.text import listed, quoted, visible
 from osc_traitsched.views import isolation
 
@@ -88,14 +88,14 @@ def closed_to_all(
 
 
 def summary(
-    paths: Iterable[str], steps: Iterable[Step], as_wanted: int, held: int
+    paths: Iterable[str], plan_rows: Iterable[Row], as_wanted: int, held: int
 ) -> str:
     """The line that counts units: ``wanted.yaml: 3 added or set, 41 as wanted``.
 
-    :param steps: of the units that differed
-    :param as_wanted: the number of the other units
+    :param plan_rows: of the units that differed
+    :param as_wanted: how many others did not
     """
-    words = collections.Counter(_became(step) for step in steps)
+    words = collections.Counter(_became(row) for row in plan_rows)
     counts = {what: words[what] for each in _BECAME.values() for what in each}
     counts[IMPOSSIBLE] = words[IMPOSSIBLE]
     counts["held"] = held
@@ -104,12 +104,12 @@ def summary(
     return f"{listed(map(visible, paths))}: {', '.join([*said, same])}"
 
 
-def _became(step: Step) -> str:
-    """The outcome of a unit; another run may have made the change."""
-    if step.outcome.change.problem is not None:
+def _became(row: Row) -> str:
+    """Return what became of a unit; others may have changed it, too."""
+    if row.outcome.change.problem is not None:
         return IMPOSSIBLE
-    added, removed = _BECAME.get(step.outcome.status, (_SAME, _SAME))
-    return removed if step.after is None else added
+    added, removed = _BECAME.get(row.outcome.status, (_SAME, _SAME))
+    return removed if row.after is None else added
 
 
 def told(

@@ -242,8 +242,8 @@ def test_outside_of_the_main_thread_signals_are_left_alone():
 
 
 def chained(*names):
-    """Return changes of one unit."""
-    return [dataclasses.replace(change(name), unit=names[0]) for name in names]
+    """Return changes of one host."""
+    return [dataclasses.replace(change(name), moving_host=names[0]) for name in names]
 
 
 @pytest.mark.parametrize("jobs", [1, 4])

@@ -9,10 +9,10 @@ from osc_traitsched.core.wanted.model import Part, Source
 from tests.unit.config.mistakes import said
 
 
-def wishes(wanted):
+def entries(wanted):
     return [
         (w.part, w.of.text, w.value.text, w.absent, str(w.value.place))
-        for w in wanted.wishes
+        for w in wanted.entries
     ]
 
 
@@ -48,9 +48,9 @@ WHOLE = """
 """
 
 
-def test_every_line_is_a_wish_with_its_place(write):
+def test_every_line_is_a_entry_with_its_place(write):
     wanted = files.read([write(WHOLE)])
-    assert wishes(wanted) == [
+    assert entries(wanted) == [
         (Part.TRAIT_HOSTS, "CUSTOM_PINNED", "@pinned", False, "wanted.yaml:11"),
         (Part.TRAIT_PROVIDERS, "CUSTOM_VGPU", "*_pci_*", False, "wanted.yaml:14"),
         (Part.TRAIT_HOSTS, "CUSTOM_VGPU", "*", True, "wanted.yaml:16"),
@@ -84,7 +84,7 @@ def test_a_name_is_what_is_written_whatever_yaml_makes_of_it(write, name):
     wanted = files.read(
         [write(f"version: 1\naggregates: {{{name}: {{zone: {name}}}}}")]
     )
-    assert [(w.of.text, w.value.text) for w in wanted.wishes] == [(name, name)]
+    assert [(w.of.text, w.value.text) for w in wanted.entries] == [(name, name)]
 
 
 def test_all_mistakes_are_said_at_once_each_with_its_line(write):
@@ -232,7 +232,7 @@ def test_what_has_no_name_is_said_by_where_it_stands(write):
 
 def test_what_is_required_no_more_may_be_forbidden(write):
     text = "version: 1\nflavors: {f: {forbids: [C_A], absent: {requires: [C_A]}}}"
-    assert len(files.read([write(text)]).wishes) == 2
+    assert len(files.read([write(text)]).entries) == 2
 
 
 def test_documents_of_one_file_add_up(write):
@@ -253,7 +253,7 @@ def test_keys_may_be_merged_and_are_not_twice_for_that(write):
             )
         ]
     )
-    assert [(w.of.text, w.value.text) for w in wanted.wishes] == [
+    assert [(w.of.text, w.value.text) for w in wanted.entries] == [
         ("CUSTOM_A", "x"),
         ("CUSTOM_B", "y"),
     ]

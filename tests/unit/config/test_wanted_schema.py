@@ -189,5 +189,5 @@ def test_the_format_that_the_page_shows_is_right():
     block = PAGE.partition(".. code-block:: yaml\n")[2].partition("\n\n``share")[0]
     text = textwrap.dedent(block)
     assert reader.read("page", text)[1] == ()
-    assert len(reader.read("page", text)[0].wishes) > 8
+    assert len(reader.read("page", text)[0].entries) > 8
     VALIDATOR.validate(yaml.safe_load(text))

@@ -155,14 +155,19 @@ def test_a_host_moves_at_once_only_to_another_zone():
     zones = [aggregate("a", "h1", availability_zone="z1")]
     other = [*zones, aggregate("b", availability_zone="z2")]
     plan = ordered(changes, other)
-    assert [(c.object.name, c.unit) for c in plan.changes] == [("a", "h1"), ("b", "h1")]
+    assert [(c.object.name, c.moving_host) for c in plan.changes] == [
+        ("a", "h1"),
+        ("b", "h1"),
+    ]
     # Nova takes a host into two aggregates of one zone, or of none.
     for there in (
         [*zones, aggregate("b", availability_zone="z1")],
         [*zones, aggregate("b")],
         [aggregate("a", "h1"), aggregate("b", availability_zone="z2")],
     ):
-        assert [(c.object.name, c.unit) for c in ordered(changes, there).changes] == [
+        assert [
+            (c.object.name, c.moving_host) for c in ordered(changes, there).changes
+        ] == [
             ("b", ""),
             ("a", ""),
         ]

@@ -15,7 +15,7 @@ from osc_traitsched.core.errors import CloudBroke
 from osc_traitsched.core.inventory.snapshot import Snapshot
 from osc_traitsched.core.wanted.hosts import FoundCloud
 from osc_traitsched.core.wanted.model import Claim, Place
-from osc_traitsched.core.wanted.planner import Step
+from osc_traitsched.core.wanted.planner import Row
 from osc_traitsched.views.wanted.lines import lines
 from osc_traitsched.views.wanted.prose import summary
 from tests.golden import screens
@@ -48,7 +48,7 @@ def step(
     change = Change(owner, State({}), {}, phase=phase, problem=known)
     claim = Claim(after, Place("w.yaml", line), rest)
     outcome = Outcome(change, status, problem)
-    return Step(what, kind, name, "id", key, before, after, claim, outcome)
+    return Row(what, kind, name, "id", key, before, after, claim, outcome)
 
 
 def text(*steps):

@@ -13,12 +13,12 @@ from osc_traitsched.core.wanted.claiming import claims_of
 from osc_traitsched.core.wanted.hosts import FoundCloud, Hosts
 from osc_traitsched.core.wanted.model import (
     Claims,
+    Entry,
     Only,
     Part,
     Place,
     Text,
     Wanted,
-    Wish,
 )
 
 GOLD = Object(Kind.AGGREGATE_HOSTS, "1", "gold")
@@ -40,13 +40,13 @@ def claimed(inside, *lines, held=(), only=False):
     """Claim hosts of gold; a line is a pattern, with a minus if it takes."""
     claims = Claims()
     claims.held_hosts = frozenset(held)
-    wishes = [
-        Wish(Part.MEMBERS, text("gold"), text(line.lstrip("-"), n), line[0] == "-")
+    entries = [
+        Entry(Part.MEMBERS, text("gold"), text(line.lstrip("-"), n), line[0] == "-")
         for n, line in enumerate(lines, 2)
     ]
     onlys = [Only("aggregates", text("gold"))] if only else []
     hosts = Hosts(snapshot(["a1", "a2", "b1", "b2"]))
-    found = units.claim_members(claims, GOLD, frozenset(inside), wishes, onlys, hosts)
+    found = units.claim_members(claims, GOLD, frozenset(inside), entries, onlys, hosts)
     said = [str(each) for each in (*found, *claims.mistakes, *hosts.mistakes)]
     return {host: c.value for (_, host), c in claims.units.items()}, claims, said
 
@@ -99,9 +99,9 @@ def large(count):
 def only_its_own(parts):
     """Want each aggregate to have the hosts that it has, and no others."""
     own = [(name, host) for name, hosts in parts.items() for host in hosts]
-    wishes = (Wish(Part.MEMBERS, text(name), text(host)) for name, host in own)
+    entries = (Entry(Part.MEMBERS, text(name), text(host)) for name, host in own)
     return Wanted(
-        tuple(wishes), tuple(Only("aggregates", text(name)) for name in parts)
+        tuple(entries), tuple(Only("aggregates", text(name)) for name in parts)
     )
 
 
@@ -109,7 +109,7 @@ def none_of_all(parts):
     """Want no aggregate to have any host."""
     all_hosts = text("h*")
     return Wanted(
-        tuple(Wish(Part.MEMBERS, text(name), all_hosts, True) for name in parts)
+        tuple(Entry(Part.MEMBERS, text(name), all_hosts, True) for name in parts)
     )
 
 

@@ -78,9 +78,9 @@ def test_what_an_ironic_node_has_in_ironic_is_exported_as_a_comment_alone():
         for each in ("ironic", "QEMU")
     )
     assert of_ironic.unsaid == (f"Ironic node node-1 has {GOLD} in Ironic",)
-    assert not of_ironic.wanted.wishes
+    assert not of_ironic.wanted.entries
     assert of_nova.unsaid == ()
-    assert [wish.of.text for wish in of_nova.wanted.wishes] == [GOLD]
+    assert [entry.of.text for entry in of_nova.wanted.entries] == [GOLD]
 
 
 @pytest.mark.parametrize(
