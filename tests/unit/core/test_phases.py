@@ -84,6 +84,18 @@ def test_whatever_is_told_first_what_opens_is_written_before_what_closes(seed):
     phases = [change.phase for change in plan.changes]
     assert phases == sorted(phases)
     assert set(phases) == set(Phase)
+    # Hosts join what is isolated before, and leave it after, all that is open.
+    steps = [Phase(stage[0].phase) for stage in plan.stages]
+    assert (steps.count(Phase.PLACE), steps.count(Phase.LEAVE)) == (3, 2)
+
+
+def test_images_come_and_go_as_flavors_do():
+    released = change(Kind.IMAGE, RELEASES, REQUIRES, name="a")
+    key = key_of(GOLD)
+    assert order([released, change(Kind.IMAGE, REQUIRES, name="b")]) == [
+        ("REQUIRE", "b", key),
+        ("RELEASE", "a", key),
+    ]
 
 
 def test_those_of_a_phase_keep_their_order_and_none_is_lost():
