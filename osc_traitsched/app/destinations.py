@@ -13,7 +13,7 @@ from osc_traitsched.cloud import existing_servers, lookup, read
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import BadUsage
 from osc_traitsched.core.inventory.snapshot import Compute
-from osc_traitsched.core.nova.question import SAME_HOST, Kind, Move
+from osc_traitsched.core.nova.question import SAME_HOST, Kind, Move, ServerSpec
 from osc_traitsched.core.servers.failure import ServerState
 from osc_traitsched.core.servers.moves import (
     SHELVED,
@@ -23,7 +23,7 @@ from osc_traitsched.core.servers.moves import (
     due,
     rebuild,
 )
-from osc_traitsched.core.servers.parts import Given, Name
+from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.core.servers.refusals import Planned, refusals
 
 

@@ -51,7 +51,7 @@ from osc_traitsched.core.servers.drain import (
 )
 from osc_traitsched.core.servers.failure import read_state
 from osc_traitsched.core.servers.moves import due
-from osc_traitsched.core.servers.parts import Given, Name
+from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.core.servers.refusals import Planned, refusals
 
 # The servers of a host, each with the move that takes it away.

@@ -10,6 +10,7 @@ from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud import existing_servers
 from osc_traitsched.cloud.service import Cloud
 from osc_traitsched.core.errors import CloudBroke
+from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.servers.failure import (
     Changes,
     Failure,
@@ -18,7 +19,6 @@ from osc_traitsched.core.servers.failure import (
     ServerState,
     failure,
 )
-from osc_traitsched.core.servers.parts import Given
 
 #: The actions that write down where a server was moved from and to.
 _MOVES = frozenset(["evacuate", "live-migration", "migrate", "resize"])

@@ -21,7 +21,7 @@ from osc_traitsched.core.nova.server.parts import Port
 from osc_traitsched.core.nova.settings import SchedulerSettings
 from osc_traitsched.core.servers import parts
 from osc_traitsched.core.servers.failure import Action, ServerState, read_state
-from osc_traitsched.core.servers.parts import Given, Name, Part, Source
+from osc_traitsched.core.servers.parts import Name, Part, Source
 
 _T = TypeVar("_T")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from osc_traitsched.commands import arguments, scheduler_args
 from osc_traitsched.core.errors import BadUsage
-from osc_traitsched.core.servers.parts import Given
+from osc_traitsched.core.nova.question import ServerSpec
 
 #: Instead of an image: boot from a volume that has no image metadata.
 NO_IMAGE = "-"

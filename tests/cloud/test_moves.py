@@ -23,9 +23,8 @@ from osc_traitsched.app.destinations import Asked
 from osc_traitsched.app.explain import explain
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.cloud.connection import HttpCloud
-from osc_traitsched.core.nova.question import AFTER, Kind
+from osc_traitsched.core.nova.question import AFTER, Kind, ServerSpec
 from osc_traitsched.core.servers.moves import Can, Destinations, Rebuild
-from osc_traitsched.core.servers.parts import Given
 from osc_traitsched.views.server import destinations as views
 from tests.cloud import logs
 from tests.cloud.cloud import ISOLATION, REMEMBERS_NO_SERVERS, Cloud

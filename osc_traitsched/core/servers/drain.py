@@ -56,7 +56,7 @@ class MoveRequest:
     @functools.cached_property
     def spec(self) -> RequestSpec:
         """What filters and weighers are given; no host has one of these servers yet."""
-        return dataclasses.replace(self.question.spec(), instance_uuid=None)
+        return dataclasses.replace(self.question.request_spec(), instance_uuid=None)
 
     def doubts(self, hosts: Sequence[HostState]) -> dict[str, tuple[str, ...] | None]:
         """What may reject each host, by UUID; None if it is rejected for sure.

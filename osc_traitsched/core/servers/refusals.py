@@ -54,7 +54,7 @@ class Planned:
     def server(self) -> Server | None:
         """The server as nova-api reads it; None if it refuses flavor and image."""
         try:
-            return self.question.spec().server
+            return self.question.request_spec().server
         except Refusal:
             return None
 
@@ -272,7 +272,7 @@ def _disabled_flavor(planned: Planned) -> MoveRefusal | None:
 
 def _image_of_volume(planned: Planned) -> MoveRefusal | None:
     """Until 25; from 26 on the compute API's 2.93 allows it."""
-    if planned.has_image or not planned.before.boot_from_volume:
+    if planned.has_image or not planned.before.spec.boot_from_volume:
         return None
     return MoveRefusal(
         "volume", "ImageUnacceptable", "it boots from a volume, which keeps its image"

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from osc_traitsched.core.servers.drain import Drain, ServerMove, Step, Stuck
+from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option, line
-from osc_traitsched.views.drain import prose
+from osc_traitsched.views.drain import prose, schema
 from osc_traitsched.views.terminal import settings_from
 
 
@@ -18,26 +19,22 @@ def document(found: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
     :param options: the global options of printed commands
     """
     kinds = collections.Counter(step.server_move.kind.value for step in found.steps)
-    return {
-        "schema": SCHEMA,
-        "summary": prose.summary(found),
-        "host": {
-            "name": found.host,
-            "nodes": [node.node for node in found.nodes],
-            "up": found.is_up,
-            "enabled": found.is_enabled,
-        },
-        "compute_api": f"2.{found.minor}",
-        "servers": found.total,
-        "moves": dict(sorted(kinds.items())),
-        "before": [line(each, options) for each in prose.disabling(found)],
-        "steps": [_step(each, options) for each in found.steps],
-        "stuck": [_stuck(each, found, options) for each in found.stuck],
-        "unconfirmed": None if found.unconfirmed is None else list(found.unconfirmed),
-        "remarks": list(prose.remarks(found)),
-        "not_known": list(prose.hidden(found)),
-        "not_visible": [
-            {"what": what, "text": text, "servers": number}
+    nodes = [node.node for node in found.nodes]
+    whole = schema.DrainDocument(
+        schema=1,
+        summary=prose.summary(found),
+        host=schema.DrainedHost(found.host, nodes, found.is_up, found.is_enabled),
+        compute_api=f"2.{found.minor}",
+        servers=found.total,
+        moves=dict(sorted(kinds.items())),
+        before=[line(each, options) for each in prose.disabling(found)],
+        steps=[_step(each, options) for each in found.steps],
+        stuck=[_stuck(each, found, options) for each in found.stuck],
+        unconfirmed=found.unconfirmed,
+        remarks=prose.remarks(found),
+        not_known=prose.hidden(found),
+        not_visible=[
+            schema.NotVisible(what, text, number)
             for (what, text), number in prose.unseen(found).items()
         ],
         release=found.settings.release,
@@ -46,39 +43,39 @@ def document(found: Drain, options: Sequence[Option] = ()) -> dict[str, Any]:
     return dict(plain(whole))
 
 
-def _server(server_move: ServerMove) -> dict[str, Any]:
+def _server(server_move: ServerMove) -> schema.DrainedServer:
     state, flavor = server_move.state, server_move.question.flavor
-    return {
-        "id": state.id,
-        "name": state.name,
-        "project_id": state.project,
-        "status": state.status,
-        "flavor": flavor["name"],
-        "vcpus": flavor["vcpus"],
-        "ram": flavor["ram"],
-        "disk": flavor["disk"],
-    }
+    return schema.DrainedServer(
+        id=state.id,
+        name=state.name,
+        project_id=state.project,
+        status=state.status,
+        flavor=flavor["name"],
+        vcpus=flavor["vcpus"],
+        ram=flavor["ram"],
+        disk=flavor["disk"],
+    )
 
 
-def _step(step: Step, options: Sequence[Option]) -> dict[str, Any]:
-    return {
-        "server": _server(step.server_move),
-        "move": step.server_move.kind.value,
-        "host": step.to.service_host,
-        "node": step.to.node,
-        "not_visible_filters": list(step.unknown),
-        "commands": list(prose.of_step(step, options)),
-    }
+def _step(step: Step, options: Sequence[Option]) -> schema.DrainStep:
+    return schema.DrainStep(
+        server=_server(step.server_move),
+        move=step.server_move.kind.value,
+        host=step.to.service_host,
+        node=step.to.node,
+        not_visible_filters=step.unknown,
+        commands=prose.of_step(step, options),
+    )
 
 
 def _stuck(stuck: Stuck, found: Drain, options: Sequence[Option]) -> schema.StuckServer:
     text = list(prose.why(stuck, found))
     ending = prose.ending(stuck) if prose.has_way_out(stuck, found) else None
-    return {
-        "server": _server(stuck.server_move),
-        "move": stuck.server_move.kind.value,
-        "why": stuck.why.value,
-        "refusals": [each.reason for each in stuck.server_move.refusals],
-        "text": text,
-        "first": None if ending is None else line(ending, options),
-    }
+    return schema.StuckServer(
+        server=_server(stuck.server_move),
+        move=stuck.server_move.kind.value,
+        why=stuck.why,
+        refusals=[each.reason for each in stuck.server_move.refusals],
+        text=text,
+        first=None if ending is None else line(ending, options),
+    )

@@ -82,7 +82,7 @@ def _ahead(stuck: Stuck, found: Drain) -> list[str]:
     """The leaving servers that its ``same_host`` hint requires it to be with."""
     if "SameHostFilter" not in enabled(found.settings):
         return []
-    hints = stuck.server_move.question.hints.get(SAME_HOST, ())
+    hints = stuck.server_move.question.spec.hints.get(SAME_HOST, ())
     going = (step.server_move.state for step in found.steps)
     return [each.name for each in going if each.id in hints]
 
@@ -161,14 +161,14 @@ def _not_named(explanation: Explanation) -> Iterator[str]:
 
 
 def has_way_out(stuck: Stuck, found: Drain) -> bool:
-    """Tell whether the state of a server, which keeps it from moving, can be ended."""
+    """Whether the state that keeps a server from moving can be ended."""
     state, refusals = stuck.server_move.state.vm_state, stuck.server_move.refusals
     by_state = any(each.reason == STATE for each in refusals)
     return by_state and found.is_up and state in _STATES_END
 
 
 def size(server_move: ServerMove) -> str:
-    """Return the size of a server's flavor."""
+    """The size of a server's flavor."""
     return explained.size(server_move.question.flavor)
 
 
@@ -235,7 +235,7 @@ def disabling(found: Drain) -> Iterator[Command]:
 
 
 def of_step(step: Step, options: Sequence[Option]) -> tuple[str, ...]:
-    """Return the lines that move one server, and confirm it where Nova wants that."""
+    """The commands that move one server, and confirm the move if Nova requires it."""
     server_move, identity = step.server_move, step.server_move.state.id
     verb, given = _VERBS[server_move.kind]
     wait = (Option("--wait"),) if is_waited_for(step) else ()
@@ -262,7 +262,7 @@ def is_waited_for(step: Step) -> bool:
 
 
 def ending(stuck: Stuck) -> Command | None:
-    """Return what ends the state in which Nova does not move a server, if anything."""
+    """The command that ends a state in which Nova does not move a server; or None."""
     verb, *given = _ENDS.get(stuck.server_move.state.vm_state, ("",))
     if not isinstance(verb, str) or not verb:
         return None
@@ -310,7 +310,7 @@ def _section(title: str, found: Iterable[str]) -> Iterator[Line]:
 
 
 def _stuck(found: Drain, options: Sequence[Option]) -> Iterator[str]:
-    """Yield the servers that stay, those of one reason together."""
+    """The servers that stay, those of one reason together."""
     request_key: dict[tuple[str, ...], list[Stuck]] = {}
     for each in found.stuck:
         request_key.setdefault(tuple(why(each, found)), []).append(each)
@@ -396,11 +396,11 @@ def _assumed(found: Drain) -> Iterator[str]:
 
 
 def hidden(found: Drain) -> Iterator[str]:
-    """Yield what is not known of the requests of servers, each once."""
+    """What is not known of the requests of servers, each once."""
     every = [step.server_move for step in found.steps]
     every += [each.server_move for each in found.stuck]
     texts = collections.Counter(
-        document.why(part, found.minor)
+        words.why(part, found.minor)
         for server_move in every
         for part in server_move.parts
         if not part.is_known and part.name is not Name.HOST
@@ -410,13 +410,13 @@ def hidden(found: Drain) -> Iterator[str]:
 
 
 def unseen(found: Drain) -> Mapping[tuple[str, str], int]:
-    """What is only found out when moves are tried, and for how many servers."""
+    """What no API shows before moves are tried, each with the number of servers."""
     return collections.Counter(
         each for step in found.steps for each in moves.UNSEEN[step.server_move.kind]
     )
 
 
 def not_visible(found: Drain) -> Iterator[str]:
-    """Yield the same in words."""
+    """The same in words."""
     for (_, text), number in unseen(found).items():
         yield f"{count(number, 'server')}: {text}"

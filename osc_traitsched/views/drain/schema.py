@@ -4,9 +4,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Annotated, Literal, Optional
 
-from osc_traitsched.core.existing.drain.plan import Why
-from osc_traitsched.core.existing.moves.refusals import Why as Refused
-from osc_traitsched.core.existing.moves.unseen import Unseen
+from osc_traitsched.core.servers.drain import StuckReason
 
 Move = Annotated[str, ("live-migration", "migration", "evacuation")]
 
@@ -74,11 +72,11 @@ class StuckServer:
     """The server."""
     move: Move
     """How it would have to move."""
-    why: Why
+    why: StuckReason
     """``refused``: Nova rejects the move, whatever hosts there are. ``no host``: no
     host could take it, even as the only server to move. ``no room left``: the hosts
     that could take it are full once the others have moved."""
-    refusals: Iterable[Refused]
+    refusals: Iterable[str]
     """What rejects the move before nova-scheduler is asked, as the reasons of ``server
     destinations``."""
     text: Iterable[str]
@@ -88,30 +86,10 @@ class StuckServer:
 
 
 @dataclasses.dataclass
-class DrainShortage:
-    """Proof that some servers can't all have a host, though each could have one."""
-
-    resource_class: Optional[str]
-    """What the hosts are short of; null if the servers of a group must be apart."""
-    group: Optional[str]
-    """The name of the server group."""
-    servers: Iterable[str]
-    """The IDs of the servers."""
-    least: int
-    """How much of the resource class each of them needs at least."""
-    room: int
-    """How many of them fit at most."""
-    hosts: int
-    """How many hosts could take any of them."""
-    text: str
-    """The same, in a sentence."""
-
-
-@dataclasses.dataclass
 class NotVisible:
     """Something that no API shows before a move is tried."""
 
-    what: Unseen
+    what: str
     """What it is, as ``found_out_later`` of ``server destinations`` names it."""
     text: str
     """What it is, in words."""
@@ -141,9 +119,6 @@ class DrainDocument:
     """The moves, in the order in which to make them."""
     stuck: Iterable[StuckServer]
     """The servers that stay."""
-    shortage: Optional[DrainShortage]
-    """Why not all servers that could be moved alone can be moved together; null if all
-    can be moved, or if that is not proved."""
     unconfirmed: Optional[Iterable[str]]
     """The IDs of servers that left the host by a cold migration or a resize that is not
     confirmed; null if this user may not see them."""

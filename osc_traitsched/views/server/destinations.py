@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from osc_traitsched.core.explain.explanation import Explanation
 from osc_traitsched.core.servers.moves import Can, Destinations
+from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option
 from osc_traitsched.views.explain import prose
 from osc_traitsched.views.explain.document import explained, verdict
@@ -45,7 +45,7 @@ def lines(
     yield from rest
     unseen = (text for _, text in moves.UNSEEN[found.kind])
     yield from section("Only found out when it is tried:", unseen)
-    known = request.known(found.parts)
+    known = words.known(found.parts)
     yield from section("Its request, put together again:", known)
     hidden = tuple(words.hidden(found.parts, found.minor))
     if hidden:
@@ -58,20 +58,17 @@ def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, A
     :param options: the global options of printed commands
     """
     reasons = moves.reasons(found)
-    return {
-        "schema": SCHEMA,
-        "summary": moves.summary(found),
-        "verdict": "refused" if found.refusals else _verdict(found),
-        "server": server.of_server(found.state),
-        "compute_api": f"2.{found.minor}",
-        "move": {"kind": found.kind.value, "because": found.because.value},
-        "refusals": [
-            {
-                "reason": each.reason,
-                "by": each.by,
-                "exception": each.exception,
-                "text": each.text,
-            }
+    explanation = found.explanation
+    shown = (explanation.named or explanation.hosts) if explanation else ()
+    whole = schema.DestinationsDocument(
+        schema=1,
+        summary=moves.summary(found),
+        verdict="refused" if found.refusals else _verdict(found),
+        server=of_server(found.state),
+        compute_api=f"2.{found.minor}",
+        move=schema.ServerMove(found.kind, found.because),
+        refusals=[
+            schema.RefusedMove(each.reason, each.by, each.exception, each.text)
             for each in found.refusals
         ],
         ignored_host=found.ignored or None,
@@ -82,17 +79,13 @@ def document(found: Destinations, options: Sequence[Option] = ()) -> dict[str, A
         uncertain_destinations=[
             host for host, can in found.hosts if can is Can.UNKNOWN
         ],
-        "found_out_later": [
-            {"kind": what, "text": text} for what, text in moves.UNSEEN[found.kind]
+        found_out_later=[
+            schema.FoundOutLater(what, text) for what, text in moves.UNSEEN[found.kind]
         ],
-        "request": [server.part(each) for each in found.parts],
-        "explanation": found.explanation and _explained(found.explanation, options),
-    }
-
-
-def _explained(explanation: Explanation, options: Sequence[Option]) -> dict[str, Any]:
-    shown = explanation.named or explanation.hosts
-    return explained.document(explanation, shown, options)
+        request=map(request_part, found.parts),
+        explanation=explained(explanation, shown, options) if explanation else None,
+    )
+    return dict(plain(whole))
 
 
 def _verdict(found: Destinations) -> str:

@@ -12,7 +12,8 @@ from osc_traitsched.core.servers.failure import (
     ServerAnswer,
     ServerState,
 )
-from osc_traitsched.core.servers.parts import Name, Part, Source
+from osc_traitsched.core.servers.parts import Part
+from osc_traitsched.documents import plain
 from osc_traitsched.paste import Option
 from osc_traitsched.views.explain.document import explained
 from osc_traitsched.views.server import schema, words

@@ -4,13 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal, Optional
 
-from osc_traitsched.core.existing.failure import Stage
-from osc_traitsched.core.existing.moves.due import Because
-from osc_traitsched.core.existing.moves.rebuild import Can
-from osc_traitsched.core.existing.moves.refusals import Why
-from osc_traitsched.core.existing.moves.unseen import Unseen
-from osc_traitsched.core.existing.parts import Name, Source
 from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.core.servers.failure import Stage
+from osc_traitsched.core.servers.moves import Because, Can
+from osc_traitsched.core.servers.parts import Name, Source
 from osc_traitsched.views.explain.schema import ExplainDocument
 
 
@@ -175,7 +172,7 @@ class ServerMove:
 class RefusedMove:
     """A reason why Nova rejects the move before nova-scheduler is asked."""
 
-    reason: Why
+    reason: str
     """Why."""
     by: Annotated[str, ("nova-api", "nova-conductor")]
     """Who rejects it."""
@@ -201,7 +198,7 @@ class Destination:
 class FoundOutLater:
     """Something that no API shows before the move is tried."""
 
-    kind: Unseen
+    kind: str
     """What it is."""
     text: str
     """What it is, in words."""

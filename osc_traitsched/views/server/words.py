@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Iterable, Iterator
 
 from osc_traitsched.core.servers.failure import Failure, ServerAnswer, Stage
+from osc_traitsched.core.servers.parts import Name, Part, Source
 from osc_traitsched.text import count, ranges
 from osc_traitsched.views.explain import words
 

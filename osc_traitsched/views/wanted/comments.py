@@ -1,4 +1,4 @@
-"""Comments on top of files, about what no line can say."""
+"""The comments at the top of undo files."""
 
 from __future__ import annotations
 

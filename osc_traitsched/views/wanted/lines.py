@@ -46,7 +46,7 @@ class Sign(Cell):
 
 
 class Shown(Cell):
-    """A value; a person sees none of a key that has no value of its own."""
+    """A value; a person does not see a mere ``present``."""
 
     def lines(self) -> Iterable[str]:
         """The value, unless it is None or ``present``."""
@@ -73,14 +73,14 @@ def rows(plan_rows: Sequence[Row], found: FoundCloud) -> Table:
 
 
 def rows_for_programs(plan_rows: Sequence[Row], found: FoundCloud, cloud: str) -> Table:
-    """Return the same rows, each with the IDs of its object and of its cloud."""
+    """The same rows for programs, with the IDs of the object and of the cloud."""
     columns, table = rows(plan_rows, found)
     more = [(*cells, row.id, cloud) for cells, row in zip(table, plan_rows)]
     return (*columns, "id", "cloud"), more
 
 
 def detail(row: Row, found: FoundCloud) -> str:
-    """Return the details of a row: why it fails, what is new or left."""
+    """Details of a step: why it fails, what is new, what stays."""
     if row.outcome.problem is not None:
         return str(row.outcome.problem)
     if row.outcome.status is Status.NOT_DONE and row.outcome.change.blocked:
@@ -105,7 +105,7 @@ def _unnumbered(name: str) -> str:
 
 
 def _rest(row: Row) -> str:
-    """Return what ``only`` takes away; of a key that stays, some of its projects."""
+    """What ``only`` removes; of a key that stays, the removed projects."""
     gone = without(row.before, row.after) if row.change == "set" else ()
     return f"only: no line names {listed(map(visible, sorted(gone))) or 'it'}"
 
@@ -157,7 +157,7 @@ class _Run:
 
 
 def lines(plan_rows: Iterable[Row], found: FoundCloud) -> Iterator[str]:
-    """Yield lines in the order of writing; one for names with the same change."""
+    """Lines in the order of the writes; names with the same change share one."""
     for run in _runs(plan_rows, found):
         line, after = run.line, run.after
         is_reason = bool(line.status and line.note)

@@ -93,7 +93,7 @@ def summary(
     """The line that counts units: ``wanted.yaml: 3 added or set, 41 as wanted``.
 
     :param plan_rows: of the units that differed
-    :param as_wanted: how many others did not
+    :param as_wanted: the number of the other units
     """
     words = collections.Counter(_became(row) for row in plan_rows)
     counts = {what: words[what] for each in _BECAME.values() for what in each}
@@ -105,7 +105,7 @@ def summary(
 
 
 def _became(row: Row) -> str:
-    """Return what became of a unit; others may have changed it, too."""
+    """The outcome of a unit; another run may have made the change."""
     if row.outcome.change.problem is not None:
         return IMPOSSIBLE
     added, removed = _BECAME.get(row.outcome.status, (_SAME, _SAME))

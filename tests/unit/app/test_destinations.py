@@ -8,9 +8,9 @@ from osc_traitsched.app import destinations
 from osc_traitsched.app.destinations import Asked
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage, CloudBroke
-from osc_traitsched.core.nova.question import Kind
+from osc_traitsched.core.nova.question import Kind, ServerSpec
 from osc_traitsched.core.servers.moves import Because, Can
-from osc_traitsched.core.servers.parts import Given, Name
+from osc_traitsched.core.servers.parts import Name
 from osc_traitsched.views.server import destinations as views
 from tests.schemas import closed
 from tests.unit.app.recorded import CMP01, ROCKY, TRAITS

@@ -7,8 +7,9 @@ import pytest
 from osc_traitsched.app import server, server_request
 from osc_traitsched.app.settings import SettingsSources
 from osc_traitsched.core.errors import BadUsage, CloudBroke, Forbidden, NotInCatalog
+from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.servers.failure import Stage
-from osc_traitsched.core.servers.parts import Given, Name, Source
+from osc_traitsched.core.servers.parts import Name, Source
 from tests.unit.app.recorded import IMAGE, OWN, ROCKY, RecordedCloud, RecordedService
 
 ID = "5e000000-0000-4000-8000-000000000001"

@@ -120,3 +120,15 @@ def second(cloud, *hosts, **metadata):
         },
     }
     cloud.mirror[cloud.aggregates["2"]["uuid"]] = {*hosts}
+
+
+def stranded(found):
+    """What a refused or forced run names as left without a host."""
+    (line,) = re.findall(r"no host would be left for (.*)", found.err)
+    return line.removesuffix("; --force overrides this")
+
+
+def requirers(found):
+    """What a refused run names as requiring a trait of which no host is left."""
+    (line,) = re.findall(r"it is required by (.*); --force", found.err)
+    return line

@@ -22,6 +22,7 @@ from osc_traitsched.core.servers.drain import (
     elsewhere,
     request_key,
 )
+from tests.unit.core.asking import asking
 from tests.unit.core.weigher import host, settings
 
 MEMORY = "MEMORY_MB"
@@ -288,5 +289,5 @@ def port(name, network="n1"):
 def test_servers_are_alike_whose_moves_ask_for_the_same(change, is_alike):
     one = question(move=Move(Kind.LIVE_MIGRATION, "one", "a"))
     one = dataclasses.replace(one, parts=port("p1"))
-    other = dataclasses.replace(one, **change)
+    other = asking(one, **change)
     assert (request_key(one) == request_key(other)) is is_alike

@@ -271,7 +271,7 @@ def test_no_server_is_evacuated_to_where_it_is():
     """nova/api/openstack/compute/evacuate.py"""
     asked = planned(EVACUATION, is_up=False)
     for host, whys in ((asked.state.host, ["same host"]), ("elsewhere", [])):
-        question = dataclasses.replace(asked.question, on_host=host)
+        question = asked.question.with_spec(on_host=host)
         found = refusals(dataclasses.replace(asked, question=question))
         assert [each.reason for each in found] == whys
 
@@ -385,7 +385,7 @@ def test_a_resize_is_to_another_flavor_that_is_there():
 def test_only_a_server_of_a_volume_gets_a_flavor_without_a_disk():
     asked = planned(RESIZE, new={"name": "other", "disk": 0})
     assert [each.reason for each in refusals(asked)] == ["zero disk"]
-    of_volume = dataclasses.replace(asked.question, boot_from_volume=True)
+    of_volume = asked.question.with_spec(boot_from_volume=True)
     assert refusals(dataclasses.replace(asked, question=of_volume)) == ()
 
 
@@ -411,9 +411,7 @@ def test_a_volume_gets_another_image_from_zed_on(release):
     volume = Volume("v1", "nova", size=1, is_bootable=True, image_metadata=metadata)
     parts = Parts(volumes=(volume,), boots_from="v1")
     asked = planned(REBUILD, release)
-    before = dataclasses.replace(
-        asked.before, image=None, boot_from_volume=True, parts=parts
-    )
+    before = asking(asked.before, image=None, boot_from_volume=True, parts=parts)
     for image, expected in (("i1", []), ("i2", ["volume"] * (release < 26))):
         question = dataclasses.replace(before, image={"id": image})
         asked = dataclasses.replace(asked, before=before, question=question)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from osc_traitsched.core.nova.question import ServerSpec
 from osc_traitsched.core.servers import failure, parts
 from osc_traitsched.core.servers.failure import moment
-from osc_traitsched.core.servers.parts import Given, Name, Source
+from osc_traitsched.core.servers.parts import Name, Source
 
 NOW = {
     "id": "i1",

@@ -19,6 +19,7 @@ from osc_traitsched.core.change.model import (
     State,
     Status,
 )
+from osc_traitsched.core.change.traits import Requirer
 from osc_traitsched.core.nova.settings import Setting
 from osc_traitsched.views import isolation as words
 

@@ -36,40 +36,35 @@ def text(of):
     return [views.headline(of), *table, *views.below(of)]
 
 
-def test_servers_of_one_reason_are_one_row_with_the_most_frequent_first():
-    servers = [lacking(n) for n in range(5)]
-    servers += [lacking(7, "CUSTOM_RED", Can.NO)]
-    servers[0] = lacking(0, destination=Can.NO)
-    _, rows = views.grouped(found(9, servers))
-    assert rows == [
-        (
-            "s0, s1, s2 and 2 more",
-            "lacks the trait CUSTOM_GOLD (flavor)",
-            "cmp[0-2]",
-            "yes: 4, no: 1",
-        ),
-        ("s7", "lacks the trait CUSTOM_RED (flavor)", "cmp1", "no"),
-    ]
+SOME = [*map(lacking, range(1, 5)), lacking(7, "CUSTOM_RED", Can.NO)]
+SILENT = ("cmp01", "cmp02", "cmp03")
+STATES = {
+    "no-server": found(0),
+    "no-known-server": found(0, silent=("cmp01",)),
+    "one-misplaced": found(2, [lacking(1)]),
+    "nowhere-to-go": found(1, [lacking(1, destination=Can.NO)]),
+    # Servers of one reason are one row, the most frequent reason first.
+    "reasons": found(3450, [lacking(0, destination=Can.NO), *SOME]),
+    "more-reasons-than-a-screen-has": found(
+        20,
+        [lacking(n, f"CUSTOM_{n:02d}") for n in range(17)],
+        [doubtful(20), doubtful(21)],
+        homeless=1,
+    ),
+    "none": found(5),
+    "none-known": found(5, (), [doubtful(1)]),
+    "silent-cell": found(5, silent=SILENT),
+}
 
 
-def test_a_screen_has_so_many_reasons_and_counts_the_rest():
-    servers = [lacking(n, f"CUSTOM_{n:02d}") for n in range(17)]
-    of = found(20, servers, [doubtful(20), doubtful(21)], homeless=1)
-    assert len(views.grouped(of)[1]) == 15
-    assert list(views.below(of)) == [
-        "2 more reasons of 2 servers: see -f json",
-        "Where one could go: openstack trait-sched server destinations <SERVER>",
-        "Not known of 2 servers: the zone is not shown",
-        "Looked at: 20 servers, 17 misplaced, 1 fine, 2 not known.",
-        "1 more is on no host.",
-    ]
+def test_a_person_gets_the_answer_the_reasons_and_the_sums(golden):
+    states = {name: text(state) for name, state in STATES.items()}
+    golden("server/misplaced", screens(states))
 
 
-def test_no_destination_is_looked_for_where_there_is_none():
-    of = found(1, [lacking(1, destination=Can.NO)])
-    assert list(views.below(of)) == [
-        "Looked at: 1 server, 1 misplaced, 0 fine, 0 not known."
-    ]
+def test_servers_that_were_not_read_may_be_misplaced():
+    assert not STATES["none"].is_in_doubt
+    assert STATES["silent-cell"].is_in_doubt
 
 
 def test_programs_get_a_row_for_each_server_and_those_not_known_on_demand():
